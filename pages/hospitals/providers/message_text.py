@@ -34,34 +34,25 @@ def message(pair: MessagePair, settings: Settings) -> dict[str, Any]:
     shape = f"{rows:,} × {columns:,} numbers"
     size, count = text.size(done.answers[hospital].message.payload), [f"{pair.received.size:,}", shape]
     std = transcript.noise_std(shown.record.plan, hospital)
+    noise = signal = above = ratio = ["–", "not known here"]
     if pair.exact is None:
-        unknown = ["–", "not known here"]
-        sentence = (
-            f"{sender}: {shape}. What it hides stayed in the hospital: no record of a real run holds it."
-        )
-        planned = unknown if std is None else [text.short(std), "by the plan"]
-        tiles = [unknown, unknown, count, [size, ""]] if plain else [planned, unknown, unknown, [size, shape]]
-        return {"at": at, "sentence": sentence, "tiles": tiles}
-    noise = float((pair.received - pair.exact).std())
-    signal = float(np.sqrt(np.mean(pair.exact**2)))
-    above = text.percent(float((np.abs(pair.exact) > 2 * noise).mean()))
-    ratio = noise / signal if signal else np.inf
-    if plain:
-        tiles = [
-            [_short_times(ratio), "number by number"],
-            [above, "more than twice the noise"],
-            count,
-            [size, ""],
-        ]
+        end = f"{shape}. What it hides stayed in the hospital: no record of a real run holds it."
+        noise = noise if std is None else [text.short(std), "by the plan"]
     else:
-        planned = "after the method's own steps" if std is None else f"{text.short(std)} by the plan"
-        tiles = [
-            [text.short(noise), planned],
-            [text.short(signal), "root mean square"],
-            [above, "beyond two standard deviations"],
-            [size, shape],
+        spread = float((pair.received - pair.exact).std())
+        size_hidden = float(np.sqrt(np.mean(pair.exact**2)))
+        times = spread / size_hidden if size_hidden else np.inf
+        end = f"the noise is {_times(times)} what it hides."
+        noise = [
+            text.short(spread),
+            "after the method's own steps" if std is None else f"{text.short(std)} by the plan",
         ]
-    return {"at": at, "sentence": f"{sender}: the noise is {_times(ratio)} what it hides.", "tiles": tiles}
+        signal = [text.short(size_hidden), "root mean square"]
+        ratio = [_short_times(times), "number by number"]
+        visible = text.percent(float((np.abs(pair.exact) > 2 * spread).mean()))
+        above = [visible, "more than twice the noise" if plain else "beyond two standard deviations"]
+    tiles = [ratio, above, count, [size, ""]] if plain else [noise, signal, above, [size, shape]]
+    return {"at": at, "sentence": f"{sender}: {end}", "tiles": tiles}
 
 
 def message_note(shown: ShownRun, most_rows: int) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dppca_core.arrays import Array
 from dppca_core.federated.exchange import ALL
 from pages.hospitals.providers import playback, run_text, runs
 from pages.hospitals.providers.runs import ShownRun
@@ -52,42 +53,34 @@ class _Ring:
         side, colour = (1, _UP) if up else (-1, _DOWN)
         out, aside = self.out[hospitals], side * self.aside[hospitals]
         begins, ends = (out * radius + aside for radius in ((_TO, _FROM) if up else (_FROM, _TO)))
-        gaps = np.full(len(hospitals), np.nan)  # a line is drawn up to the next gap
-        x, y = (rounded(np.stack([begins[:, j], ends[:, j], gaps], axis=1).ravel()) for j in (0, 1))
+        gaps = np.full_like(begins, np.nan)  # a line is drawn up to the next gap
         angles = np.degrees(np.arctan2(-side * out[:, 0], -side * out[:, 1]))
         dash = "dot" if up and self.shown.summed else "solid"
         marker = {"symbol": "arrow", "size": 4 + 3 * self.thick, "angle": rounded(angles), "color": colour}
-        return [
-            {"x": x, "y": y, "line": {"color": colour, "width": self.thick, "dash": dash}},
-            {"x": rounded(ends[:, 0]), "y": rounded(ends[:, 1]), "marker": marker},
-        ]
+        shafts = np.stack([begins, ends, gaps], axis=1).reshape(-1, 2)
+        shaft = {"color": colour, "width": self.thick, "dash": dash}
+        return [_placed(shafts) | {"line": shaft}, _placed(ends) | {"marker": marker}]
 
-    def labels(self, up: bool, words: dict[int, str]) -> Trace:
-        """Return the bytes beside the arrows."""
-        kept = [i for i in self.weighed if i in words]
-        side = 1 if up else -1
-        away = []
-        for i in kept:
-            normal = self.aside[i] / np.linalg.norm(self.aside[i])
-            half = np.array([_LETTER * len(words[i]), _LINE]) / 2
-            clear = (half @ np.abs(normal) + _GAP) / _PIXELS  # of the text's box, measured across the arrow
-            away.append(self.out[i] * (_FROM + _TO) / 2 + side * (self.aside[i] + normal * clear))
-        at = np.array(away).reshape(-1, 2)
-        return {"x": rounded(at[:, 0]), "y": rounded(at[:, 1]), "text": [words[i] for i in kept]}
+    def labels(self, up: bool, words: str, hospitals: Sequence[int]) -> Trace:
+        """Return the words beside the arrows of these hospitals."""
+        kept = [i for i in self.weighed if i in hospitals]
+        side, out, aside = 1 if up else -1, self.out[kept], self.aside[kept]
+        normal = aside / np.linalg.norm(aside, axis=1, keepdims=True)
+        half = np.array([_LETTER * len(words), _LINE]) / 2
+        clear = (np.abs(normal) @ half + _GAP) / _PIXELS  # of the text's box, measured across the arrow
+        at = out * (_FROM + _TO) / 2 + side * (aside + normal * clear[:, None])
+        return _placed(at) | {"text": [words] * len(kept)}
 
     def hospitals(self, failed: Sequence[int]) -> Trace:
         """Return the hospitals' dots; those that failed are red and hollow."""
         lost = [i in failed for i in range(self.plan.hospitals)]
-        return {
-            "x": rounded(self.out[:, 0]),
-            "y": rounded(self.out[:, 1]),
-            "marker": {
-                "size": rounded(self.widths),
-                "color": [_FAILED if gone else _HOSPITAL for gone in lost],
-                "symbol": ["circle-x-open" if gone else "circle" for gone in lost],
-            },
-            "customdata": [[self.shown.name(i), f"{n:,}"] for i, n in enumerate(self.plan.sizes)],
+        marker = {
+            "size": rounded(self.widths),
+            "color": [_FAILED if gone else _HOSPITAL for gone in lost],
+            "symbol": ["circle-x-open" if gone else "circle" for gone in lost],
         }
+        named = [[self.shown.name(i), f"{n:,}"] for i, n in enumerate(self.plan.sizes)]
+        return _placed(self.out) | {"marker": marker, "customdata": named}
 
     def names(self) -> Trace:
         """Return names and sizes beside the dots, away from the middle: right, left, above or below."""
@@ -105,7 +98,11 @@ class _Ring:
         sides = np.where(beside, np.where(right > 0, "right", "left"), "center")
         heights = np.where(beside, "middle", np.where(above > 0, "top", "bottom"))
         anchors = [f"{height} {side}" for height, side in zip(heights, sides, strict=True)]
-        return {"x": rounded(at[:, 0]), "y": rounded(at[:, 1]), "text": words, "textposition": anchors}
+        return _placed(at) | {"text": words, "textposition": anchors}
+
+
+def _placed(points: Array) -> Trace:
+    return {"x": rounded(points[:, 0]), "y": rounded(points[:, 1])}
 
 
 def steps(shown: ShownRun) -> list[tuple[int, bool]]:
@@ -132,21 +129,18 @@ class _Curve:
 
     def until(self, number: float = math.inf) -> Trace:
         """Return the line up to this round."""
-        kept = [i for i, at in enumerate(self.rounds) if at <= number]
-        return {
-            "x": [self.rounds[i] for i in kept],
-            "y": rounded(np.maximum(self.values[kept], self.floor)),
-        }
+        x = [at for at in self.rounds if at <= number]
+        return {"x": x, "y": rounded(np.maximum(self.values[: len(x)], self.floor))}
 
 
 def figure(shown: ShownRun, settings: Settings) -> dict[str, Any]:
     """Draw the ring, and beside it the error after each round, with a sentence for each frame."""
     ring, curve = _Ring(shown), _Curve(shown, settings)
-    rounds = shown.record.rounds
+    rounds, shown_steps = shown.record.rounds, steps(shown)
     frames, words = [], []
     everyone = list(range(ring.plan.hospitals))
     lost: list[int] = []
-    for number, answering in steps(shown):
+    for number, answering in shown_steps:
         done = rounds[number - 1]
         active = [i for i in everyone if i not in lost]
         if answering:
@@ -156,13 +150,13 @@ def figure(shown: ShownRun, settings: Settings) -> dict[str, Any]:
         down, up = reversed(strong) if answering else strong
         moved = [{}] * 4 if active == everyone else [*ring.arrows(False, active), *ring.arrows(True, active)]
         arrows = [arrow | opacity for arrow, opacity in zip(moved, (down, down, up, up), strict=True)]
-        labels = ring.labels(answering, run_text.bytes_on(done, active, answering))
+        size = text.size(run_text.answer_bytes(done) if answering else done.question.payload)
+        labels = ring.labels(answering, size, active)
         until = curve.until(number if answering else number - 1)
         patches = [*arrows, labels, ring.hospitals(lost) if lost else {}, until]
         frames.append(dict(enumerate(patches)))
         words.append(run_text.step(shown, number, answering, settings))
-    answered = [number for number, answering in steps(shown) if answering]
-    asked = min(settings["join.round"], answered[-1])
+    active_step = shown_steps.index((min(settings["join.round"], len(rounds)), True))
     masked = ", masked" if shown.summed else ""
     legend = [
         ("asked by the server", _DOWN, "solid", "line"),
@@ -170,10 +164,8 @@ def figure(shown: ShownRun, settings: Settings) -> dict[str, Any]:
         ("a hospital, its area by patients", _HOSPITAL, "solid", "band"),
         ("random guess", style.GUESS, "dot", "line"),
     ]
-    return playback.payload(
-        *(_traces(ring, curve), *_layouts(curve, len(rounds)), frames, words),
-        *(run_text.tile_titles(shown), legend, settings, steps(shown).index((asked, True))),
-    )
+    drawn, titles = (_traces(ring, curve), *_layouts(curve, len(rounds))), run_text.tile_titles(shown)
+    return playback.payload(*drawn, frames, words, titles, legend, settings, active_step)
 
 
 def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:

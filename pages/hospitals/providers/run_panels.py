@@ -1,8 +1,9 @@
 """Render the panels that show one run: its rounds, its messages, and two messages together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -41,13 +42,12 @@ def run(recipe: CollaborationSetting, settings: Settings) -> None:
 def _rounds(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
     st.markdown(run_text.headline(shown))
     figure = network_diagram.figure(shown, settings)
-    numbers = [number for number, _ in network_diagram.steps(shown)]
-    keep = partial(_keep_round, "ring figure", numbers)
+    keep = partial(_keep_round, "ring figure", [number for number, _ in network_diagram.steps(shown)])
     component.figure(figure, key="ring figure", on_use=keep, save="dppca-rounds")
     if shown.record.ended:
         st.text(text.brief(shown.record.ended))
     st.caption(run_text.below_figure(shown))
-    downloads.downloads(_table_builder(recipe, shown, settings), lambda: figure, "dppca-rounds")
+    _downloads(recipe, shown, settings, figure, "dppca-rounds")
 
 
 def _message(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
@@ -62,20 +62,19 @@ def _message(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) 
     keep = partial(_keep_round, "sees figure")
     component.figure(figure, key="sees figure", on_use=keep, save="dppca-message")
     st.caption(message_text.message_note(shown, message_charts.MOST_ROWS))
-    downloads.downloads(_table_builder(recipe, shown, settings), lambda: figure, "dppca-message")
+    _downloads(recipe, shown, settings, figure, "dppca-message")
 
 
 def pair(recipe: CollaborationSetting, settings: Settings) -> None:
     """Render two hospitals' messages together, with shared noise and with independent noise."""
-    count = len(recipe.sizes)
+    count, chosen = len(recipe.sizes), []
     if count < 2:
         st.info(message_text.NOBODY_TO_COMPARE)
         return
-    left, right = st.columns(2)
-    with left:
-        first = _hospital("join.hospital", count, settings)
-    with right:
-        second = _hospital("join.other", count, settings)
+    for column, key in zip(st.columns(2), ("join.hospital", "join.other"), strict=True):
+        with column:
+            chosen.append(_hospital(key, count, settings))
+    first, second = chosen
     if first == second:
         second = (first + 1) % count
         st.caption(message_text.same_hospital(second + 1))
@@ -86,11 +85,11 @@ def pair(recipe: CollaborationSetting, settings: Settings) -> None:
     keep = partial(_keep_round, "pair figure")
     component.figure(figure, key="pair figure", on_use=keep, save="dppca-pair")
     st.markdown(message_text.below_pair(shared.name(first), shared.name(second)))
-
-    def compared() -> pd.DataFrame:
-        return differences(*(_simulate(recipe, key) for key in _COMPARED), first, second)
-
-    downloads.downloads(compared, lambda: figure, "dppca-pair")
+    downloads.downloads(
+        lambda: differences(*(_simulate(recipe, key) for key in _COMPARED), first, second),
+        lambda: figure,
+        "dppca-pair",
+    )
 
 
 def _keep_round(key: str, numbers: Sequence[int] | None = None) -> None:
@@ -99,18 +98,16 @@ def _keep_round(key: str, numbers: Sequence[int] | None = None) -> None:
     widgets.set_to("join.round", index + 1 if numbers is None else numbers[index])
 
 
-def _table_builder(
-    recipe: CollaborationSetting, shown: ShownRun, settings: Settings
-) -> Callable[[], pd.DataFrame]:
-    """Return a function that builds the table once its button is pressed.
+def _downloads(
+    recipe: CollaborationSetting, shown: ShownRun, settings: Settings, figure: dict[str, Any], name: str
+) -> None:
+    """Render the downloads of a run. The table is built once its button is pressed.
 
     A button lives as long as its visitor's session, so it must not hold a simulated run: the cache could not
     free the run's memory.
     """
-    if settings["join.source"] != "simulated":
-        return lambda: table(shown)
-    key = settings["join.way"]
-    return lambda: table(_simulate(recipe, key))
+    recorded, key = None if shown.transcript else shown, settings["join.way"]
+    downloads.downloads(lambda: table(recorded or _simulate(recipe, key)), lambda: figure, name)
 
 
 def _simulate(recipe: CollaborationSetting, key: str) -> ShownRun:
@@ -146,11 +143,8 @@ def differences(shared: ShownRun, independent: ShownRun, first: int, second: int
     for name, shown in (("shared", shared), ("independent", independent)):
         for done in shown.record.rounds:
             result = transcript.difference(shown.transcript, done.number, first, second)
-            rows.append(
-                {"noise": name, "round": done.number, "relative_error": result.relative}
-                | {"std": result.std, "expected_std": result.expected}
-            )
-    return pd.DataFrame(rows)
+            rows.append((name, done.number, result.relative, result.std, result.expected))
+    return pd.DataFrame(rows, columns=["noise", "round", "relative_error", "std", "expected_std"])
 
 
 def _chosen(recipe: CollaborationSetting, settings: Settings) -> ShownRun | None:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration import setting, transcript
@@ -61,11 +59,10 @@ def from_record(recorded: Record, table_name: str = "") -> ShownRun:
     """Return a recorded run, with its errors where its patients are all those of a table that is here."""
     plan = recorded.plan
     table = TABLES.get(table_name)
-    errors = None
-    if table is not None and (table.d, table.n) == (plan.d, sum(plan.sizes)):
-        truth = setting.truth(table.name, table.n, plan.k, PUBLIC)
-        errors = transcript.errors(recorded, truth.basis)
-    return ShownRun(recorded, None, errors)
+    if table is None or (table.d, table.n) != (plan.d, sum(plan.sizes)):
+        return ShownRun(recorded, None, None)
+    truth = setting.truth(table.name, table.n, plan.k, PUBLIC)
+    return ShownRun(recorded, None, transcript.errors(recorded, truth.basis))
 
 
 def stored() -> tuple[str, ...]:
@@ -110,7 +107,7 @@ def curve(shown: ShownRun) -> tuple[list[int], Array]:
         first = 0 if shown.record.start is not None else 1
         return list(range(first, first + len(shown.errors))), shown.errors
     moved = transcript.moves(shown.record)
-    return list(range(1, 1 + len(moved))), np.asarray(moved)
+    return list(range(1, 1 + len(moved))), moved
 
 
 class MessagePair:
@@ -119,6 +116,6 @@ class MessagePair:
     def __init__(self, shown: ShownRun, number: int, hospital: int) -> None:
         self.shown, self.number, self.hospital = shown, number, hospital
         plan, answer = shown.record.plan, shown.record.rounds[number - 1].answers.get(hospital)
-        self.received = None if answer is None else transcript.matrix(answer.message.arrays, plan, hospital)
-        hidden = None if shown.transcript is None else shown.transcript.hidden[number - 1].get(hospital)
-        self.exact = None if hidden is None else transcript.matrix(hidden, plan, hospital)
+        self.received = answer and transcript.matrix(answer.message.arrays, plan, hospital)
+        known = shown.transcript
+        self.exact = known and transcript.matrix(known.hidden[number - 1][hospital], plan, hospital)
