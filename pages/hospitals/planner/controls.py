@@ -121,17 +121,18 @@ def stop(settings: Settings) -> None:
 
 def assumptions(settings: Settings) -> None:
     """Render the closed form in focus, and its assumptions with their numbers at the answer."""
-    rule = BOUNDS[PLANNED_METHODS[view.focus(settings)].rule]
-    bound, plain = view.bound(settings), settings["view"] == "board"
-    at_answer = view.answer(settings, view.focus(settings)).start is not None
-    summary, each = text.assumptions(bound, rule.title, at_answer, plain)
-    with st.expander(text.ASSUMPTIONS_TITLE, key="plan assumptions"):
-        st.markdown(summary)
-        if plain:
-            st.markdown(each)
+    name = view.focus(settings)
+    rule, bound = BOUNDS[PLANNED_METHODS[name].rule], view.bound(settings)
+    badge = ":green[every assumption holds]" if bound.applies else ":orange[an assumption fails]"
+    where = "at this setting" if view.answer(settings, name).start is None else "at the answer"
+    with st.expander("Why the formula may be trusted here, or not", key="plan assumptions"):
+        st.markdown(f"**{rule.title}** · {badge} {where}")
+        if settings["view"] == "board":
+            st.markdown(f"{text.holding(settings)} Other details show them.")
             return
         st.latex(rule.formula)
-        st.markdown(each)
+        marks = {True: ":green[✓]", False: ":red[✗]"}
+        st.markdown("  \n".join(f"{marks[held]} {words}" for held, words in view.assumptions(settings)))
         if view.energetic(settings):
             st.markdown(text.ENERGY_LOST)
         st.caption(f"Source: {bound.source}.")

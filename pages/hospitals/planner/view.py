@@ -84,6 +84,11 @@ def bound(settings: Settings) -> Bound:
     return answer(settings, name).bound or at_setting(in_total(settings), settings["epsilon"])
 
 
+def assumptions(settings: Settings) -> list[tuple[bool, str]]:
+    """Return for each assumption of that closed form whether it holds, and the assumption with its number."""
+    return [(line.startswith("holds"), line.partition(": ")[2]) for line in bound(settings).why]
+
+
 class DrawnPlan(NamedTuple):
     """Hold the plane of the method in focus, and the target's curve of each method.
 
@@ -143,9 +148,9 @@ def seconds(simulation: Search) -> float:
     return run_cells.total_seconds(first) * VALUES / len(first.swept[0].values)
 
 
-def agreement(closed_form: PlanAnswer, simulation: SimulatedAnswer) -> float | None:
+def agreement(closed_form: PlanAnswer, simulation: SimulatedAnswer | None) -> float | None:
     """Return the simulated answer over the closed form's; None where one of them is missing."""
-    if closed_form.value is None or simulation.state != "found":
+    if closed_form.value is None or simulation is None or simulation.state != "found":
         return None
     whole = isinstance(closed_form.value, int)  # patients and hospitals
     return (math.ceil(simulation.value) if whole else simulation.value) / closed_form.value
@@ -153,12 +158,8 @@ def agreement(closed_form: PlanAnswer, simulation: SimulatedAnswer) -> float | N
 
 def true_epsilon(settings: Settings, name: str) -> float | None:
     """Return the epsilon that the calibration truly gives, where it is not the one asked for."""
-    experiment, method, epsilon = (
-        plan(settings, name).experiment,
-        PLANNED_METHODS[name].method,
-        settings["epsilon"],
-    )
-    true = METHODS[method].true_epsilon(
-        experiment.budget(epsilon), d=experiment.d, k=experiment.k, **experiment.options(method)
-    )
+    experiment, epsilon = plan(settings, name).experiment, settings["epsilon"]
+    budget, method = experiment.budget(epsilon), METHODS[PLANNED_METHODS[name].method]
+    options = experiment.options(PLANNED_METHODS[name].method)
+    true = method.true_epsilon(budget, d=experiment.d, k=experiment.k, **options)
     return None if true is None or abs(true / epsilon - 1) <= 0.01 else true
