@@ -2,8 +2,6 @@
 
 import math
 import textwrap
-from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -33,13 +31,13 @@ _LINE, _CELL = 46, 38  # pixels of a hospital's line, of a measurement's
 _TITLE, _ENTRY = 58, 21  # of an axis title, of a legend's line
 
 
-def _error_axis(view: SiteView, lows: Iterable[float]) -> tuple[float, Trace]:
+def _error_axis(view: SiteView, lows: list[float]) -> tuple[float, Trace]:
     """Return where an axis of errors begins, given the least of each kind, and its properties."""
     least = min((low for low in lows if low > ZERO), default=math.inf)
     return error_axis(view.settings, view.guess, least, begins=0.1)
 
 
-def against_strength(view: SiteView) -> dict[str, Any]:
+def against_strength(view: SiteView) -> Trace:
     """Draw the error against the common truth over the site effects, a line for every standardisation.
 
     Solid colour with a band is private, thin and dotted the same analysis without privacy.
@@ -49,7 +47,7 @@ def against_strength(view: SiteView) -> dict[str, Any]:
         kind: [(at, *errors) for at in strengths if (errors := view.common(kind, at)) is not None]
         for kind in view.recipe.kinds
     }
-    lows = (min(spread[0], plain) for curve in curves.values() for _, spread, plain in curve)
+    lows = [min(spread[0], plain) for curve in curves.values() for _, spread, plain in curve]
     floor, scale = _error_axis(view, lows)
     bands: list[Trace] = []
     lines: list[Trace] = []
@@ -79,17 +77,17 @@ def against_strength(view: SiteView) -> dict[str, Any]:
     return _figure([*bands, *lines], xaxis, axis(f"{view.error_title}, common directions") | scale, 320)
 
 
-def _dots(name: str, spread: Array, colour: str, thick: int, **more: Any) -> Trace:
+def _dots(name: str, spread: Array, colour: str, thick: int, **more: object) -> Trace:
     """Return dots at the median of (3, N), with arms to 10 and 90 %."""
     low, middle, high = spread
     ends = arms(low, middle, high, colour, thickness=thick, width=2 * thick + 2)
     return line(1, name, colour, x=rounded(middle), mode="markers", error_x=ends, **more)
 
 
-def by_kind(view: SiteView) -> dict[str, Any]:
+def by_kind(view: SiteView) -> Trace:
     """Draw the table's hospitals: a dot and its 10-90 % interval for every way of standardising."""
     spreads = {kind: spread for kind, (spread, _) in view.common_by_kind().items()}
-    floor, scale = _error_axis(view, (float(spread[0]) for spread in spreads.values()))
+    floor, scale = _error_axis(view, [float(spread[0]) for spread in spreads.values()])
     names = {kind: _broken(KIND_TITLES[kind]) for kind in view.recipe.kinds}  # also those without any answer
     dots = []
     for kind, spread in spreads.items():
@@ -100,7 +98,7 @@ def by_kind(view: SiteView) -> dict[str, Any]:
     return _figure_of_names(dots, axis(view.error_title) | scale, list(names.values()), view.guess)
 
 
-def joining(view: SiteView) -> dict[str, Any]:
+def joining(view: SiteView) -> Trace:
     """Draw every hospital alone (hollow) and joined (filled), with 10-90 % thin.
 
     A bar marks the joint answer without privacy.
@@ -112,7 +110,7 @@ def joining(view: SiteView) -> dict[str, Any]:
     plain = view.without_privacy()
     floor, scale = 0.0, {"range": [0.0, 1.03]}
     if not view.energy:
-        floor, scale = _error_axis(view, (float(values.min()) for values in (alone, joined, plain)))
+        floor, scale = _error_axis(view, [float(values.min()) for values in (alone, joined, plain)])
     alone, joined = np.maximum(alone, floor), np.maximum(joined, floor)
     outcomes = view.outcomes(alone, joined)
     colours = [OUTCOMES[outcome][0] for outcome in outcomes]
@@ -138,7 +136,7 @@ def joining(view: SiteView) -> dict[str, Any]:
     return _figure_of_names(traces, axis(view.title + note) | scale, names, guess)
 
 
-def missing() -> dict[str, Any]:
+def missing() -> Trace:
     """Draw the share of each hospital's patients without a measurement. Not private: counted from rows."""
     absent = heart_disease.absent()
     hospitals, keys = list(absent), list(heart_disease.MEASUREMENTS)
@@ -196,7 +194,7 @@ def _broken(name: str, width: int = 17) -> str:
 
 def _figure_of_names(
     traces: list[Trace], xaxis: Trace, names: list[str], guess: float | None = None
-) -> dict[str, Any]:
+) -> Trace:
     """Return a chart with a line for each name, the first on top, and a random guess across all."""
     order = {"categoryorder": "array", "categoryarray": names, "range": [len(names) - 0.4, -0.6]}
     yaxis = axis("", type="category", automargin=True, ticksuffix=" ") | order
@@ -208,7 +206,7 @@ def _figure_of_names(
     return _figure([*traces, entry], xaxis, yaxis, _LINE * len(names), shapes=[across])
 
 
-def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, inner: int, **more: Any) -> dict[str, Any]:
+def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, inner: int, **more: object) -> Trace:
     """Return a figure of `inner` pixels of plot, an axis title, and the legend, a column on narrow screens.
 
     Were there less room than the legend takes, the plot would shrink and the legend rise into the title.

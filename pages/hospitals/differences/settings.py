@@ -1,14 +1,11 @@
 """The settings of the page on hospitals that differ. No Streamlit here."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from dppca_core.experiments.collaboration.joining import STRENGTHS
 from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC, SiteRecipe
 from dppca_core.methods import METHODS
 from dppca_core.populations import clinical
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice
+from pages.shared.settings.setting import Choice, Value
 
 SITE_METHODS = ("dpdis_pca", "federated_projector", "dps_pca", "analyze_gauss_sparse")
 KIND_TITLES = {
@@ -19,7 +16,7 @@ KIND_TITLES = {
 }
 
 
-def settings(shared: Mapping[str, Choice]) -> list[Choice]:
+def settings(shared: dict[str, Choice]) -> list[Choice]:
     """Return the controls of the page on hospitals that differ."""
     data = {SYNTHETIC: "Synthetic clinical cohort", HEART: "Heart disease, four real hospitals"}
     titles = {name: METHODS[name].title for name in SITE_METHODS}
@@ -44,7 +41,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
 _METHOD_CONTROLS = ("s_hat", "iterations", "burn_in", "provider_noise")
 
 
-def unused(settings: Mapping[str, Any]) -> dict[str, str]:
+def unused(settings: dict[str, Value]) -> dict[str, str]:
     """Return the shared controls that make no difference here, and why in a few words."""
     recipe, method = SiteRecipe(data=settings["sites.data"]), METHODS[settings["sites.method"]]
     reasons = {

@@ -1,8 +1,5 @@
 """Prepare what the page on hospitals that differ compares, and its measure, without Streamlit."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from dppca_core.arrays import Array
@@ -11,11 +8,12 @@ from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.populations import clinical
 from pages.shared.charts.metric_axis import error_title, factor, random_guess
+from pages.shared.settings.catalogue import Settings
 
 _SHARED = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "provider_noise")
 
 
-def recipe(settings: Mapping[str, Any]) -> SiteRecipe:
+def recipe(settings: Settings) -> SiteRecipe:
     """Return the comparison that the settings ask for, possible for all settings."""
     differ, blank = settings["sites.differ"], SiteRecipe(data=settings["sites.data"])
     return SiteRecipe(
@@ -38,7 +36,7 @@ class SiteView:
         settings: The settings of the page.
     """
 
-    def __init__(self, results: SiteResults, settings: Mapping[str, Any]) -> None:
+    def __init__(self, results: SiteResults, settings: Settings) -> None:
         self.results, self.settings = results, settings
         self.recipe = recipe = results.recipe
         kind = settings["sites.kind"]

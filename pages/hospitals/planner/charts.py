@@ -1,8 +1,6 @@
 """Draw lines of equal error over patients (or hospitals) and epsilon, as a plain dictionary. No Streamlit."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -174,7 +172,7 @@ def table(drawn: DrawnPlan, settings: Settings, chosen: str) -> pd.DataFrame:
     amount = "hospitals" if settings["plan.asked"] == "hospitals" else "patients"
     loss = "share_lost" if view.energetic(settings) else "sin_theta"
 
-    def points(lines: Mapping[Any, Array], name: str, value: str) -> pd.DataFrame:
+    def points(lines: dict, name: str, value: str) -> pd.DataFrame:
         wide = pd.DataFrame(lines, index=pd.Index(drawn.plane.epsilons.tolist(), name="epsilon"))
         return wide.melt(var_name=name, value_name=value, ignore_index=False).reset_index()
 

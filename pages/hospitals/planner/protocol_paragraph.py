@@ -1,7 +1,6 @@
 """Form the paragraph for a protocol or an ethics application: the plan, the guarantee, its limits."""
 
 import math
-from collections.abc import Sequence
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
@@ -125,7 +124,7 @@ def guarantee(settings: Settings, simulation: SimulatedAnswer | None) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _privacy(settings: Settings, epsilon: float, n: float) -> Sequence[str]:
+def _privacy(settings: Settings, epsilon: float, n: float) -> tuple[str, ...]:
     name, delta, neighbours = view.focus(settings), settings["delta"], settings["neighbours"]
     method, experiment = METHODS[PLANNED_METHODS[name].method], view.plan(settings, name).experiment
     kind, shown, true = (

@@ -1,7 +1,6 @@
 """Turn the planner's settings into plans, with their answers and simulations. No Streamlit here."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -25,7 +24,7 @@ CHART_EPSILONS = np.array(EPSILONS)
 _FEWEST_RUNS = 10  # at each value of a simulation, for an interval
 VALUES = 6  # that a bisection usually takes
 Asked = Literal["patients", "epsilon", "hospitals"]
-Simulations = Mapping[str, SimulatedAnswer]  # by the name of the planned method
+Simulations = dict[str, SimulatedAnswer]  # by the name of the planned method
 
 
 def listed(settings: Settings) -> list[str]:

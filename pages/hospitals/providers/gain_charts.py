@@ -1,9 +1,7 @@
 """Draw protocols, and hospitals alone, as figures that are plain dictionaries. No Streamlit here."""
 
 import math
-from collections.abc import Mapping
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +28,7 @@ def look(protocol: Protocol) -> style.Look:
 
 
 def _stacked(
-    grouped: Mapping[str, list[Row]], recipe: CollaborationSetting, plain: bool
+    grouped: dict[str, list[Row]], recipe: CollaborationSetting, plain: bool
 ) -> tuple[list[Row], list[float], Trace, int]:
     """Return all rows, the height of each, the axis that names them heading by heading, and its pixels."""
     rows, heights, height = [], [], 0.0
@@ -49,9 +47,7 @@ def _stacked(
     return rows, heights, axis("", range=ends, showgrid=False) | ticks, int(_ROW * (ends[0] - ends[1]))
 
 
-def gains(
-    results: CollaborationResults, grouped: Mapping[str, list[Row]], settings: Settings
-) -> dict[str, Any]:
+def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
     """Draw the error and the captured energy of every protocol, and a random guess in both panels."""
     recipe, plain = results.recipe, settings["view"] == "board"
     rows, heights, names, pixels = _stacked(grouped, recipe, plain)
@@ -96,9 +92,7 @@ def gains(
     return one_panel(data, legend_at=1, legend=at_right, meta={"titles": (), "narrow": narrow}, **wide)
 
 
-def sent(
-    results: CollaborationResults, grouped: Mapping[str, list[Row]], settings: Settings
-) -> dict[str, Any]:
+def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
     """Draw what one hospital sends in a round, and both ways in all rounds, for each protocol that joins."""
     joined = {trust: rows for trust, rows in grouped.items() if not rows[0].protocol.alone}
     rows, heights, names, pixels = _stacked(joined, results.recipe, settings["view"] == "board")
@@ -109,7 +103,7 @@ def sent(
     x, y = zip(*links, strict=True) if links else ((), ())
     colours = [look(row.protocol).colour for row in rows]
 
-    def dots(name: str, values: list[int], hover: str, **marker: Any) -> Trace:
+    def dots(name: str, values: list[int], hover: str, **marker: object) -> Trace:
         return line(1, name, style.GUESS, mode="markers", x=values, y=heights, showlegend=True) | {
             "customdata": [text.size(value) for value in values],
             "marker": {"size": 11, "color": colours} | marker,

@@ -1,7 +1,6 @@
 """Form the sentences and the table that compare protocols: for whom joining pays, what each transmits."""
 
 import math
-from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -110,7 +109,7 @@ def _first_and_last(alone: list[Row]) -> str:
 
 
 def _weaker_guarantee(
-    grouped: Mapping[str, list[Row]], joined: Row, recipe: CollaborationSetting, plain: bool
+    grouped: dict[str, list[Row]], joined: Row, recipe: CollaborationSetting, plain: bool
 ) -> str:
     """Name the protocol that errs less at the same trust but guarantees less; empty if there is none."""
     least = min(grouped["untrusted server"], key=lambda row: row.middle)
@@ -134,7 +133,7 @@ _PUBLISHED: dict[Gain, str] = {
 }
 
 
-def advice(in_house: Sequence[Gain], published: Sequence[Gain]) -> str:
+def advice(in_house: list[Gain], published: list[Gain]) -> str:
     """Return for whom joining a server that nobody trusts pays in-house, and where it errs less in public.
 
     A hospital that stays alone needs protection only for what it publishes.
@@ -150,7 +149,7 @@ def advice(in_house: Sequence[Gain], published: Sequence[Gain]) -> str:
     return f"For use in-house, joining a server that nobody trusts {known}. To publish, it {to_publish}"
 
 
-def verdict(gains: Sequence[Gain], publish: bool = False) -> str:
+def verdict(gains: list[Gain], publish: bool = False) -> str:
     """Return how joining compares with staying alone, as the end of a sentence.
 
     Args:
@@ -250,7 +249,7 @@ def about(recipe: CollaborationSetting) -> str:
     )
 
 
-def bytes_line(grouped: Mapping[str, list[Row]], recipe: CollaborationSetting, plain: bool) -> str:
+def bytes_line(grouped: dict[str, list[Row]], recipe: CollaborationSetting, plain: bool) -> str:
     """Return which protocols that join send least and most in a round, and least in all."""
     sent = {
         title(row.protocol, recipe, plain): recipe.traffic(row.protocol)

@@ -4,8 +4,6 @@ Figures are payloads of the live component. No Streamlit here.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +36,7 @@ def _dots(panel: int, colour: str, hover: str) -> Trace:
     return dots | {"hovertemplate": f"{hover}<extra></extra>"}
 
 
-def message(shown: ShownRun, hospital: int, settings: Settings, names: Sequence[str] = ()) -> dict[str, Any]:
+def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str, ...] = ()) -> Trace:
     """Draw a hospital's message, or the sum of all, by round: entry against entry, and as heat maps.
 
     Of a recorded run nobody knows what a message hides: then it is drawn alone.
@@ -111,7 +109,7 @@ def _band(std: float, reach: float) -> list[Trace]:
     return [low | {"y": [-reach - wide, reach - wide]}, high | {"y": [-reach + wide, reach + wide]}]
 
 
-def _layouts(rows: int, reach: float | None, plain: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+def _layouts(rows: int, reach: float | None, plain: bool) -> tuple[Trace, Trace]:
     """Place the entries, which go so far, beside two heat maps or above them on a telephone; else one map."""
     bare = {"showgrid": False, "ticks": ""}
     names = axis("", autorange="reversed", type="category", anchor="x2", **bare)
@@ -134,9 +132,7 @@ def _layouts(rows: int, reach: float | None, plain: bool) -> tuple[dict[str, Any
     return wide, narrow | {"height": 2 * deep + 130}
 
 
-def pair(
-    shared: ShownRun, independent: ShownRun, first: int, second: int, settings: Settings
-) -> dict[str, Any]:
+def pair(shared: ShownRun, independent: ShownRun, first: int, second: int, settings: Settings) -> Trace:
     """Draw n_i H_i - n_j H_j against n_i S_i Q - n_j S_j Q by round, for shared and for independent noise."""
     plain = settings["view"] == "board"
     numbers = [done.number for done in shared.record.rounds]
@@ -167,7 +163,7 @@ def pair(
         for number, results in zip(numbers, by_round, strict=True)
     ]
 
-    def placed(*domains: list[float]) -> dict[str, Any]:
+    def placed(*domains: list[float]) -> Trace:
         at = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
         corners = zip(runs, domains[::2], domains[1::2], strict=True)
         titles = [at | {"text": f"<b>{run}</b>", "x": x[0], "y": y[1]} for run, x, y in corners]

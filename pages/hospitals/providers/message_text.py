@@ -1,7 +1,5 @@
 """Form the sentences about what a message tells the server, and two messages those who compare them."""
 
-from typing import Any
-
 import numpy as np
 
 from dppca_core.experiments.collaboration import transcript
@@ -18,7 +16,7 @@ NOBODY_TO_COMPARE = "One hospital has nobody to compare its messages with: raise
 _EXACT = 1e-10  # relative: what rounding leaves
 
 
-def message(pair: MessagePair, settings: Settings) -> dict[str, Any]:
+def message(pair: MessagePair, settings: Settings) -> dict[str, object]:
     """Return the sentence and the four figures of one round's message."""
     shown, number, hospital = pair.shown, pair.number, pair.hospital
     done, plain = shown.record.rounds[number - 1], settings["view"] == "board"
@@ -71,7 +69,7 @@ def message_note(shown: ShownRun, most_rows: int) -> str:
 
 def pair(
     shared: Difference, independent: Difference, number: int, rounds: int, settings: Settings
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return what two messages of a round recover, with shared and with independent noise."""
     exact, plain = shared.relative < _EXACT, settings["view"] == "board"
     recovered = "exactly" if exact else f"up to {text.short(shared.relative)}"

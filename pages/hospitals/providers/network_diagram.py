@@ -6,8 +6,6 @@ No Streamlit here.
 
 import math
 import textwrap
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -48,7 +46,7 @@ class _Ring:
         self.weighed = range(count if count <= _WEIGHED else 0)
         self.thick = max(0.4, min(3.0, 45 / count))
 
-    def arrows(self, up: bool, hospitals: Sequence[int]) -> list[Trace]:
+    def arrows(self, up: bool, hospitals: list[int]) -> list[Trace]:
         """Return the shafts and the heads of the arrows between the server and these hospitals."""
         side, colour = (1, _UP) if up else (-1, _DOWN)
         out, aside = self.out[hospitals], side * self.aside[hospitals]
@@ -61,7 +59,7 @@ class _Ring:
         shaft = {"color": colour, "width": self.thick, "dash": dash}
         return [_placed(shafts) | {"line": shaft}, _placed(ends) | {"marker": marker}]
 
-    def labels(self, up: bool, words: str, hospitals: Sequence[int]) -> Trace:
+    def labels(self, up: bool, words: str, hospitals: list[int]) -> Trace:
         """Return the words beside the arrows of these hospitals."""
         kept = [i for i in self.weighed if i in hospitals]
         side, out, aside = 1 if up else -1, self.out[kept], self.aside[kept]
@@ -71,7 +69,7 @@ class _Ring:
         at = out * (_FROM + _TO) / 2 + side * (aside + normal * clear[:, None])
         return _placed(at) | {"text": [words] * len(kept)}
 
-    def hospitals(self, failed: Sequence[int]) -> Trace:
+    def hospitals(self, failed: list[int]) -> Trace:
         """Return the hospitals' dots; those that failed are red and hollow."""
         lost = [i in failed for i in range(self.plan.hospitals)]
         marker = {
@@ -133,7 +131,7 @@ class _Curve:
         return {"x": x, "y": rounded(np.maximum(self.values[: len(x)], self.floor))}
 
 
-def figure(shown: ShownRun, settings: Settings) -> dict[str, Any]:
+def figure(shown: ShownRun, settings: Settings) -> Trace:
     """Draw the ring, and beside it the error after each round, with a sentence for each frame."""
     ring, curve = _Ring(shown), _Curve(shown, settings)
     rounds, shown_steps = shown.record.rounds, steps(shown)
@@ -194,7 +192,7 @@ def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
     ]
 
 
-def _layouts(curve: _Curve, rounds: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def _layouts(curve: _Curve, rounds: int) -> tuple[Trace, Trace]:
     """Place the ring beside the curve, and on a telephone above it."""
     hidden = {"visible": False, "fixedrange": True, "range": [-1.95, 1.95]}
     across = axis("round", range=[-0.3, rounds + 0.3], anchor="y2", dtick=max(1, math.ceil(rounds / 10)))

@@ -1,9 +1,7 @@
 """Render the panels that show one run: its rounds, its messages, and two messages together."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -92,14 +90,14 @@ def pair(recipe: CollaborationSetting, settings: Settings) -> None:
     )
 
 
-def _keep_round(key: str, numbers: Sequence[int] | None = None) -> None:
+def _keep_round(key: str, numbers: list[int] | None = None) -> None:
     """Set the link's round to that of the scrubbed frame; `numbers` holds each frame's if not 1, 2, 3, …"""
     index = int(st.session_state[key]["use"])
     widgets.set_to("join.round", index + 1 if numbers is None else numbers[index])
 
 
 def _downloads(
-    recipe: CollaborationSetting, shown: ShownRun, settings: Settings, figure: dict[str, Any], name: str
+    recipe: CollaborationSetting, shown: ShownRun, settings: Settings, figure: dict[str, object], name: str
 ) -> None:
     """Render the downloads of a run. The table is built once its button is pressed.
 
@@ -120,21 +118,20 @@ def table(shown: ShownRun) -> pd.DataFrame:
     """Return a row for each round and answer, with its bytes and, where the truth is known, the error."""
     errors = dict(zip(*runs.curve(shown), strict=True))
     column = "sin_theta" if shown.errors is not None else "moved_sin_theta"
-    return pd.DataFrame(
-        [
-            {
-                "round": done.number,
-                "hospital": "sum" if hospital == ALL else shown.name(hospital),
-                "bytes_asked": done.question.payload,
-                "bytes_sent": answer.message.payload,
-                "bytes_of_message": answer.wire_bytes,
-                "seconds": answer.seconds,
-                column: errors.get(done.number),
-            }
-            for done in shown.record.rounds
-            for hospital, answer in done.answers.items()
-        ]
-    )
+    rows = [
+        {
+            "round": done.number,
+            "hospital": "sum" if hospital == ALL else shown.name(hospital),
+            "bytes_asked": done.question.payload,
+            "bytes_sent": answer.message.payload,
+            "bytes_of_message": answer.wire_bytes,
+            "seconds": answer.seconds,
+            column: errors.get(done.number),
+        }
+        for done in shown.record.rounds
+        for hospital, answer in done.answers.items()
+    ]
+    return pd.DataFrame(rows)
 
 
 def differences(shared: ShownRun, independent: ShownRun, first: int, second: int) -> pd.DataFrame:
@@ -149,15 +146,16 @@ def differences(shared: ShownRun, independent: ShownRun, first: int, second: int
 
 def _chosen(recipe: CollaborationSetting, settings: Settings) -> ShownRun | None:
     """Return the run that is asked for, or None after saying on screen why there is none."""
+    source = settings["join.source"]
     left, right = st.columns(2)
     with left:
         widgets.choose("join.source")
     with right:
-        if settings["join.source"] == "simulated":
+        if source == "simulated":
             widgets.choose("join.way")
         else:
-            shown = _stored() if settings["join.source"] == "stored" else _uploaded()
-    if settings["join.source"] == "simulated":
+            shown = _recorded(source)
+    if source == "simulated":
         return _simulated(recipe, settings["join.way"])
     st.caption(run_text.NOT_MOVED)
     return shown
@@ -172,33 +170,24 @@ def _simulated(recipe: CollaborationSetting, key: str) -> ShownRun | None:
         try:
             return _simulate(recipe, key)
         except MemoryError as reason:
-            st.info(str(reason) or run_text.NO_MEMORY)
+            st.info(str(reason) or "This server has no memory left for this run: try again later.")
             return None
 
 
-def _stored() -> ShownRun | None:
-    names = runs.stored()
-    if not names:
-        st.info(run_text.NOTHING_STORED)
-        return None
-    chosen = st.selectbox("Stored", names, key="stored run") if len(names) > 1 else names[0]
+def _recorded(source: str) -> ShownRun | None:
+    """Return the stored run that is chosen, or the uploaded one, or None after saying why there is none."""
     try:
-        return runs.open_stored(chosen or names[0])
-    except ValueError as reason:
-        st.info(str(reason))
-        return None
-
-
-def _uploaded() -> ShownRun | None:
-    file = st.file_uploader(run_text.UPLOAD, type="jsonl", key="record uploaded")
-    if file is None:
-        st.caption(run_text.UPLOAD_NOTE)
-        return None
-    try:
-        return runs.read(file.getvalue())
+        if source == "stored":
+            names = runs.stored()
+            name = st.selectbox("Stored", names, key="stored run") if len(names) > 1 else names[0]
+            return runs.open_stored(name)
+        file = st.file_uploader("A run's record, JSON lines", type="jsonl", key="record uploaded")
+        if file is not None:
+            return runs.read(file.getvalue())
+        st.caption("The record that the server wrote: it holds what the server saw, and nothing else.")
     except ValueError as reason:
         st.text(str(reason))  # not Markdown: the reason may quote the file
-        return None
+    return None
 
 
 def _hospital(key: str, count: int, settings: Settings) -> int:

@@ -1,7 +1,6 @@
 """Form the sentences about one run, round by round: what is asked and sent, and the error after it."""
 
 import math
-from typing import Any
 
 from dppca_core.experiments.collaboration.protocols import Protocol
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
@@ -16,11 +15,7 @@ from pages.shared.settings.catalogue import Settings
 
 MASKED = "Single messages are masked: the server sees their sum, and nothing of any one of them."
 NOT_MOVED = "A run that took place has its own settings: the sliders do not move it."
-NOTHING_STORED = "No run is stored with this program."
-UPLOAD = "A run's record, JSON lines"
-UPLOAD_NOTE = "The record that the server wrote: it holds what the server saw, and nothing else."
 CANNOT_BE_DRAWN = "This run cannot be drawn: numbers in its record are too large, or do not belong together."
-NO_MEMORY = "This server has no memory left for this run: try again later."
 _MOST_FAULTS = 5  # written in full
 
 
@@ -48,7 +43,7 @@ def tile_titles(shown: ShownRun) -> list[str]:
     return [error, "Asked of each", "Each hospital sends", last]
 
 
-def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> dict[str, Any]:
+def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> dict[str, object]:
     """Return the sentence, the four figures and the notes of one frame: a round's question or its answers."""
     done, whole = shown.record.rounds[number - 1], len(shown.record.rounds)
     errors = dict(zip(*runs.curve(shown), strict=True))
@@ -116,15 +111,13 @@ def _faults(shown: ShownRun, done: Round) -> str:
 def headline(shown: ShownRun) -> str:
     """Return the whole run in a sentence, and the error with which it ends."""
     plan, record = shown.record.plan, shown.record
-    where = (
-        "between separate processes" if shown.over_network else "simulated with the messages of the protocol"
-    )
-    took = f", in {text.duration(record.seconds)}" if shown.over_network and record.seconds else ""
-    run = (
-        f"{METHODS[plan.method].title} with "
-        f"{text.count(plan.hospitals, 'hospital', 'hospitals')} and {sum(plan.sizes):,} patients in "
-        f"{text.count(len(record.rounds), 'round', 'rounds')}, {where}{took}."
-    )
+    where = "simulated with the messages of the protocol"
+    if shown.over_network:
+        took = f", in {text.duration(record.seconds)}" if record.seconds else ""
+        where = f"between separate processes{took}"
+    hospitals = text.count(plan.hospitals, "hospital", "hospitals")
+    who = f"{METHODS[plan.method].title} with {hospitals} and {sum(plan.sizes):,} patients"
+    run = f"{who} in {text.count(len(record.rounds), 'round', 'rounds')}, {where}."
     if record.ended:
         return f"{run} It did not come to its end."
     if shown.errors is not None:

@@ -66,8 +66,11 @@ def from_record(recorded: Record, table_name: str = "") -> ShownRun:
 
 
 def stored() -> tuple[str, ...]:
-    """Return the names of the stored runs; each is that of its table."""
-    return tuple(sorted(path.stem for path in STORED.glob("*.jsonl")))
+    """Return the names of the stored runs, which are those of their tables. Raises ValueError for none."""
+    names = tuple(sorted(path.stem for path in STORED.glob("*.jsonl")))
+    if not names:
+        raise ValueError("No run is stored with this program.")
+    return names
 
 
 @lru_cache(maxsize=4)

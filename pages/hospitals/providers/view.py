@@ -2,7 +2,6 @@
 
 import math
 import time
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +85,7 @@ def rows(results: CollaborationResults, settings: Settings) -> dict[str, list[Ro
     return grouped
 
 
-def best(grouped: Mapping[str, list[Row]], trust: str, hospital: int = ALL) -> Row | None:
+def best(grouped: dict[str, list[Row]], trust: str, hospital: int = ALL) -> Row | None:
     """Return the row of the least median error under this trust, at one hospital or all, None without a run.
 
     Only guarantees of the same kind are compared: one that holds only where the data behave as assumed
