@@ -43,8 +43,9 @@ def against_strength(view: SiteView) -> Trace:
     Solid colour with a band is private, thin and dotted the same analysis without privacy.
     """
     strengths = view.results.strengths(view.strength)
+    errors = {at: view.common(at) for at in strengths}
     curves = {
-        kind: [(at, *errors) for at in strengths if (errors := view.common(kind, at)) is not None]
+        kind: [(at, *errors[at][kind]) for at in strengths if kind in errors[at]]
         for kind in view.recipe.kinds
     }
     lows = [min(spread[0], plain) for curve in curves.values() for _, spread, plain in curve]
@@ -86,7 +87,7 @@ def _dots(name: str, spread: Array, colour: str, thick: int, **more: object) -> 
 
 def by_kind(view: SiteView) -> Trace:
     """Draw the table's hospitals: a dot and its 10-90 % interval for every way of standardising."""
-    spreads = {kind: spread for kind, (spread, _) in view.common_by_kind().items()}
+    spreads = {kind: spread for kind, (spread, _) in view.common(view.strength).items()}
     floor, scale = _error_axis(view, [float(spread[0]) for spread in spreads.values()])
     names = {kind: _broken(KIND_TITLES[kind]) for kind in view.recipe.kinds}  # also those without any answer
     dots = []

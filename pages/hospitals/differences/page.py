@@ -20,11 +20,9 @@ settings = widgets.settings()
 results = cache.site_results(view.recipe(settings))
 shown = view.SiteView(results, settings)
 synthetic = shown.recipe.synthetic
+widgets.choose_beside("sites.data", "sites.method", "sites.kind")
 differences = ("sites.strength", "sites.differ") if synthetic else ()
-for keys in (("sites.data", "sites.method", "sites.kind"), (*differences, "sites.share", "sites.against")):
-    for column, key in zip(st.columns(len(keys), vertical_alignment="bottom"), keys, strict=True):
-        with column:
-            widgets.choose(key)
+widgets.choose_beside(*differences, "sites.share", "sites.against")
 with st.container():
     for sentence in text.notes(shown):
         st.caption(sentence)

@@ -18,16 +18,13 @@ from pages.shared.settings.catalogue import CHOICES
 from pages.shared.text.numbers import listed
 
 TITLE = "What if hospitals differ?"
-LEAD = (
-    "Hospitals measure differently and treat different patients: what that does to a joint private answer, "
-    "what putting it right costs, and who gains by joining."
-)
+LEAD = "Hospitals measure differently and treat different patients: who gains by joining, and at what cost?"
 PROTECTED = " All of this is protected: unprotected in-house, a hospital may do better alone."
 
 
 def headline(view: SiteView) -> str:
     """Return the joint answer, the best way of standardising, and who gains and who loses."""
-    recipe, measured = view.recipe, view.common_by_kind()
+    recipe, measured = view.recipe, view.common(view.strength)
     if view.kind not in measured:
         return waiting(view)
     spread, plain = measured[view.kind]
@@ -42,10 +39,9 @@ def headline(view: SiteView) -> str:
     )
     best, kind = min((float(errors[0][1]), kind) for kind, errors in measured.items())
     if best < 0.9 * middle:
-        price = "costs no privacy" if kind == "public" else "cost no privacy"
-        if kind in PAID:
-            price = f"take {_share(recipe)} of the privacy budget"
-        sentence += f" The least error, {text.error(best)}, comes with {KIND_TITLES[kind]}, which {price}."
+        share = f"for {text.percent(recipe.share)} of the privacy budget"
+        price = share if kind in PAID else "at no cost in privacy"
+        sentence += f" The least error, {text.error(best)}, comes with {KIND_TITLES[kind]}, {price}."
     return f"{sentence} {who(view)}".strip()
 
 
@@ -84,13 +80,9 @@ def who(view: SiteView) -> str:
     return "Joining makes little difference to any hospital."
 
 
-def _share(recipe: SiteRecipe) -> str:
-    return f"{100 * recipe.share:g} %"
-
-
 def costs(view: SiteView) -> pd.DataFrame:
     """Return what each way of standardising gives and costs, in few enough columns for a telephone."""
-    recipe, measured = view.recipe, view.common_by_kind()
+    recipe, measured = view.recipe, view.common(view.strength)
     whole = gaussian.noise_multiplier(recipe.budget)
     rows = []
     for kind in recipe.kinds:
@@ -99,7 +91,7 @@ def costs(view: SiteView) -> pd.DataFrame:
         row = {"standardised by": KIND_TITLES[kind], "error (8 of 10 runs)": f"{middle} ({low} to {high})"}
         if recipe.synthetic:
             row["no privacy"] = text.error(plain)
-        cost = _share(recipe) if kind in PAID else "nothing"
+        cost = text.percent(recipe.share) if kind in PAID else "nothing"
         if not view.plain and kind in PAID:
             lowered = f", δ = {left.delta:.3g}" if left.delta != recipe.delta else ""
             noise = gaussian.noise_multiplier(left) / whole
@@ -110,37 +102,33 @@ def costs(view: SiteView) -> pd.DataFrame:
 
 def below_costs(recipe: SiteRecipe) -> str:
     """Return what the chart and the table mean."""
-    against = (
-        "Errors of the joint answer, against the directions that hospitals would share if none differed."
-        if recipe.synthetic
-        else "Errors of the joint answer, against PCA without privacy of the pooled rows, standardised in "
-        "the same way without noise: *not private*, only who holds all rows can compute it."
-    )
+    against = "the directions that hospitals would share if none differed."
+    if not recipe.synthetic:
+        against = (
+            "PCA without privacy of the pooled rows, standardised in the same way without noise: *not "
+            "private*, only who holds all rows can compute it."
+        )
     return (
-        f"{against} Every hospital adds the noise of its own means and spreads itself, so nobody need be "
-        "trusted with them; very noisy ones are drawn towards the public range."
+        f"Errors of the joint answer, against {against} Every hospital adds the noise of its own means and "
+        "spreads itself, so nobody need be trusted with them; very noisy ones are drawn towards the public "
+        "range."
     )
 
 
 def about_joining(view: SiteView) -> str:
     """Return what alone and joined are, and what they are measured against."""
-    synthetic, against_own = view.recipe.synthetic, view.against == "own"
+    synthetic = view.recipe.synthetic
+    truths = {
+        ("common", True): "the directions common to all hospitals",
+        ("common", False): "PCA without privacy of all hospitals' rows together",
+        ("own", True): "the hospital's own true directions, in the columns that it measures",
+        ("own", False): "PCA without privacy of the hospital's own rows",
+    }
+    against = f"Error against {truths[view.against, synthetic]}."
     if view.energy:
         against = "Share of what the best directions would capture of the hospital's own patients."
-    elif not against_own and synthetic:
-        against = "Error against the directions common to all hospitals."
-    elif not against_own:
-        against = "Error against PCA without privacy of all hospitals' rows together."
-    elif synthetic:
-        against = "Error against the hospital's own true directions, in the columns that it measures."
-    else:
-        against = "Error against PCA without privacy of the hospital's own rows."
-    if not synthetic:
-        against += " *Not private*: only who holds the rows can compute this."
-    bar = (
-        " The grey bar is the joint answer without privacy: what it lacks is because hospitals differ, or "
-        "their patients are few, and no budget can mend it."
-    )
+    against += "" if synthetic else " *Not private*: only who holds the rows can compute this."
+    bar = " The grey bar is the joint answer without privacy: what it lacks, no budget can mend."
     return (
         f"{against} Alone: its own private answer, with the same method and budget. Joined: the one private "
         f"answer of all.{'' if view.plain_is_truth else bar}"
@@ -192,19 +180,13 @@ def notes(view: SiteView) -> list[str]:
 def try_this(view: SiteView) -> str:
     """Return what to do next."""
     if not view.recipe.synthetic:
-        return (
-            "move the privacy slider to the right: noise fades, and what is left is that a hospital's "
-            "patients, and what it records, differ from the others'."
-        )
+        return "move the privacy slider to the right: noise fades, and what hospitals do not share is left."
     if view.kind == "public":
-        return (
-            "set *Standardised by* to each laboratory's printed ranges: they are as public, and undo most of "
-            "what devices and laboratories add."
-        )
+        return "set *Standardised by* to printed ranges: as public, they undo most of what laboratories add."
     name = CHOICES["sites.differ"].name(view.plain)
     return (
-        f"choose *shift only*, then *support only* under *{name}*: what devices shift, printed ranges mostly "
-        "undo; a column that a hospital does not measure nobody gives back."
+        f"choose *shift only*, then *support only* under *{name}*: printed ranges mostly undo shifts, but "
+        "nothing can replace a column that a hospital does not measure."
     )
 
 

@@ -70,22 +70,22 @@ class SiteView:
 
     def without_privacy(self) -> Array:
         """Return the median joint answer without privacy, (N,), once there is a private one."""
-        cells = [cell.plain for cell in self.results.measured("joined", self.strength, self.kind)]
-        return np.median([self.values(cell) for cell in cells if cell], axis=0)
+        cells = self.results.measured("joined", self.strength, self.kind)
+        return np.median([self.values(cell.plain) for cell in cells], axis=0)
 
-    def common(self, kind: str, strength: float | None = None) -> tuple[Array, float] | None:
-        """Return the error against the common truth: 10, 50, 90 %, (3,), and the median without privacy."""
-        cells = self.results.measured("joined", self.strength if strength is None else strength, kind)
-        if not cells:
-            return None
-        plain = [cell.plain.common[0] for cell in cells if cell.plain]
-        spread = quantiles([cell.common[0] for cell in cells])
-        return self.factor * spread, self.factor * float(np.median(plain))
+    def common(self, strength: float) -> dict[str, tuple[Array, float]]:
+        """Return the error against the common truth for every way of standardising that has an answer.
 
-    def common_by_kind(self) -> dict[str, tuple[Array, float]]:
-        """Return `common` for every way of standardising that has an answer."""
-        errors = {kind: self.common(kind) for kind in self.recipe.kinds}
-        return {kind: error for kind, error in errors.items() if error is not None}
+        10, 50 and 90 % over the repeats, (3,), and the median without privacy.
+        """
+        errors = {}
+        for kind in self.recipe.kinds:
+            cells = self.results.measured("joined", strength, kind)
+            if cells:
+                spread = quantiles([cell.common[0] for cell in cells])
+                plain = float(np.median([cell.plain.common[0] for cell in cells]))
+                errors[kind] = self.factor * spread, self.factor * plain
+        return errors
 
     def outcomes(self, alone: Array, joined: Array) -> list[str]:
         """Return every hospital's outcome, by the medians of its spreads, (3, N)."""

@@ -17,8 +17,7 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 
 TITLE = "How many patients does it take?"
 INTRODUCTION = (
-    "What a study must have to reach a target: patients, privacy or hospitals, at once by formula, and then "
-    "confirmed by running the method."
+    "How many patients or hospitals, or how much privacy, a study needs: by a formula, then by simulation."
 )
 PARAGRAPH_TITLE = "For a protocol or an ethics application"
 CLOSED_FORM = (
@@ -151,12 +150,11 @@ def headline(settings: Settings, simulations: view.Simulations) -> str:
 
 
 def _spread(needed: float, settings: Settings) -> str:
+    each, providers = settings["plan.size"], text.count(settings["providers"], "hospital", "hospitals")
     if settings["plan.asked"] == "hospitals":
-        each = settings["plan.size"]
         return f" of {each:,} patients each, {amount(each * needed, up=True)} in total"
-    if settings["plan.asked"] == "patients" and needed > _PEOPLE:
-        return ", more than there are people"
-    return f" in {text.count(settings['providers'], 'hospital', 'hospitals')}"
+    many = settings["plan.asked"] == "patients" and needed > _PEOPLE
+    return ", more than there are people" if many else f" in {providers}"
 
 
 def agrees(ratio: float | None) -> bool:
@@ -247,13 +245,11 @@ def short_reason(answer: PlanAnswer, settings: Settings) -> str:
 
 def below_chart(settings: Settings) -> str:
     """Return what the chart's lines are."""
-    plain = settings["view"] == "board"
-    method = PLANNED_METHODS[view.focus(settings)].title
     which = "share captured" if view.energetic(settings) else "error"
-    what = "More privacy to the left, more accuracy to the right." if plain else "All by closed form."
+    what = "More privacy to the left." if settings["view"] == "board" else "All by closed form."
     return (
-        f"Bold: {goal(settings)}, {method}; thin, the same for the other methods; dotted, equal {which} "
-        f"for {method}; grey and hatched, no answer for {method}. {what}"
+        f"Bold: {goal(settings)}, {PLANNED_METHODS[view.focus(settings)].title}; dotted, equal {which}; grey "
+        f"and hatched, no answer, both for the same method. Thin: the other methods. {what}"
     )
 
 
@@ -262,17 +258,16 @@ def below_table(settings: Settings) -> str:
     guarantees = [
         METHODS[PLANNED_METHODS[name].method].guarantee_at(settings["k"]) for name in view.listed(settings)
     ]
-    notes = [
-        text.guarantee_notes(guarantees, settings["view"] == "board"),
-        "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval",
-    ]
+    marks = text.guarantee_notes(guarantees, settings["view"] == "board")
+    notes = f"{marks}. " if marks else ""
+    notes += "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval."
     if settings["data"] in TABLES:
         name = TABLES[settings["data"]].title.split(",")[0]
-        notes.append(
-            f"For a population like {name}: its spectrum, as if its rows were Gaussian. Nobody can simulate "
-            "more patients than a table has"
+        notes += (
+            f" For a population like {name}: its spectrum, as if its rows were Gaussian. Nobody can simulate "
+            "more patients than a table has."
         )
-    return ". ".join(note for note in notes if note) + "."
+    return notes
 
 
 def not_simulated(settings: Settings) -> str:
@@ -286,11 +281,6 @@ def simulate_button(settings: Settings, duration: str) -> str:
     name = view.focus(settings)
     verb = "Confirm" if view.answer(settings, name).value is not None else "Find the answer of"
     return f"{verb} {PLANNED_METHODS[name].title} by simulation, about {duration}"
-
-
-def simulating(values: int) -> str:
-    """Return how far the bisection is, at so many values."""
-    return f"Value {values - 1} of about {view.VALUES - 1}, halving the gap."
 
 
 def simulation_done(settings: Settings, runs: int, values: int, failures: list[str]) -> str:

@@ -10,10 +10,7 @@ from pages.hospitals.providers import settings as page_settings
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
-INTRODUCTION = (
-    "The same patients in the same hospitals: what each can find by joining, by whom they trust, or by "
-    "staying alone, and what leaves a hospital on the way."
-)
+INTRODUCTION = "What hospitals find together, by whom they trust, or alone, and what leaves them on the way."
 _TRY = {
     "rounds": "press *Play*; then choose *DPS-PCA, secure sums*: what does the server still see?",
     "sees": "move *{}* to the left, round by round: the more noise, the less of the pattern can be told.",
@@ -61,8 +58,6 @@ def try_this(recipe: CollaborationSetting, settings: Settings) -> str:
             )
         return _TRY[panel].format(name("epsilon"))
     if settings["largest_share"] == 0 and not settings["join.sizes"]:
-        return (
-            f"set *{name('largest_share')}* (*More settings*) to 60 %, or type the hospitals' sizes "
-            "yourself: whether joining pays is then another question for the largest than for the smallest."
-        )
+        share = f"set *{name('largest_share')}* (*More settings*) to 60 %, or type the hospitals' sizes"
+        return f"{share}: does joining pay for the largest and the smallest alike?"
     return "make the hospitals equal again, then raise their number: who gains by joining then?"
