@@ -99,9 +99,8 @@ def _shades(drawn: DrawnPlan, settings: Settings, span: Span) -> list[Trace]:
     traces = []
 
     def shade(kind: str, heights: Array, opacity: float, **more: object) -> None:
-        base = line(
-            1, "", "#000000", x=epsilons, y=[low] * len(epsilons), line={"width": 0}, hoverinfo="skip"
-        )
+        flat = {"x": epsilons, "y": [low] * len(epsilons), "line": {"width": 0}}
+        base = line(1, "", "#000000", hoverinfo="skip", **flat)
         fill = {"fill": "tonexty", "fillcolor": _SHADE.format(opacity), "showlegend": True}
         name = page_text.SHADES[kind][settings["view"] != "board"]
         traces.extend([base, base | {"name": name, "y": rounded(heights)} | fill | more])
@@ -144,26 +143,22 @@ def _marks(settings: Settings, simulations: view.Simulations, span: Span) -> lis
     def at(value: float) -> tuple[float, float]:
         return (value, amount) if sideways else (epsilon, value)
 
-    marks = [("this setting", (epsilon, amount), {"symbol": "x", "size": 12, "color": "#111111"})]
-    answer = view.answer(settings, chosen).value
+    marks = [("this setting", (epsilon, amount), {"symbol": "x", "size": 12, "color": "#111111"}, {})]
+    answer, simulation = view.answer(settings, chosen).value, simulations.get(chosen)
     if answer is not None:
-        marks.append(("the answer", at(answer), {"symbol": "circle", "size": 13, "color": colour}))
+        marks.append(("the answer", at(answer), {"symbol": "circle", "size": 13, "color": colour}, {}))
+    if simulation is not None and simulation.state == "found":
+        low, middle, high = np.array([[simulation.low], [simulation.value], [simulation.high]])
+        bars = {"error_x" if sideways else "error_y": arms(low, middle, high, colour, thickness=2, width=6)}
+        marker = {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2.5}}
+        marks.append(("simulated, 95 %", at(simulation.value), marker, bars))
     traces = []
-    for name, (x, y), marker in marks:
-        inside = min(max(y, span[0]), span[1])
-        mark = line(1, name, "#000000", x=[x], y=[inside], mode="markers", showlegend=True)
-        mark["marker"] = marker | {"line": {"color": "#ffffff", "width": 1.5}}
+    for name, (x, y), marker, more in marks:
+        inside = [min(max(y, span[0]), span[1])]
+        mark = line(1, name, "#000000", x=[x], y=inside, mode="markers", showlegend=True, **more)
+        mark["marker"] = {"line": {"color": "#ffffff", "width": 1.5}} | marker
         mark["hovertemplate"] = f"{name}: %{{y:,.3s}} at %{{x:.3~g}}<extra></extra>"
         traces.append(mark | {"cliponaxis": False})
-    simulation = simulations.get(chosen)
-    if simulation is not None and simulation.state == "found":
-        x, y = at(simulation.value)
-        mark = line(1, "simulated, 95 %", colour, x=rounded([x]), y=rounded([y]), showlegend=True)
-        marker = {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2.5}}
-        low, middle, high = np.array([[simulation.low], [simulation.value], [simulation.high]])
-        bars = arms(low, middle, high, colour, thickness=2, width=6)
-        error = "error_x" if sideways else "error_y"
-        traces.append(mark | {"mode": "markers", "marker": marker, error: bars})
     return traces
 
 

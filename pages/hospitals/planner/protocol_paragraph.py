@@ -5,7 +5,6 @@ import math
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
-from dppca_core.methods import METHODS
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner import view
 from pages.shared import text
@@ -67,7 +66,7 @@ def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings)
     name, plain, asked = view.focus(settings), settings["view"] == "board", settings["plan.asked"]
     answer, study, simulation = view.answer(settings, name), view.plan(settings, name), _confirmed(simulation)
     planned, d, k = PLANNED_METHODS[name], study.experiment.d, settings["k"]
-    directions, reference = f"{k} main directions of {d} measurements", METHODS[planned.method].reference
+    directions, reference = f"{k} main directions of {d} measurements", view.method(name).reference
     if not plain:
         directions = f"the k = {k} leading principal directions of d = {d} measurements"
         options = study.experiment.options(planned.method)
@@ -84,10 +83,8 @@ def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings)
     if simulation is None:
         return f"{sentence}a closed form."
     swept = "values of ε" if asked == "epsilon" and not plain else page_text.SWEPT[asked]
-    runs = (
-        f"simulation of the method itself ({simulation.runs:,} runs at {simulation.values} {swept}, seed "
-        f"{settings['seed']})"
-    )
+    many = f"{simulation.runs:,} runs at {simulation.values} {swept}, seed {settings['seed']}"
+    runs = f"simulation of the method itself ({many})"
     interval = page_text.interval_of(simulation, settings)
     if answer.value is None:
         return f"{sentence}{runs}: {interval}. No closed form applies at this target."
@@ -98,10 +95,8 @@ def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings)
 
 def _amount(needed: float, settings: Settings) -> str:
     asked, plain = settings["plan.asked"], settings["view"] == "board"
-    hospitals, shown = (
-        text.count(settings["providers"], "hospital", "hospitals"),
-        page_text.number(needed, asked),
-    )
+    hospitals = text.count(settings["providers"], "hospital", "hospitals")
+    shown = page_text.number(needed, asked)
     if asked == "epsilon":
         n = text.count(view.in_total(settings), "patient", "patients")
         return f"{'a privacy setting' if plain else 'ε'} of at least {shown} with {n} in {hospitals}"
@@ -126,12 +121,9 @@ def guarantee(settings: Settings, simulation: SimulatedAnswer | None) -> str:
 
 def _privacy(settings: Settings, epsilon: float, n: float) -> tuple[str, ...]:
     name, delta, neighbours = view.focus(settings), settings["delta"], settings["neighbours"]
-    method, experiment = METHODS[PLANNED_METHODS[name].method], view.plan(settings, name).experiment
-    kind, shown, true = (
-        method.guarantee_at(experiment.k),
-        text.number(epsilon),
-        view.true_epsilon(settings, name),
-    )
+    method, experiment = view.method(name), view.plan(settings, name).experiment
+    kind, shown = method.guarantee_at(experiment.k), text.number(epsilon)
+    true = view.true_epsilon(settings, name)
     pure, truly = kind in _PURE, "" if true is None else text.short(true)
     large = not pure and delta > 1 / n
     if settings["view"] == "board":
@@ -159,29 +151,21 @@ def _privacy(settings: Settings, epsilon: float, n: float) -> tuple[str, ...]:
 def _assumptions(settings: Settings) -> str:
     """Return what the numbers take patients to be."""
     experiment = view.plan(settings, view.focus(settings)).experiment
-    table = TABLES.get(settings["data"])
+    table, s, spike, bulk = TABLES.get(settings["data"]), *(settings[key] for key in ("s", "spike", "bulk"))
     if table is not None:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"
-        bound = "rows clipped at the bound stored with that table"
+        limit = "rows clipped at the bound stored with that table"
     elif settings["view"] == "board":
-        like = (
-            f"one population in which {experiment.k} patterns, in {settings['s']} of the measurements, stand "
-            f"out {settings['spike'] / settings['bulk']:.3g} times above the strongest background"
-        )
-        bound = (
-            "a limit on how large one patient's measurements count, fixed beforehand without looking at data"
-        )
+        times = f"{spike / bulk:.3g} times above the strongest background"
+        like = f"one population whose {experiment.k} patterns, in {s} of the measurements, stand out {times}"
+        limit = "a limit on how large one patient's measurements count, fixed without looking at data"
     else:
-        like = (
-            f"one Gaussian population with k = {experiment.k} eigenvalues of {settings['spike']:g} on s = "
-            f"{settings['s']} of the measurements and the others uniform up to {settings['bulk']:g}"
-        )
-        bound = (
-            "rows divided by a public bound that all patients respect with probability "
-            f"{1 - experiment.failure:g}, set beforehand"
-        )
+        spikes = f"k = {experiment.k} eigenvalues of {spike:g} on s = {s} of the measurements"
+        like = f"one Gaussian population with {spikes} and the others uniform up to {bulk:g}"
+        chance = f"that all respect with probability {1 - experiment.failure:g}"
+        limit = f"rows divided by a public bound, set beforehand, {chance}"
     same = "" if settings["plan.asked"] == "hospitals" else "; hospitals measure alike"
-    return f"Patients are independent draws from {like}; {bound}{same}."
+    return f"Patients are independent draws from {like}; {limit}{same}."
 
 
 def limits(settings: Settings) -> list[str]:

@@ -3,7 +3,6 @@
 import pandas as pd
 
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
-from dppca_core.methods import METHODS
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner import view
 from pages.shared import text
@@ -25,7 +24,7 @@ def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
     rows = []
     for name in view.listed(settings):
         planned = PLANNED_METHODS[name]
-        mark = text.GUARANTEE_MARKS.get(METHODS[planned.method].guarantee_at(settings["k"]), "")
+        mark = text.GUARANTEE_MARKS.get(view.method(name).guarantee_at(settings["k"]), "")
         row = {"method": planned.title + mark, "whom it trusts": text.TRUST_TITLES[planned.trust].lower()}
         for key, column in shown.items():
             answer = view.answer(settings, name, key)

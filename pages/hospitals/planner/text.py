@@ -9,16 +9,13 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer
-from dppca_core.methods import METHODS
 from pages.hospitals.planner import view
 from pages.shared import text
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 TITLE = "How many patients does it take?"
-INTRODUCTION = (
-    "How many patients or hospitals, or how much privacy, a study needs: by a formula, then by simulation."
-)
+INTRODUCTION = "The patients, privacy or hospitals that a study needs: by a formula, then by simulation."
 PARAGRAPH_TITLE = "For a protocol or an ethics application"
 CLOSED_FORM = (
     "**Closed forms** to first order, derived for this tool and checked against simulation in its tests, at "
@@ -95,9 +92,8 @@ def goal(settings: Settings) -> str:
     """Return the target, such as "error ‖sin Θ‖ of at most 0.1"."""
     plain = settings["view"] == "board"
     if view.energetic(settings):
-        return (
-            f"at least {100 * settings['plan.share']:g} % of the {'signal' if plain else 'energy'} captured"
-        )
+        captured = "signal" if plain else "energy"
+        return f"at least {100 * settings['plan.share']:g} % of the {captured} captured"
     name = "an error" if plain else "error " + ("‖VVᵀ − WWᵀ‖" if factor(settings) > 1 else "‖sin Θ‖")
     return f"{name} of at most {text.number(settings['plan.target'])}"
 
@@ -170,9 +166,8 @@ def _ends(simulation: SimulatedAnswer, settings: Settings) -> list[str]:
 def interval_of(simulation: SimulatedAnswer, settings: Settings) -> str:
     """Return a simulated answer with its interval."""
     answer, low, high = _ends(simulation, settings)
-    return (
-        f"{answer} already do" if simulation.state == "least" else f"{answer} (95 % interval {low} to {high})"
-    )
+    interval = f"{answer} (95 % interval {low} to {high})"
+    return f"{answer} already do" if simulation.state == "least" else interval
 
 
 def simulated_cell(simulation: SimulatedAnswer | None, settings: Settings) -> str:
@@ -190,9 +185,7 @@ def _least(needed: float, settings: Settings) -> str:
     less = [
         name
         for name, answer in answers.items()
-        if answer is not None
-        and answer < 0.95 * needed
-        and METHODS[PLANNED_METHODS[name].method].guarantee == "(ε, δ)"
+        if answer is not None and answer < 0.95 * needed and view.method(name).guarantee == "(ε, δ)"
     ]
     if not less:
         return ""
@@ -222,12 +215,11 @@ def reason(answer: PlanAnswer, settings: Settings) -> str:
     rough = "so rough a target is" if plain else "an error beyond a third of a random guess is"
     words = {"rough": rough, "top": "the weakest privacy here" if plain else "ε = 10"}
     for name, given in answer.numbers.items():
-        captured, error = (
-            f"{100 * max(1 - given, 0):.3g} % captured",
-            f"error {text.short(given * factor(settings))}",
-        )
-        loss = captured if view.energetic(settings) else error
-        words[name] = amount(given) if name in ("n", "most") else loss
+        words[name] = f"error {text.short(given * factor(settings))}"
+        if name in ("n", "most"):
+            words[name] = amount(given)
+        elif view.energetic(settings):
+            words[name] = f"{100 * max(1 - given, 0):.3g} % captured"
     return _REASONS[answer.kind].format(**words)
 
 
@@ -255,9 +247,7 @@ def below_chart(settings: Settings) -> str:
 
 def below_table(settings: Settings) -> str:
     """Return what the table's marks mean, how its numbers are rounded, and for what population they hold."""
-    guarantees = [
-        METHODS[PLANNED_METHODS[name].method].guarantee_at(settings["k"]) for name in view.listed(settings)
-    ]
+    guarantees = [view.method(name).guarantee_at(settings["k"]) for name in view.listed(settings)]
     marks = text.guarantee_notes(guarantees, settings["view"] == "board")
     notes = f"{marks}. " if marks else ""
     notes += "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval."
@@ -346,8 +336,9 @@ def try_this(settings: Settings) -> str:
 def about(settings: Settings) -> tuple[str, str]:
     """Return where the numbers come from, and a table of the methods with their sources and closed forms."""
     lines = ["| method | source | whom it trusts | guarantee | closed form |", "|---|---|---|---|---|"]
-    for planned in (PLANNED_METHODS[name] for name in view.listed(settings)):
-        method, trust = METHODS[planned.method], text.TRUST_TITLES[planned.trust].lower()
+    for name in view.listed(settings):
+        planned, method = PLANNED_METHODS[name], view.method(name)
+        trust = text.TRUST_TITLES[planned.trust].lower()
         cells = (planned.title, method.reference, trust, method.guarantee_at(settings["k"]))
         lines.append(f"| {' | '.join(cells)} | {BOUNDS[planned.rule].title} |")
     return f"{CLOSED_FORM} {SIMULATION}", "\n".join(lines)

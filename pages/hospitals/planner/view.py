@@ -15,7 +15,7 @@ from dppca_core.experiments.planning.plan_plane import Plane, answered, plane
 from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHODS, PlanAnswer, StudyPlan
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.methods import METHODS
-from dppca_core.records import TRUSTS, Bound
+from dppca_core.records import TRUSTS, Bound, Method
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
@@ -32,6 +32,11 @@ def listed(settings: Settings) -> list[str]:
     trust = settings["plan.trust"]
     names = [name for name, planned in PLANNED_METHODS.items() if trust in ("any", planned.trust)]
     return sorted(names, key=lambda name: TRUSTS.index(PLANNED_METHODS[name].trust))
+
+
+def method(name: str) -> Method:
+    """Return the method that a planned method runs."""
+    return METHODS[PLANNED_METHODS[name].method]
 
 
 def focus(settings: Settings) -> str:
@@ -158,7 +163,6 @@ def agreement(closed_form: PlanAnswer, simulation: SimulatedAnswer | None) -> fl
 def true_epsilon(settings: Settings, name: str) -> float | None:
     """Return the epsilon that the calibration truly gives, where it is not the one asked for."""
     experiment, epsilon = plan(settings, name).experiment, settings["epsilon"]
-    budget, method = experiment.budget(epsilon), METHODS[PLANNED_METHODS[name].method]
     options = experiment.options(PLANNED_METHODS[name].method)
-    true = method.true_epsilon(budget, d=experiment.d, k=experiment.k, **options)
+    true = method(name).true_epsilon(experiment.budget(epsilon), d=experiment.d, k=experiment.k, **options)
     return None if true is None or abs(true / epsilon - 1) <= 0.01 else true

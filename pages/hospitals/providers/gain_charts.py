@@ -97,24 +97,22 @@ def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings:
     joined = {trust: rows for trust, rows in grouped.items() if not rows[0].protocol.alone}
     rows, heights, names, pixels = _stacked(joined, results.recipe, settings["view"] == "board")
     traffic = [results.recipe.traffic(row.protocol) for row in rows]
-    rounds, totals = [volume.up for volume in traffic], [volume.total for volume in traffic]
-    ends = zip(rounds, totals, heights, strict=True)
-    links = [point for up, total, height in ends for point in ((up, height), (total, height), (None, None))]
-    x, y = zip(*links, strict=True) if links else ((), ())
+    rounds, totals = np.array([(volume.up, volume.total) for volume in traffic]).reshape(-1, 2).T
     colours = [look(row.protocol).colour for row in rows]
 
-    def dots(name: str, values: list[int], hover: str, **marker: object) -> Trace:
-        return line(1, name, style.GUESS, mode="markers", x=values, y=heights, showlegend=True) | {
+    def dots(name: str, values: Array, hover: str, **marker: object) -> Trace:
+        return line(1, name, style.GUESS, mode="markers", x=values.tolist(), y=heights, showlegend=True) | {
             "customdata": [text.size(value) for value in values],
             "marker": {"size": 11, "color": colours} | marker,
             "hovertemplate": f"%{{customdata}} {hover}<extra></extra>",
         }
 
-    whole = "both ways, all rounds and the result"
+    links = arms(rounds, rounds, totals, style.faded(style.GUESS, 0.5), thickness=2, width=0)
     data = [
-        line(1, "", style.GUESS, x=x, y=y, hoverinfo="skip", opacity=0.5),
-        dots("sent in one round", rounds, "sent a round", symbol="circle"),
-        dots(whole, totals, "in all", symbol="diamond-open", line={"width": 2}),
+        dots("sent in one round", rounds, "sent a round", symbol="circle") | {"error_x": links},
+        dots(
+            "both ways, all rounds and the result", totals, "in all", symbol="diamond-open", line={"width": 2}
+        ),
     ]
     values = [*rounds, *totals] or [1, 10]
     span = [math.log10(min(values) / 1.6), math.log10(max(values) * 1.6)]

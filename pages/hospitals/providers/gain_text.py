@@ -21,13 +21,7 @@ BYTES_NOTE = (
     "Bytes of 64-bit numbers: a network, encryption and the keys of secure sums come on top. Symmetric "
     "matrices travel as their upper triangle; all who join get the result."
 )
-_SEES = {
-    "everything": "everything",
-    "sum": "only sums",
-    "messages": "noisy messages",
-    "differences": "exact differences",
-    "nothing": "nothing",
-}
+_SEES = {"sum": "only sums", "messages": "noisy messages", "differences": "exact differences"}
 _JOINING = {
     "untrusted server": "without trusting the server",
     "secure aggregation": "with sums that nobody can look into",
@@ -180,7 +174,7 @@ def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
                 {
                     "way": title(row.protocol, recipe, plain),
                     "who": heading(trust, row.hospital, recipe),
-                    "the server sees": _SEES[row.protocol.sees],
+                    "the server sees": _SEES.get(row.protocol.sees, row.protocol.sees),
                     "rounds": sent.rounds,
                     "sent a round": text.size(sent.up) if sent.up else "–",
                     "received in all": text.size(sent.received) if sent.received else "–",
@@ -218,9 +212,8 @@ def _number_of_runs(results: CollaborationResults, settings: Settings) -> str:
     if results.next_missing(settings["slow"]) is None:
         repeats = results.recipe.repeats
         fewest = min(results.repeats_of(key) for key in (*results.live, *results.slow))
-        times = f"{repeats}" if fewest == repeats else f"{fewest} to {repeats}"
-        times = f"at most {repeats}" if results.failed else times
-        return f"Dots are medians of {times} {'run' if times == '1' else 'runs'}, bars hold 8 of 10"
+        least = "at most " if results.failed else "" if fewest == repeats else f"{fewest} to "
+        return f"Dots are medians of {least}{text.count(repeats, 'run', 'runs')}, bars hold 8 of 10"
     if not results.cells:
         return "No run is measured yet; dots come as runs end"
     return f"{refresh.coming(len(results.cells))}; dots are medians of what is there, bars hold 8 of 10"
@@ -230,11 +223,10 @@ def about(recipe: CollaborationSetting) -> str:
     """Return how the numbers of this page are simulated, with the sources of the methods."""
     runs = text.count(recipe.repeats, "run", "runs")
     methods = (
-        "A hospital alone has the whole privacy budget for its own patients, as has each that joins: "
-        "hospitals hold different patients. DPS-PCA in rounds: Ge, Wang, Wang & Liu, AISTATS 2018, Figure 1 "
-        "and Algorithm 1, whose line 8 draws one noise for all. DPdisPCA and full moments: Imtiaz & Sarwate, "
-        "ICASSP 2018. Rounds and messages are those of the program's own protocol, passed in one process; a "
-        "stored or given run was passed between processes."
+        "Hospitals hold different patients, so each has the whole privacy budget, alone or joined. DPS-PCA: "
+        "Ge, Wang, Wang & Liu, AISTATS 2018, Figure 1 and Algorithm 1, whose line 8 draws one noise for all. "
+        "DPdisPCA and full moments: Imtiaz & Sarwate, ICASSP 2018. Messages are those of the program's own "
+        "protocol, passed in one process; in a stored or given run, between processes."
     )
     if isinstance(recipe.population, str):
         return (
