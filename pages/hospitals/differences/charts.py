@@ -44,10 +44,8 @@ def against_strength(view: SiteView) -> Trace:
     """
     strengths = view.results.strengths(view.strength)
     errors = {at: view.common(at) for at in strengths}
-    curves = {
-        kind: [(at, *errors[at][kind]) for at in strengths if kind in errors[at]]
-        for kind in view.recipe.kinds
-    }
+    kinds = view.recipe.kinds
+    curves = {kind: [(at, *errors[at][kind]) for at in strengths if kind in errors[at]] for kind in kinds}
     lows = [min(spread[0], plain) for curve in curves.values() for _, spread, plain in curve]
     floor, scale = _error_axis(view, lows)
     bands: list[Trace] = []
@@ -150,14 +148,7 @@ def missing() -> Trace:
         "z": [rounded([absent[hospital][key].share for hospital in hospitals]) for key in keys],
         # Faint enough for the page's own text colour, on white and on black.
         "colorscale": [[0, "rgba(128,140,150,0.08)"], [1, "rgba(33,102,172,0.55)"]],
-        "zmin": 0,
-        "zmax": 1,
-        "xgap": 2,
-        "ygap": 2,
-        "showscale": False,
-        "hoverinfo": "skip",
-        "xaxis": "x",
-        "yaxis": "y",
+        **{"zmin": 0, "zmax": 1, "xgap": 2, "ygap": 2, "showscale": False, "hoverinfo": "skip"},
     }
     words = {
         "x": [name for _ in keys for name in across],

@@ -56,9 +56,8 @@ refresh.while_cells_come(panels, results, next_cell)
 if not synthetic:
     st.header("What is missing, hospital by hospital")
     missing = text.missing()
-    component.figure(
-        charts.missing(), key="missing figure", save="dppca-missing", says=markdown.plainly(missing)
-    )
+    says = markdown.plainly(missing)
+    component.figure(charts.missing(), key="missing figure", save="dppca-missing", says=says)
     st.caption(missing)
 st.markdown(f"**Try this:** {text.try_this(shown)}")
 downloads.downloads(results.table, lambda: charts.joining(shown), "dppca-differences")

@@ -19,6 +19,7 @@ from pages.shared.text.numbers import listed
 
 TITLE = "What if hospitals differ?"
 LEAD = "Hospitals measure differently and treat different patients: who gains by joining, and at what cost?"
+NOT_PRIVATE = " *Not private*: only who holds the rows can compute this."
 PROTECTED = " All of this is protected: unprotected in-house, a hospital may do better alone."
 
 
@@ -104,14 +105,10 @@ def below_costs(recipe: SiteRecipe) -> str:
     """Return what the chart and the table mean."""
     against = "the directions that hospitals would share if none differed."
     if not recipe.synthetic:
-        against = (
-            "PCA without privacy of the pooled rows, standardised in the same way without noise: *not "
-            "private*, only who holds all rows can compute it."
-        )
+        against = f"PCA without privacy of the pooled rows, standardised in the same way.{NOT_PRIVATE}"
     return (
         f"Errors of the joint answer, against {against} Every hospital adds the noise of its own means and "
-        "spreads itself, so nobody need be trusted with them; very noisy ones are drawn towards the public "
-        "range."
+        "spreads, so nobody need be trusted with them; very noisy ones are drawn towards the public range."
     )
 
 
@@ -127,7 +124,7 @@ def about_joining(view: SiteView) -> str:
     against = f"Error against {truths[view.against, synthetic]}."
     if view.energy:
         against = "Share of what the best directions would capture of the hospital's own patients."
-    against += "" if synthetic else " *Not private*: only who holds the rows can compute this."
+    against += "" if synthetic else NOT_PRIVATE
     bar = " The grey bar is the joint answer without privacy: what it lacks, no budget can mend."
     return (
         f"{against} Alone: its own private answer, with the same method and budget. Joined: the one private "
@@ -157,15 +154,12 @@ def notes(view: SiteView) -> list[str]:
     recipe, settings, method = view.recipe, view.settings, METHODS[view.recipe.method]
     guarantee, sentences = method.guarantee_at(recipe.k), []
     if view.kind != settings["sites.kind"]:
-        sentences.append(
-            "No laboratory's printed ranges are known for this table: shown by "
-            f"{KIND_TITLES[view.kind]} instead."
-        )
+        instead = KIND_TITLES[view.kind]
+        sentences.append(f"No laboratory's printed ranges are known for this table: shown by {instead}.")
     if "s_hat" in recipe.options and recipe.s_hat != settings["s_hat"]:
         name = CHOICES["s_hat"].name(view.plain)
-        sentences.append(
-            f"{name}: {recipe.s_hat}, as there are {recipe.d} columns and {recipe.k} directions here."
-        )
+        limits = f"{recipe.d} columns and {recipe.k} directions"
+        sentences.append(f"{name}: {recipe.s_hat}, as there are {limits} here.")
     if view.energy:
         sentences.append("Captured energy is shown hospital by hospital; the first chart keeps the error.")
     if recipe.options.get("provider_noise") == "shared":
@@ -202,8 +196,7 @@ def about(recipe: SiteRecipe) -> str:
             "column in ten is missing at a hospital, and factors' variances lie between 0.55 and 1.8; "
             f"printed ranges carry {clinical.PRINTED:.0%} of a laboratory's shift and (log) scale. Means and "
             "Wishart matrices are drawn from their exact law. Rows are divided by a length that all respect "
-            "with probability 0.99, chosen with the population known; a real release chooses it beforehand, "
-            "and clips."
+            "with probability 0.99, from the known population; a real release sets it beforehand, and clips."
         )
     table = heart_disease.TABLE
     return (

@@ -56,6 +56,5 @@ def sizes(recipe: CollaborationSetting, settings: Settings) -> None:
     )
     right.markdown(page_text.sizes_note(len(recipe.sizes), recipe.n))
     if settings["join.sizes"]:
-        right.button(
-            "Back to the sliders", key="sizes back", on_click=widgets.set_to, args=("join.sizes", "")
-        )
+        back = {"on_click": widgets.set_to, "args": ("join.sizes", "")}
+        right.button("Back to the sliders", key="sizes back", **back)

@@ -51,9 +51,8 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
     """Draw the error and the captured energy of every protocol, and a random guess in both panels."""
     recipe, plain = results.recipe, settings["view"] == "board"
     rows, heights, names, pixels = _stacked(grouped, recipe, plain)
-    errors, energies = (
-        np.reshape([getattr(row, name) for row in rows], (-1, 3)) for name in ("error", "energy")
-    )
+    errors = np.reshape([row.error for row in rows], (-1, 3))
+    energies = np.reshape([row.energy for row in rows], (-1, 3))
     guess = random_guess(settings, recipe.d, recipe.k)
     energy_guess = subspace_metrics.random_energy(results.truth.eigenvalues, recipe.k)
     floor, scale = error_axis(settings, guess, np.nanmin(errors, initial=1.0))
@@ -108,11 +107,10 @@ def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings:
         }
 
     links = arms(rounds, rounds, totals, style.faded(style.GUESS, 0.5), thickness=2, width=0)
+    whole = "both ways, all rounds and the result"
     data = [
         dots("sent in one round", rounds, "sent a round", symbol="circle") | {"error_x": links},
-        dots(
-            "both ways, all rounds and the result", totals, "in all", symbol="diamond-open", line={"width": 2}
-        ),
+        dots(whole, totals, "in all", symbol="diamond-open", line={"width": 2}),
     ]
     values = [*rounds, *totals] or [1, 10]
     span = [math.log10(min(values) / 1.6), math.log10(max(values) * 1.6)]

@@ -42,7 +42,5 @@ def compared(results: CollaborationResults, settings: Settings) -> None:
         downloads.downloads(results.table, lambda: figure, f"dppca-{name}")
 
     refresh.while_cells_come(panel, results, partial(results.next_missing, settings["slow"]))
-    slow = results.slow
-    widgets.slow_methods_button(
-        [title(key) for key in slow], sum(recipe.seconds(PROTOCOLS[key]) for key in slow)
-    )
+    seconds = sum(recipe.seconds(PROTOCOLS[key]) for key in results.slow)
+    widgets.slow_methods_button([title(key) for key in results.slow], seconds)

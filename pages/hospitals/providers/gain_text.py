@@ -22,6 +22,10 @@ BYTES_NOTE = (
     "matrices travel as their upper triangle; all who join get the result."
 )
 _SEES = {"sum": "only sums", "messages": "noisy messages", "differences": "exact differences"}
+_COLUMNS = (
+    *("way", "who", "the server sees", "rounds", "sent a round", "received in all", "both ways in all"),
+    *("error", "energy captured"),
+)
 _JOINING = {
     "untrusted server": "without trusting the server",
     "secure aggregation": "with sums that nobody can look into",
@@ -60,10 +64,8 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     recipe, plain = results.recipe, settings["view"] == "board"
     grouped = rows(results, settings | {"join.trust": "all"})
     joined = {trust: best(grouped, trust) for trust in _JOINING}
-    alone, in_house = (
-        [best(grouped, trust, hospital) for hospital in recipe.hospitals]
-        for trust in ("alone", "alone, none")
-    )
+    alone = [best(grouped, "alone", hospital) for hospital in recipe.hospitals]
+    in_house = [best(grouped, "alone, none", hospital) for hospital in recipe.hospitals]
     if not all((*joined.values(), *alone, *in_house)):
         over = results.failed and results.next_missing(settings["slow"]) is None
         return "Some ways of joining have no answer at this setting." if over else MEASURING
@@ -86,9 +88,8 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     who = "One of them" if len(recipe.hospitals) == 1 else "The largest"
     untrusted = joined["untrusted server"]
-    known, published = (
-        [gain(untrusted.error, row.error, chance) for row in rows] for rows in (in_house, alone)
-    )
+    known = [gain(untrusted.error, row.error, chance) for row in in_house]
+    published = [gain(untrusted.error, row.error, chance) for row in alone]
     return (
         f"Joined, {hospitals} with {patients} find the {directions} with error "
         f"{', '.join(parts)}. {who} alone, protecting its {plural} as well: {_first_and_last(alone)}. "
@@ -169,21 +170,13 @@ def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
     lines = []
     for trust, members in rows(results, settings).items():
         for row in members:
-            sent = recipe.traffic(row.protocol)
-            lines.append(
-                {
-                    "way": title(row.protocol, recipe, plain),
-                    "who": heading(trust, row.hospital, recipe),
-                    "the server sees": _SEES.get(row.protocol.sees, row.protocol.sees),
-                    "rounds": sent.rounds,
-                    "sent a round": text.size(sent.up) if sent.up else "–",
-                    "received in all": text.size(sent.received) if sent.received else "–",
-                    "both ways in all": text.size(sent.total) if sent.total else "–",
-                    "error": text.error(row.middle) if math.isfinite(row.middle) else "…",
-                    "energy captured": f"{row.energy[1]:.3f}" if math.isfinite(row.middle) else "…",
-                }
-            )
-    return pd.DataFrame(lines)
+            sent, sees = recipe.traffic(row.protocol), _SEES.get(row.protocol.sees, row.protocol.sees)
+            sizes = [text.size(count) if count else "–" for count in (sent.up, sent.received, sent.total)]
+            measured = [text.error(row.middle), f"{row.energy[1]:.3f}"]
+            values = measured if math.isfinite(row.middle) else ["…", "…"]
+            name, where = title(row.protocol, recipe, plain), heading(trust, row.hospital, recipe)
+            lines.append([name, where, sees, sent.rounds, *sizes, *values])
+    return pd.DataFrame(lines, columns=_COLUMNS)
 
 
 def notes(results: CollaborationResults, settings: Settings) -> str:
@@ -191,16 +184,13 @@ def notes(results: CollaborationResults, settings: Settings) -> str:
     recipe, plain = results.recipe, settings["view"] == "board"
     shown = [protocol for protocol in PROTOCOLS.values() if settings["join.trust"] in ("all", protocol.trust)]
     marks = {METHODS[protocol.method].guarantee_at(recipe.k) for protocol in shown}
-    alike = ""
-    if len(recipe.hospitals) < len(recipe.sizes):
-        alike = (
-            "hospitals of one size are alike, so one of them stands for all"
-            if len(recipe.hospitals) == 1
-            else "alone, one hospital of each size is shown"
-            if len(set(recipe.sizes)) <= 5
-            else "alone, the largest, the median and the smallest hospital are shown"
-        )
-    parts = [_number_of_runs(results, settings), text.guarantee_notes(marks, plain), alike]
+    alike = "alone, the largest, the median and the smallest hospital are shown"
+    if len(recipe.hospitals) == 1:
+        alike = "hospitals of one size are alike, so one of them stands for all"
+    elif len(set(recipe.sizes)) <= 5:
+        alike = "alone, one hospital of each size is shown"
+    parts = [_number_of_runs(results, settings), text.guarantee_notes(marks, plain)]
+    parts += [alike] if len(recipe.hospitals) < len(recipe.sizes) else []
     reasons: dict[str, list[str]] = {}
     for key, reason in results.refused.items():
         reasons.setdefault(reason, []).append(title(PROTOCOLS[key], recipe, plain))
@@ -243,21 +233,15 @@ def about(recipe: CollaborationSetting) -> str:
 
 def bytes_line(grouped: dict[str, list[Row]], recipe: CollaborationSetting, plain: bool) -> str:
     """Return which protocols that join send least and most in a round, and least in all."""
-    sent = {
-        title(row.protocol, recipe, plain): recipe.traffic(row.protocol)
-        for members in grouped.values()
-        for row in members
-        if row.hospital == ALL
-    }
+    joined = [row for members in grouped.values() for row in members if row.hospital == ALL]
+    sent = {title(row.protocol, recipe, plain): recipe.traffic(row.protocol) for row in joined}
     if not sent:
         return "Nothing travels: who stays alone sends nothing and gets nothing."
     ranked = sorted(sent, key=lambda name: sent[name].up)
     least, most = ranked[0], ranked[-1]
     if len(sent) == 1:
-        return (
-            f"With {least} a hospital sends {text.size(sent[least].up)} in a round and receives "
-            f"{text.size(sent[least].received)} in all."
-        )
+        up, received = text.size(sent[least].up), text.size(sent[least].received)
+        return f"With {least} a hospital sends {up} in a round and receives {received} in all."
     cheapest = min(sent, key=lambda name: sent[name].total)
     return (
         f"In a round a hospital sends least with {least} ({text.size(sent[least].up)}) and most with {most} "

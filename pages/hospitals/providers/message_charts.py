@@ -26,10 +26,6 @@ def _sample(matrix: Array) -> Array:
     return flat[:: max(1, math.ceil(len(flat) / _MOST_POINTS))]
 
 
-def _cut(matrix: Array, rows: Array) -> Array:
-    return matrix[np.ix_(rows, rows)] if matrix.shape[0] == matrix.shape[1] else matrix[rows]
-
-
 def _dots(panel: int, colour: str, hover: str) -> Trace:
     marker = {"color": colour, "size": 5, "opacity": 0.65}
     dots = line(panel, "entries", colour, mode="markers", marker=marker)
@@ -47,10 +43,19 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str
     # The rows of the largest norm in the last message, without noise where that is known.
     norms = np.linalg.norm(matrices[-1], axis=1) if matrices else np.zeros(0)
     rows = np.sort(np.argsort(-norms, kind="stable")[:MOST_ROWS])
-    peak = max((float(np.abs(_cut(matrix, rows)).max()) for matrix in matrices), default=1.0)
-    labels = [
-        names[row] if row < len(names) else f"{'measurement' if plain else 'row'} {row + 1}" for row in rows
-    ]
+
+    def cut(matrix: Array) -> Array:
+        return matrix[np.ix_(rows, rows)] if matrix.shape[0] == matrix.shape[1] else matrix[rows]
+
+    peak = max((float(np.abs(cut(matrix)).max()) for matrix in matrices), default=1.0)
+
+    def cells(matrix: Array | None) -> Trace:
+        if matrix is None:
+            return {"z": []}
+        return {"z": [rounded(row) for row in cut(matrix)], "text": signs(cut(matrix), peak)}
+
+    unit = "measurement" if plain else "row"
+    labels = [names[row] if row < len(names) else f"{unit} {row + 1}" for row in rows]
     heat = {"type": "heatmap", "y": labels, "colorscale": style.DIVERGING, "zmin": -peak, "zmax": peak}
     heat |= {"texttemplate": "%{text}", "showscale": False, "hovertemplate": "%{y}: %{z:.3g}<extra></extra>"}
     received = heat | {"xaxis": "x2", "yaxis": "y2", "name": "received"}
@@ -60,23 +65,16 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str
     ]
     if shown.transcript is None:
         data, reach = [received], None
-        frames = [{0: _heat(pair.received, rows, peak)} for pair in pairs]
+        frames = [{0: cells(pair.received)} for pair in pairs]
     else:
         reach = 1.05 * max(map(_largest, matrices))
         std = transcript.noise_std(shown.record.plan, hospital)
         data = _band(std, reach) if std is not None else []
         data.append(line(1, "no noise", style.GUESS, "dot", x=[-reach, reach], y=[-reach, reach]))
-        first = len(data)  # the trace of each frame's first patch
+        moving = [(_points(p.exact, p.received), cells(p.received), cells(p.exact)) for p in pairs]
+        frames = [dict(enumerate(patches, len(data))) for patches in moving]
         dots = _dots(1, _RECEIVED, "received %{y:.3g}<br>without noise %{x:.3g}")
         data += [dots, received, heat | {"xaxis": "x3", "yaxis": "y3", "name": "without noise"}]
-        frames = [
-            {
-                first: _points(pair.exact, pair.received),
-                first + 1: _heat(pair.received, rows, peak),
-                first + 2: _heat(pair.exact, rows, peak),
-            }
-            for pair in pairs
-        ]
         if std is not None:
             name, shade = "8 of 10 entries, by the noise that is told", style.faded(_RECEIVED, 0.3)
             legend.insert(0, (name, shade, "solid", "band"))
@@ -85,13 +83,6 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str
     tiles = message_text.PLAIN_TILES if plain else message_text.MESSAGE_TILES
     layouts = _layouts(len(rows), reach, plain)
     return playback.payload(data, *layouts, frames, words, tiles, legend, settings)
-
-
-def _heat(matrix: Array | None, rows: Array, peak: float) -> Trace:
-    if matrix is None:
-        return {"z": []}
-    shown = _cut(matrix, rows)
-    return {"z": [rounded(row) for row in shown], "text": signs(shown, peak)}
 
 
 def _points(across: Array, up: Array) -> Trace:

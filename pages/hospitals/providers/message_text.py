@@ -41,10 +41,8 @@ def message(pair: MessagePair, settings: Settings) -> dict[str, object]:
         size_hidden = float(np.sqrt(np.mean(pair.exact**2)))
         times = spread / size_hidden if size_hidden else np.inf
         end = f"the noise is {_times(times)} what it hides."
-        noise = [
-            text.short(spread),
-            "after the method's own steps" if std is None else f"{text.short(std)} by the plan",
-        ]
+        planned = "after the method's own steps" if std is None else f"{text.short(std)} by the plan"
+        noise = [text.short(spread), planned]
         signal = [text.short(size_hidden), "root mean square"]
         ratio = [_short_times(times), "number by number"]
         visible = text.percent(float((np.abs(pair.exact) > 2 * spread).mean()))

@@ -87,12 +87,10 @@ class _Ring:
         away = (self.widths / 2 + _GAP) / _PIXELS
         shift = np.where(beside, [np.sign(right), 0 * above], [0 * right, np.sign(above)]).T
         at = self.out + away[:, None] * shift
-        words = [
-            "<br>".join([*textwrap.wrap(self.shown.name(i), _NAME_LINE)[:2], text.patients(n)])
-            if i in self.named
-            else ""
-            for i, n in enumerate(self.plan.sizes)
-        ]
+        words = [""] * self.plan.hospitals
+        for i in self.named:
+            name = textwrap.wrap(self.shown.name(i), _NAME_LINE)[:2]
+            words[i] = "<br>".join([*name, text.patients(self.plan.sizes[i])])
         sides = np.where(beside, np.where(right > 0, "right", "left"), "center")
         heights = np.where(beside, "middle", np.where(above > 0, "top", "bottom"))
         anchors = [f"{height} {side}" for height, side in zip(heights, sides, strict=True)]

@@ -86,19 +86,17 @@ def open_stored(name: str) -> ShownRun:
 def read(raw: bytes) -> ShownRun:
     """Read a run from an uploaded file. Raises ValueError, with one sentence, for anything else."""
     if len(raw) > MOST_BYTES:
-        raise ValueError(
-            f"This file has {text.size(len(raw))}; this page reads up to {text.size(MOST_BYTES)}."
-        )
+        size, most = text.size(len(raw)), text.size(MOST_BYTES)
+        raise ValueError(f"This file has {size}; this page reads up to {most}.")
     try:
         recorded = record.read(raw.decode("utf-8-sig"))  # some editors write a byte order mark
     except UnicodeDecodeError:
         raise ValueError("This file is not a run's record: it is not text.") from None
     except ValueError as reason:
         raise ValueError(f"This file is not a run's record: {text.brief(str(reason))}.") from None
-    if recorded.plan.hospitals > _MOST_HOSPITALS:
-        raise ValueError(
-            f"This page draws up to {_MOST_HOSPITALS} hospitals; this run has {recorded.plan.hospitals:,}."
-        )
+    count = recorded.plan.hospitals
+    if count > _MOST_HOSPITALS:
+        raise ValueError(f"This page draws up to {_MOST_HOSPITALS} hospitals; this run has {count:,}.")
     if not recorded.rounds:
         raise ValueError(f"This run has no round to show. {text.brief(recorded.ended)}".strip())
     return from_record(recorded)

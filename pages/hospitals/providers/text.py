@@ -53,9 +53,8 @@ def try_this(recipe: CollaborationSetting, settings: Settings) -> str:
     if panel in _TRY:
         simulated = ("dps_pca shared", "dps_pca") if panel == "pair" else (settings["join.way"],)
         if any(transcript.refused(recipe, PROTOCOLS[key]) for key in simulated):
-            return (
-                f"move *{name('providers')}* or *{name('d')}* to the left: then messages are simulated here."
-            )
+            sliders = f"*{name('providers')}* or *{name('d')}*"
+            return f"move {sliders} to the left: then every message is simulated here."
         return _TRY[panel].format(name("epsilon"))
     if settings["largest_share"] == 0 and not settings["join.sizes"]:
         share = f"set *{name('largest_share')}* (*More settings*) to 60 %, or type the hospitals' sizes"
