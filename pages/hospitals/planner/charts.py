@@ -167,11 +167,9 @@ def table(drawn: DrawnPlan, settings: Settings, chosen: str) -> pd.DataFrame:
     amount = "hospitals" if settings["plan.asked"] == "hospitals" else "patients"
     loss = "share_lost" if view.energetic(settings) else "sin_theta"
 
-    def points(lines: dict, name: str, value: str) -> pd.DataFrame:
-        wide = pd.DataFrame(lines, index=pd.Index(drawn.plane.epsilons.tolist(), name="epsilon"))
-        return wide.melt(var_name=name, value_name=value, ignore_index=False).reset_index()
-
-    plane = dict(zip(drawn.plane.amounts, drawn.plane.losses, strict=True))
-    curves = points(drawn.curves, "way", amount).assign(what="target")
-    whole = pd.concat([curves, points(plane, amount, loss).assign(what="plane", way=chosen)])
+    epsilons = pd.Index(drawn.plane.epsilons.tolist(), name="epsilon")
+    curves = pd.DataFrame(drawn.curves, epsilons).melt(var_name="way", value_name=amount, ignore_index=False)
+    plane = pd.DataFrame(drawn.plane.losses.T, epsilons, drawn.plane.amounts)
+    points = plane.melt(var_name=amount, value_name=loss, ignore_index=False)
+    whole = pd.concat([curves.assign(what="target"), points.assign(what="plane", way=chosen)]).reset_index()
     return whole[["what", "way", "epsilon", amount, loss]]

@@ -118,8 +118,8 @@ def drawn(settings: Settings) -> DrawnPlan:
     curves = {name: answered(plans[name], field, size) for name, field in planes.items()}
     allowed, field, floor = plans[chosen].allowed, planes[chosen], math.nan
     if field.without[-1] <= allowed < field.without[0]:
-        logs = [np.log(values) for values in (field.without[::-1], field.amounts[::-1])]
-        floor = math.exp(float(np.interp(math.log(allowed), *logs)))
+        losses, amounts = np.log(field.without[::-1]), np.log(field.amounts[::-1])
+        floor = math.exp(float(np.interp(math.log(allowed), losses, amounts)))
     return DrawnPlan(field, curves, floor)
 
 
@@ -136,14 +136,9 @@ def search(settings: Settings, name: str) -> Search | None:
     start = MOST_EPSILON if closed_form.kind in ("epsilon", "sampling") else closed_form.start
     if start is None or settings["data"] in TABLES:
         return None
-    return Search(
-        plan(settings, name),
-        asked,
-        at=float(in_total(settings) if asked == "epsilon" else settings["epsilon"]),
-        start=start,
-        size=settings["plan.size"],
-        repeats=max(settings["repeats"], _FEWEST_RUNS),
-    )
+    at = float(in_total(settings) if asked == "epsilon" else settings["epsilon"])
+    repeats = max(settings["repeats"], _FEWEST_RUNS)
+    return Search(plan(settings, name), asked, at, start, settings["plan.size"], repeats)
 
 
 def seconds(simulation: Search) -> float:

@@ -28,12 +28,14 @@ def compared(results: CollaborationResults, settings: Settings) -> None:
         if settings["join.panel"] == "gain":
             headline, notes = gain_text.headline(results, settings), gain_text.notes(results, settings)
             figure, name = gain_charts.gains(results, grouped, settings), "joining"
+            says = gain_text.least_errors(grouped, recipe, plain) or headline
         else:
-            headline, notes = gain_text.bytes_line(grouped, recipe, plain), gain_text.BYTES_NOTE
+            says = headline = gain_text.bytes_line(grouped, recipe, plain)
+            notes = gain_text.BYTES_NOTE
             figure, name = gain_charts.sent(results, grouped, settings), "bytes"
         st.markdown(f"**{headline}**")
         if figure["data"][-1]["x"]:
-            component.figure(figure, key=f"{name} figure", save=f"dppca-{name}", says=headline)
+            component.figure(figure, key=f"{name} figure", save=f"dppca-{name}", says=says)
         if name == "bytes":
             pinned = {"way": st.column_config.TextColumn(pinned=True)}
             table = gain_text.table(results, settings)

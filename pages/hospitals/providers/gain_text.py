@@ -1,6 +1,7 @@
 """Form the sentences and the table that compare protocols: for whom joining pays, what each transmits."""
 
 import math
+from itertools import groupby
 
 import pandas as pd
 
@@ -162,6 +163,17 @@ def verdict(gains: list[Gain], publish: bool = False) -> str:
         templates[result].format(who=f"the {size} hospital", alike="", err="errs")
         for result, size in ((gains[0], "largest"), (gains[-1], "smallest"))
     )
+
+
+def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting, plain: bool) -> str:
+    """Return the least error and its protocol under each heading; empty before the first run."""
+    parts = []
+    for trust, members in grouped.items():
+        for hospital, (least, *_) in groupby(members, key=lambda row: row.hospital):  # sorted by their errors
+            if math.isfinite(least.middle):
+                error, by = text.error(least.middle), title(least.protocol, recipe, plain)
+                parts.append(f"{heading(trust, hospital, recipe)}: least error {error}, by {by}")
+    return "; ".join(parts)
 
 
 def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:

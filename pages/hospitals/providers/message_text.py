@@ -109,11 +109,6 @@ def _small(value: float) -> str:
     return f"{value:.0e}"
 
 
-def same_hospital(shown: int) -> str:
-    """Say which hospital is compared where the same one was chosen twice."""
-    return f"A hospital and itself have nothing to compare: shown beside hospital {shown}."
-
-
 def below_pair(first: str, second: str) -> str:
     """Say what an exact difference reveals about a patient, and that secure sums leave nothing to compare."""
     return (

@@ -50,7 +50,5 @@ def payload(
         "play": active is not None or len(frames) > 1,
         "scrub": "Round by round",
         "ends": ["start", "end"],
-        "plain": settings["view"] == "board",
-        "ghost": False,
         "complete": True,
     }

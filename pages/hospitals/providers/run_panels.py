@@ -75,7 +75,7 @@ def pair(recipe: CollaborationSetting, settings: Settings) -> None:
     first, second = chosen
     if first == second:
         second = (first + 1) % count
-        st.caption(message_text.same_hospital(second + 1))
+        st.caption(f"A hospital and itself have nothing to compare: shown beside hospital {second + 1}.")
     shared, independent = (_simulated(recipe, key) for key in _COMPARED)
     if shared is None or independent is None:
         return
@@ -164,7 +164,7 @@ def _chosen(recipe: CollaborationSetting, settings: Settings) -> ShownRun | None
 def _simulated(recipe: CollaborationSetting, key: str) -> ShownRun | None:
     refusal = transcript.refused(recipe, PROTOCOLS[key])
     if refusal:
-        st.info(run_text.not_simulated(refusal))
+        st.info(f"Not simulated message by message: {refusal}.")
         return None
     with st.spinner(run_text.passing(recipe, PROTOCOLS[key])):
         try:

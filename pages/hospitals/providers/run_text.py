@@ -134,10 +134,6 @@ def passing(recipe: CollaborationSetting, protocol: Protocol) -> str:
     )
 
 
-def not_simulated(reason: str) -> str:
-    return f"Not simulated message by message: {reason}."
-
-
 def below_figure(shown: ShownRun) -> str:
     """Say what a real run's error is measured against, and what its messages weigh with their headers."""
     if shown.errors is None:
