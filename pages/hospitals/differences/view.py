@@ -22,9 +22,7 @@ def recipe(settings: Settings) -> SiteRecipe:
         share=settings["sites.share"],
         differences=clinical.DIFFERENCES if differ == "all" else (differ,),
         s_hat=min(max(settings["s_hat"], blank.k), blank.d),
-        repeats=settings["repeats"],
-        seed=settings["seed"],
-        **{name: settings[name] for name in _SHARED},
+        **{name: settings[name] for name in (*_SHARED, "repeats", "seed")},
     )
 
 

@@ -18,6 +18,8 @@ from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
+# The fields that an experiment and a collaboration's setting have in common.
+_SAME_FIELDS = ("population", "k", "s_hat", "iterations", "burn_in", "scaling", "repeats", "seed")
 _FIRST_SECONDS = 0.25  # of runs before anything is shown
 _QUICK_SECONDS = 0.15  # of a single run that a page may wait for
 
@@ -32,14 +34,9 @@ def recipe(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...]]:
     rank = min(max(asked, experiment.k), experiment.d)
     if rank != asked:
         adjustments.append(page_text.rank_changed(asked, rank, experiment.k, experiment.d))
-    same = ("population", "k", "s_hat", "iterations", "burn_in", "scaling", "repeats", "seed")
-    joining = CollaborationSetting(
-        **{name: getattr(experiment, name) for name in same},
-        sizes=sizes or experiment.sizes,
-        rank=rank,
-        budget=experiment.budget(epsilon),
-    )
-    return joining, tuple(adjustments)
+    same = {name: getattr(experiment, name) for name in _SAME_FIELDS}
+    sizes, budget = sizes or experiment.sizes, experiment.budget(epsilon)
+    return CollaborationSetting(**same, sizes=sizes, rank=rank, budget=budget), tuple(adjustments)
 
 
 def measure_first(results: CollaborationResults) -> None:
