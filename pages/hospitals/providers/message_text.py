@@ -113,8 +113,8 @@ def below_pair(first: str, second: str) -> str:
     """Say what an exact difference reveals about a patient, and that secure sums leave nothing to compare."""
     return (
         f"Who holds the messages of {first} and {second} knows the exact difference of their patients' sums, "
-        "in every round and however strong the noise. Each hospital knows its own sum, and so has the "
-        "other's without any noise. Who knows all its patients but one then has that one's part exactly. "
+        "in every round and however strong the noise. Who also knows one of the sums, as that hospital does, "
+        "has the other's without any noise; and who knows all its patients but one has that one's part. "
         "So shared noise protects one message alone, not against a server that receives them all. Secure "
         "sums leave nothing to compare: masks cancel in the sum alone, and that is all the server learns."
     )
