@@ -1,10 +1,7 @@
 """Draw hospitals that differ, as plain dictionaries. No Streamlit: tested without a browser."""
 
-from __future__ import annotations
-
 import math
 import textwrap
-from typing import Any
 
 import numpy as np
 
@@ -13,8 +10,9 @@ from dppca_core.populations import heart_disease
 from pages.hospitals.differences.settings import KIND_TITLES
 from pages.hospitals.differences.view import SiteView
 from pages.shared.charts import style
+from pages.shared.charts.metric_axis import error_axis
 from pages.shared.charts.style import Look
-from pages.shared.charts.traces import ZERO, Trace, axis, band, line, one_panel, rounded
+from pages.shared.charts.traces import ZERO, Trace, arms, axis, band, line, one_panel, rounded
 
 # The colours of Okabe and Ito: here a colour is a way of standardising, and an outcome below.
 KIND_LOOKS = {
@@ -29,61 +27,44 @@ OUTCOMES = {
     "same": ("#7A8793", "dot", "about the same"),
     "nothing": ("#7A8793", "dot", "no better than guessing either way"),
 }
-_LEAST = 1e-4  # errors below stand on the edge
 _LINE, _CELL = 46, 38  # pixels of a hospital's line, of a measurement's
 _TITLE, _ENTRY = 58, 21  # of an axis title, of a legend's line
 
 
-def _span(view: SiteView, lows: list[float]) -> tuple[list[float], float, Trace]:
-    """Return the range of an axis of errors, its lower edge, and the axis's scale."""
-    if view.settings["scale"] != "log":
-        return [0.0, 1.12 * view.guess], 0.0, {"type": "linear"}
-    least = max(min([0.1, *(low for low in lows if low > ZERO)]), _LEAST)
-    low = math.floor(math.log10(least))
-    span = [float(low), math.log10(1.5 * view.guess)]
-    step = 1 if span[1] - span[0] > 2 else "D2"  # whole decades where there are several, else also 2 and 5
-    return span, 10.0**low, {"type": "log", "dtick": step, "exponentformat": "e", "minexponent": 6}
+def _error_axis(view: SiteView, lows: list[float]) -> tuple[float, Trace]:
+    """Return where an axis of errors begins, given the least of each kind, and its properties."""
+    least = min((low for low in lows if low > ZERO), default=math.inf)
+    return error_axis(view.settings, view.guess, least, begins=0.1)
 
 
-def _guess_line(guess: float) -> tuple[Trace, dict[str, Any]]:
-    """Return the legend entry of the random guess, and the line across all lines of names."""
-    look = {"color": style.GUESS, "dash": "longdashdot", "width": 1.5}
-    entry = line(1, "random guess", style.GUESS, "longdashdot", x=[None], y=[None], showlegend=True)
-    across = {"type": "line", "x0": guess, "x1": guess, "yref": "paper", "y0": 0, "y1": 1, "line": look}
-    return entry, {"shapes": [across]}
-
-
-def against_strength(view: SiteView) -> dict[str, Any]:
+def against_strength(view: SiteView) -> Trace:
     """Draw the error against the common truth over the site effects, a line for every standardisation.
 
     Solid colour with a band is private, thin and dotted the same analysis without privacy.
     """
     strengths = view.results.strengths(view.strength)
-    curves = {
-        kind: [(at, *errors) for at in strengths if (errors := view.common(kind, at)) is not None]
-        for kind in view.recipe.kinds
-    }
-    lows = [float(min(spread[0], plain)) for curve in curves.values() for _, spread, plain in curve]
-    span, floor, scale = _span(view, lows)
+    errors = {at: view.common(at) for at in strengths}
+    kinds = view.recipe.kinds
+    curves = {kind: [(at, *errors[at][kind]) for at in strengths if kind in errors[at]] for kind in kinds}
+    lows = [min(spread[0], plain) for curve in curves.values() for _, spread, plain in curve]
+    floor, scale = _error_axis(view, lows)
     bands: list[Trace] = []
     lines: list[Trace] = []
     for kind, curve in curves.items():
-        look, title, at = KIND_LOOKS[kind], KIND_TITLES[kind], [at for at, _, _ in curve]
+        (colour, symbol, dash), title, at = KIND_LOOKS[kind], KIND_TITLES[kind], [at for at, _, _ in curve]
         spreads = np.array([spread for _, spread, _ in curve]).reshape(-1, 3).T
         low, middle, high = (rounded(values) for values in np.maximum(spreads, floor))
         plain = rounded(np.maximum([plain for _, _, plain in curve], floor))
-        shared = {"legendgroup": kind, "hovertemplate": "%{x}: %{y:.3~g}"}
-        edges = zip(band(1, title, look.colour, at), (low, high), strict=True)
+        edges = zip(band(1, title, colour, at), (low, high), strict=True)
         bands += [edge | {"y": values, "legendgroup": kind} for edge, values in edges]
+        dots = {"mode": "lines+markers", "marker": {"symbol": symbol, "size": 8, "color": colour}}
+        thin = {"color": colour, "dash": "dot", "width": 1.2}
+        shared = {"x": at, "legendgroup": kind, "hovertemplate": "%{x}: %{y:.3~g}"}
         lines += [
-            line(1, title, look.colour, look.dash, x=at, y=middle, showlegend=True)
-            | {"mode": "lines+markers", "marker": {"symbol": look.symbol, "size": 8, "color": look.colour}}
-            | shared,
-            line(1, f"{title}, no privacy", look.colour, x=at, y=plain)
-            | {"line": {"color": look.colour, "dash": "dot", "width": 1.2}}
-            | shared,
+            line(1, title, colour, dash, y=middle, showlegend=True, **dots, **shared),
+            line(1, f"{title}, no privacy", colour, y=plain, line=thin, **shared),
         ]
-    edge = [10**v for v in span] if scale["type"] == "log" else span
+    edge = [10**v for v in scale["range"]] if scale["type"] == "log" else scale["range"]
     ends, guess, here = [0.0, strengths[-1]], [view.guess] * 2, [view.strength] * 2
     lines += [
         line(1, "dotted, thin: without privacy", style.GUESS, "dot", x=[None], y=[None], showlegend=True),
@@ -92,37 +73,31 @@ def against_strength(view: SiteView) -> dict[str, Any]:
     ]
     strength = "how much hospitals differ" if view.plain else "site effects, 0 = none"
     xaxis = axis(f"{strength} (synthetic patients)", range=[-0.06, ends[1] + 0.06])
-    yaxis = axis(f"{view.error_title}, common directions", range=span) | scale
-    return {"data": [*bands, *lines], "layout": _layout(xaxis, yaxis, 320, lines), "frames": []}
+    return _figure([*bands, *lines], xaxis, axis(f"{view.error_title}, common directions") | scale, 320)
 
 
-def _interval(spread: Array, colour: str, **more: Any) -> Trace:
-    """Return the arms of dots at the median, to 10 and 90 %, from (3, N)."""
+def _dots(name: str, spread: Array, colour: str, thick: int, **more: object) -> Trace:
+    """Return dots at the median of (3, N), with arms to 10 and 90 %."""
     low, middle, high = spread
-    arms = {"array": rounded(high - middle), "arrayminus": rounded(middle - low), "symmetric": False}
-    return {"x": rounded(middle), "mode": "markers", "error_x": arms | {"color": colour} | more}
+    ends = arms(low, middle, high, colour, thickness=thick, width=2 * thick + 2)
+    return line(1, name, colour, x=rounded(middle), mode="markers", error_x=ends, **more)
 
 
-def by_kind(view: SiteView) -> dict[str, Any]:
+def by_kind(view: SiteView) -> Trace:
     """Draw the table's hospitals: a dot and its 10-90 % interval for every way of standardising."""
-    spreads = {kind: spread for kind, (spread, _) in view.common_by_kind().items()}
-    span, floor, scale = _span(view, [float(spread[0]) for spread in spreads.values()])
+    spreads = {kind: spread for kind, (spread, _) in view.common(view.strength).items()}
+    floor, scale = _error_axis(view, [float(spread[0]) for spread in spreads.values()])
+    names = {kind: _broken(KIND_TITLES[kind]) for kind in view.recipe.kinds}  # also those without any answer
     dots = []
     for kind, spread in spreads.items():
-        look, spread = KIND_LOOKS[kind], np.maximum(spread, floor).reshape(3, 1)
-        dots.append(
-            line(1, KIND_TITLES[kind], look.colour, y=[_broken(KIND_TITLES[kind])])
-            | {"marker": {"symbol": look.symbol, "size": 12, "color": look.colour}}
-            | {"hovertemplate": "%{y}: %{x:.3~g}"}
-            | _interval(spread, look.colour, thickness=2, width=6)
-        )
-    guess, across = _guess_line(view.guess)
-    names = [_broken(KIND_TITLES[kind]) for kind in view.recipe.kinds]  # also those without any answer
-    layout = _layout_of_names(axis(view.error_title, range=span) | scale, names, [guess])
-    return {"data": [*dots, guess], "layout": layout | across, "frames": []}
+        colour, symbol, _ = KIND_LOOKS[kind]
+        marker = {"symbol": symbol, "size": 12, "color": colour}
+        drawn = _dots(KIND_TITLES[kind], np.maximum(spread, floor).reshape(3, 1), colour, 2, marker=marker)
+        dots.append(drawn | {"y": [names[kind]], "hovertemplate": "%{y}: %{x:.3~g}"})
+    return _figure_of_names(dots, axis(view.error_title) | scale, list(names.values()), view.guess)
 
 
-def joining(view: SiteView) -> dict[str, Any]:
+def joining(view: SiteView) -> Trace:
     """Draw every hospital alone (hollow) and joined (filled), with 10-90 % thin.
 
     A bar marks the joint answer without privacy.
@@ -130,47 +105,37 @@ def joining(view: SiteView) -> dict[str, Any]:
     recipe, alone, joined = view.recipe, view.spread("alone"), view.spread("joined")
     names = [f"{name} ({size:,})" for name, size in zip(recipe.hospitals, recipe.sizes, strict=True)]
     if alone is None or joined is None:
-        return {"data": [], "layout": _layout_of_names(axis(view.title), names, []), "frames": []}
+        return _figure_of_names([], axis(view.title), names)
     plain = view.without_privacy()
-    span, floor, scale = [0.0, 1.03], 0.0, {"type": "linear"}
+    floor, scale = 0.0, {"range": [0.0, 1.03]}
     if not view.energy:
-        span, floor, scale = _span(view, [float(values.min()) for values in (alone, joined, plain)])
+        floor, scale = _error_axis(view, [float(values.min()) for values in (alone, joined, plain)])
     alone, joined = np.maximum(alone, floor), np.maximum(joined, floor)
     outcomes = view.outcomes(alone, joined)
     colours = [OUTCOMES[outcome][0] for outcome in outcomes]
     traces: list[Trace] = []
     for i, (name, outcome) in enumerate(zip(names, outcomes, strict=True)):
         colour, dash, label = OUTCOMES[outcome]
-        ends = rounded([alone[1, i], joined[1, i]])
-        traces.append(
-            line(1, label, colour, dash, x=ends, y=[name] * 2, hoverinfo="skip", legendgroup=outcome)
-            | {"line": {"color": colour, "dash": dash, "width": 4}, "showlegend": outcome not in outcomes[:i]}
-        )
+        thick = {"color": colour, "dash": dash, "width": 4}
+        bar = line(1, label, colour, x=rounded([alone[1, i], joined[1, i]]), y=[name] * 2, line=thick)
+        bar |= {"hoverinfo": "skip", "legendgroup": outcome, "showlegend": outcome not in outcomes[:i]}
+        traces.append(bar)
+    shared = {"y": names, "showlegend": True}
     for what, spread, symbol in (("alone", alone, "circle-open"), ("joined", joined, "circle")):
         marker = {"symbol": symbol, "size": 12, "color": colours, "line": {"width": 2, "color": colours}}
-        traces.append(
-            line(1, what, style.GUESS, y=names, showlegend=True, marker=marker)
-            | {"hovertemplate": f"%{{y}}, {what}: %{{x:.3~g}}"}
-            | _interval(spread, style.GUESS, thickness=1, width=4)
-        )
+        dots = _dots(what, spread, style.GUESS, 1, marker=marker, **shared)
+        traces.append(dots | {"hovertemplate": f"%{{y}}, {what}: %{{x:.3~g}}"})
     if not view.plain_is_truth:
-        marker = {"symbol": "line-ns", "size": 15, "line": {"width": 2.5, "color": style.GUESS}}
-        traces.append(
-            line(1, "joined, without privacy", style.GUESS, x=rounded(np.maximum(plain, floor)), y=names)
-            | {"mode": "markers", "marker": marker, "showlegend": True}
-            | {"hovertemplate": "%{y}, joined without privacy: %{x:.3~g}"}
-        )
-    guess, across = _guess_line(view.guess)
-    if view.energy:
-        across = {}
-    else:
-        traces.append(guess)
+        bars = line(1, "joined, without privacy", style.GUESS, x=rounded(np.maximum(plain, floor)), **shared)
+        bars["marker"] = {"symbol": "line-ns", "size": 15, "line": {"width": 2.5, "color": style.GUESS}}
+        hover = "%{y}, joined without privacy: %{x:.3~g}"
+        traces.append(bars | {"mode": "markers", "hovertemplate": hover})
     note = " (synthetic patients)" if recipe.synthetic else ""
-    layout = _layout_of_names(axis(view.title + note, range=span) | scale, names, traces)
-    return {"data": traces, "layout": layout | across, "frames": []}
+    guess = None if view.energy else view.guess
+    return _figure_of_names(traces, axis(view.title + note) | scale, names, guess)
 
 
-def missing() -> dict[str, Any]:
+def missing() -> Trace:
     """Draw the share of each hospital's patients without a measurement. Not private: counted from rows."""
     absent = heart_disease.absent()
     hospitals, keys = list(absent), list(heart_disease.MEASUREMENTS)
@@ -183,14 +148,7 @@ def missing() -> dict[str, Any]:
         "z": [rounded([absent[hospital][key].share for hospital in hospitals]) for key in keys],
         # Faint enough for the page's own text colour, on white and on black.
         "colorscale": [[0, "rgba(128,140,150,0.08)"], [1, "rgba(33,102,172,0.55)"]],
-        "zmin": 0,
-        "zmax": 1,
-        "xgap": 2,
-        "ygap": 2,
-        "showscale": False,
-        "hoverinfo": "skip",
-        "xaxis": "x",
-        "yaxis": "y",
+        **{"zmin": 0, "zmax": 1, "xgap": 2, "ygap": 2, "showscale": False, "hoverinfo": "skip"},
     }
     words = {
         "x": [name for _ in keys for name in across],
@@ -226,30 +184,30 @@ def _broken(name: str, width: int = 17) -> str:
     return "<br>".join(textwrap.wrap(name.replace("/", "/ "), width, break_long_words=False))
 
 
-def _layout_of_names(xaxis: Trace, names: list[str], traces: list[Trace]) -> dict[str, Any]:
-    """Return the layout of a chart with a line for each name, the first on top."""
+def _figure_of_names(
+    traces: list[Trace], xaxis: Trace, names: list[str], guess: float | None = None
+) -> Trace:
+    """Return a chart with a line for each name, the first on top, and a random guess across all."""
     order = {"categoryorder": "array", "categoryarray": names, "range": [len(names) - 0.4, -0.6]}
     yaxis = axis("", type="category", automargin=True, ticksuffix=" ") | order
-    return _layout(xaxis, yaxis, _LINE * len(names), traces)
+    if guess is None:
+        return _figure(traces, xaxis, yaxis, _LINE * len(names))
+    look = {"color": style.GUESS, "dash": "longdashdot", "width": 1.5}
+    across = {"type": "line", "x0": guess, "x1": guess, "yref": "paper", "y0": 0, "y1": 1, "line": look}
+    entry = line(1, "random guess", style.GUESS, "longdashdot", x=[None], y=[None], showlegend=True)
+    return _figure([*traces, entry], xaxis, yaxis, _LINE * len(names), shapes=[across])
 
 
-def _layout(xaxis: Trace, yaxis: Trace, inner: int, traces: list[Trace]) -> dict[str, Any]:
-    """Return a layout of `inner` pixels of plot, an axis title, and the legend, a column on narrow screens.
+def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, inner: int, **more: object) -> Trace:
+    """Return a figure of `inner` pixels of plot, an axis title, and the legend, a column on narrow screens.
 
     Were there less room than the legend takes, the plot would shrink and the legend rise into the title.
     """
     entries = sum(bool(trace["showlegend"]) for trace in traces)
-    legend = {"orientation": "h", "y": -_TITLE / inner, "yanchor": "top", "x": 0, "font": {"size": 12}}
-    legend |= {"tracegroupgap": 0}
-    column = legend | {"orientation": "v"}
     height = inner + 8 + _TITLE
-    return {
-        "xaxis": xaxis,
-        "yaxis": yaxis,
-        "height": height + _ENTRY * math.ceil(entries / 4),
-        "margin": {"l": 62, "r": 12, "t": 8, "b": 48},
-        "legend": legend,
-        "showlegend": True,
-        "hovermode": "closest",
-        "meta": {"titles": (), "narrow": {"height": height + _ENTRY * entries + 10, "legend": column}},
-    }
+    more |= {"xaxis": xaxis, "yaxis": yaxis, "height": height + _ENTRY * math.ceil(entries / 4)}
+    legend = {"tracegroupgap": 0, "font": {"size": 12}}
+    figure = one_panel(traces, legend_at=-_TITLE / inner, legend=legend, **more)
+    column = figure["layout"]["legend"] | {"orientation": "v"}
+    figure["layout"]["meta"]["narrow"] = {"height": height + _ENTRY * entries + 10, "legend": column}
+    return figure

@@ -4,10 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from pages.hospitals.differences import chart_descriptions, charts, sources, text, view
+from pages.hospitals.differences import charts, text, view
 from pages.shared.background import cache, failed_runs, refresh
 from pages.shared.figure import component
-from pages.shared.reports import downloads
+from pages.shared.reports import downloads, phrases, sources
 from pages.shared.settings import widgets
 from pages.shared.text import markdown
 
@@ -20,11 +20,9 @@ settings = widgets.settings()
 results = cache.site_results(view.recipe(settings))
 shown = view.SiteView(results, settings)
 synthetic = shown.recipe.synthetic
+widgets.choose_beside("sites.data", "sites.method", "sites.kind")
 differences = ("sites.strength", "sites.differ") if synthetic else ()
-for keys in (("sites.data", "sites.method", "sites.kind"), (*differences, "sites.share", "sites.against")):
-    for column, key in zip(st.columns(len(keys), vertical_alignment="bottom"), keys, strict=True):
-        with column:
-            widgets.choose(key)
+widgets.choose_beside(*differences, "sites.share", "sites.against")
 with st.container():
     for sentence in text.notes(shown):
         st.caption(sentence)
@@ -35,30 +33,21 @@ def panels() -> None:
     for cell in results.first(shown.strength, shown.kind):
         if cell not in results.failed:  # a failed cell that is worth another try comes last
             results.try_cell(*cell)
-    st.markdown(f"**{text.headline(shown)}**")
+    headline = text.headline(shown)
+    st.markdown(f"**{headline}**")
     failed_runs.show(results.failed)
     st.header("Standardising, and what it costs")
     draw = charts.against_strength if synthetic else charts.by_kind
-    component.figure(
-        draw(shown),
-        key="standardising figure",
-        save="dppca-standardising",
-        says=chart_descriptions.standardising(shown),
-    )
+    component.figure(draw(shown), key="standardising figure", save="dppca-standardising", says=headline)
     st.table(text.costs(shown), hide_index=True, border="horizontal")
     st.caption(text.below_costs(shown.recipe))
     st.header("Who gains by joining")
-    component.figure(
-        charts.joining(shown),
-        key="joining figure",
-        save="dppca-joining",
-        says=text.who(shown) or text.waiting(shown),
-    )
+    says = text.who(shown) or text.waiting(shown)
+    component.figure(charts.joining(shown), key="joining figure", save="dppca-joining", says=says)
     st.caption(text.about_joining(shown))
-    if next_cell() is not None:
-        st.caption(refresh.coming(len(results.cells)))
-    else:
-        st.caption(text.medians(shown.recipe.repeats, bool(results.failed)))
+    runs = f"{'at most ' if results.failed else ''}{shown.recipe.repeats} runs"
+    medians = f"Medians of {runs}; intervals hold 8 of 10."
+    st.caption(medians if next_cell() is None else refresh.coming(len(results.cells)))
 
 
 next_cell = partial(results.next_missing, shown.strength, shown.kind)
@@ -67,10 +56,14 @@ refresh.while_cells_come(panels, results, next_cell)
 if not synthetic:
     st.header("What is missing, hospital by hospital")
     missing = text.missing()
-    component.figure(
-        charts.missing(), key="missing figure", save="dppca-missing", says=markdown.plainly(missing)
-    )
+    says = markdown.plainly(missing)
+    component.figure(charts.missing(), key="missing figure", save="dppca-missing", says=says)
     st.caption(missing)
 st.markdown(f"**Try this:** {text.try_this(shown)}")
 downloads.downloads(results.table, lambda: charts.joining(shown), "dppca-differences")
-sources.page(shown)
+sources.foot(
+    settings,
+    lambda: (text.about(shown.recipe), *phrases.methods([shown.recipe.method], shown.recipe.k, shown.plain)),
+    text.FORMULAS,
+    "Accounting is exact. A study tool, not a hardened release.",
+)

@@ -1,16 +1,11 @@
 """The settings of the page on hospitals that differ. No Streamlit here."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
-
 from dppca_core.experiments.collaboration.joining import STRENGTHS
 from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC, SiteRecipe
 from dppca_core.methods import METHODS
-from dppca_core.populations import clinical, standardisation
+from dppca_core.populations import clinical
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice
+from pages.shared.settings.setting import Choice, Value
 
 SITE_METHODS = ("dpdis_pca", "federated_projector", "dps_pca", "analyze_gauss_sparse")
 KIND_TITLES = {
@@ -21,37 +16,32 @@ KIND_TITLES = {
 }
 
 
-def settings(shared: Mapping[str, Choice]) -> list[Choice]:
+def settings(shared: dict[str, Choice]) -> list[Choice]:
     """Return the controls of the page on hospitals that differ."""
     data = {SYNTHETIC: "Synthetic clinical cohort", HEART: "Heart disease, four real hospitals"}
     titles = {name: METHODS[name].title for name in SITE_METHODS}
     differ = {"all": "all of these", **{name: f"{name} only" for name in clinical.DIFFERENCES}}
     against = {"own": "its own patients' directions", "common": "the directions common to all"}
-    shares = (0.05, 0.1, 0.2, 0.3, 0.5)
+    shares = {share: f"{100 * share:g} %" for share in (0.05, 0.1, 0.2, 0.3, 0.5)}
     levels = {0.0: "0 (none)", **{level: f"{level:g}" for level in STRENGTHS[1:]}}
     return [
-        Choice("sites.data", "Patients", "Patients", tuple(data), SYNTHETIC, data),
-        Choice("sites.strength", "Site effects", "How much hospitals differ", STRENGTHS, 1.0, levels),
-        Choice(
-            "sites.differ", "In what hospitals differ", "In what they differ", tuple(differ), "all", differ
-        ),
-        Choice(
-            *("sites.kind", "Standardised by", "Standardised by"),
-            *(standardisation.KINDS, "own-ranges", KIND_TITLES),
-        ),
-        Choice("sites.method", "Method", "Method", SITE_METHODS, "dpdis_pca", titles),
-        Choice(
-            *("sites.share", "Budget for means and spreads", "Privacy for means and spreads"),
-            *(shares, 0.2, {share: f"{100 * share:g} %" for share in shares}),
-        ),
-        Choice("sites.against", "Measured against", "Measured against", tuple(against), "own", against),
+        Choice(key, label, plain, tuple(words), default, words)
+        for key, label, plain, words, default in (
+            ("sites.data", "Patients", "Patients", data, SYNTHETIC),
+            ("sites.strength", "Site effects", "How much hospitals differ", levels, 1.0),
+            ("sites.differ", "In what hospitals differ", "In what they differ", differ, "all"),
+            ("sites.kind", "Standardised by", "Standardised by", KIND_TITLES, "own-ranges"),
+            ("sites.method", "Method", "Method", titles, "dpdis_pca"),
+            ("sites.share", "Budget for means and spreads", "Privacy for means and spreads", shares, 0.2),
+            ("sites.against", "Measured against", "Measured against", against, "own"),
+        )
     ]
 
 
 _METHOD_CONTROLS = ("s_hat", "iterations", "burn_in", "provider_noise")
 
 
-def unused(settings: Mapping[str, Any]) -> dict[str, str]:
+def unused(settings: dict[str, Value]) -> dict[str, str]:
     """Return the shared controls that make no difference here, and why in a few words."""
     recipe, method = SiteRecipe(data=settings["sites.data"]), METHODS[settings["sites.method"]]
     reasons = {

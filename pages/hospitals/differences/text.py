@@ -1,7 +1,5 @@
 """Sentences and a table of the page on hospitals that differ, from its numbers. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd
@@ -20,16 +18,14 @@ from pages.shared.settings.catalogue import CHOICES
 from pages.shared.text.numbers import listed
 
 TITLE = "What if hospitals differ?"
-LEAD = (
-    "Hospitals measure differently and treat different patients: what that does to a joint private answer, "
-    "what putting it right costs, and who gains by joining."
-)
+LEAD = "Hospitals measure differently and treat different patients: who gains by joining, and at what cost?"
+NOT_PRIVATE = " *Not private*: only who holds the rows can compute this."
 PROTECTED = " All of this is protected: unprotected in-house, a hospital may do better alone."
 
 
 def headline(view: SiteView) -> str:
     """Return the joint answer, the best way of standardising, and who gains and who loses."""
-    recipe, measured = view.recipe, view.common_by_kind()
+    recipe, measured = view.recipe, view.common(view.strength)
     if view.kind not in measured:
         return waiting(view)
     spread, plain = measured[view.kind]
@@ -44,10 +40,9 @@ def headline(view: SiteView) -> str:
     )
     best, kind = min((float(errors[0][1]), kind) for kind, errors in measured.items())
     if best < 0.9 * middle:
-        price = "costs no privacy" if kind == "public" else "cost no privacy"
-        if kind in PAID:
-            price = f"take {_share(recipe)} of the privacy budget"
-        sentence += f" The least error, {text.error(best)}, comes with {KIND_TITLES[kind]}, which {price}."
+        share = f"for {text.percent(recipe.share)} of the privacy budget"
+        price = share if kind in PAID else "at no cost in privacy"
+        sentence += f" The least error, {text.error(best)}, comes with {KIND_TITLES[kind]}, {price}."
     return f"{sentence} {who(view)}".strip()
 
 
@@ -69,7 +64,8 @@ def who(view: SiteView) -> str:
         if not members:
             continue
         most = max(members, key=lambda i: abs(math.log(max(joined[1, i], 1e-9) / max(alone[1, i], 1e-9))))
-        was, now, best = (view.format(float(v)) for v in (alone[1, most], joined[1, most], plain[most]))
+        shown = text.percent if view.energy else text.error
+        was, now, best = (shown(float(v)) for v in (alone[1, most], joined[1, most], plain[most]))
         beside = "" if view.plain_is_truth else f"; joined without privacy {best}"
         change = f"({was} alone, {now} joined{beside})"
         names = listed([recipe.hospitals[i] for i in members])
@@ -85,13 +81,9 @@ def who(view: SiteView) -> str:
     return "Joining makes little difference to any hospital."
 
 
-def _share(recipe: SiteRecipe) -> str:
-    return f"{100 * recipe.share:g} %"
-
-
 def costs(view: SiteView) -> pd.DataFrame:
     """Return what each way of standardising gives and costs, in few enough columns for a telephone."""
-    recipe, measured = view.recipe, view.common_by_kind()
+    recipe, measured = view.recipe, view.common(view.strength)
     whole = gaussian.noise_multiplier(recipe.budget)
     rows = []
     for kind in recipe.kinds:
@@ -100,7 +92,7 @@ def costs(view: SiteView) -> pd.DataFrame:
         row = {"standardised by": KIND_TITLES[kind], "error (8 of 10 runs)": f"{middle} ({low} to {high})"}
         if recipe.synthetic:
             row["no privacy"] = text.error(plain)
-        cost = _share(recipe) if kind in PAID else "nothing"
+        cost = text.percent(recipe.share) if kind in PAID else "nothing"
         if not view.plain and kind in PAID:
             lowered = f", δ = {left.delta:.3g}" if left.delta != recipe.delta else ""
             noise = gaussian.noise_multiplier(left) / whole
@@ -111,37 +103,29 @@ def costs(view: SiteView) -> pd.DataFrame:
 
 def below_costs(recipe: SiteRecipe) -> str:
     """Return what the chart and the table mean."""
-    against = (
-        "Errors of the joint answer, against the directions that hospitals would share if none differed."
-        if recipe.synthetic
-        else "Errors of the joint answer, against PCA without privacy of the pooled rows, standardised in "
-        "the same way without noise: *not private*, only who holds all rows can compute it."
-    )
+    against = "the directions that hospitals would share if none differed."
+    if not recipe.synthetic:
+        against = f"PCA without privacy of the pooled rows, standardised in the same way.{NOT_PRIVATE}"
     return (
-        f"{against} Every hospital adds the noise of its own means and spreads itself, so nobody need be "
-        "trusted with them; very noisy ones are drawn towards the public range."
+        f"Errors of the joint answer, against {against} Every hospital adds the noise of its own means and "
+        "spreads, so nobody need be trusted with them; very noisy ones are drawn towards the public range."
     )
 
 
 def about_joining(view: SiteView) -> str:
     """Return what alone and joined are, and what they are measured against."""
-    synthetic, against_own = view.recipe.synthetic, view.against == "own"
+    synthetic = view.recipe.synthetic
+    truths = {
+        ("common", True): "the directions common to all hospitals",
+        ("common", False): "PCA without privacy of all hospitals' rows together",
+        ("own", True): "the hospital's own true directions, in the columns that it measures",
+        ("own", False): "PCA without privacy of the hospital's own rows",
+    }
+    against = f"Error against {truths[view.against, synthetic]}."
     if view.energy:
         against = "Share of what the best directions would capture of the hospital's own patients."
-    elif not against_own and synthetic:
-        against = "Error against the directions common to all hospitals."
-    elif not against_own:
-        against = "Error against PCA without privacy of all hospitals' rows together."
-    elif synthetic:
-        against = "Error against the hospital's own true directions, in the columns that it measures."
-    else:
-        against = "Error against PCA without privacy of the hospital's own rows."
-    if not synthetic:
-        against += " *Not private*: only who holds the rows can compute this."
-    bar = (
-        " The grey bar is the joint answer without privacy: what it lacks is because hospitals differ, or "
-        "their patients are few, and no budget can mend it."
-    )
+    against += "" if synthetic else NOT_PRIVATE
+    bar = " The grey bar is the joint answer without privacy: what it lacks, no budget can mend."
     return (
         f"{against} Alone: its own private answer, with the same method and budget. Joined: the one private "
         f"answer of all.{'' if view.plain_is_truth else bar}"
@@ -168,18 +152,14 @@ def missing() -> str:
 def notes(view: SiteView) -> list[str]:
     """List which settings do not count or were adjusted here, and what is special about the guarantee."""
     recipe, settings, method = view.recipe, view.settings, METHODS[view.recipe.method]
-    guarantee = method.guarantee_at(recipe.k)
-    sentences = []
+    guarantee, sentences = method.guarantee_at(recipe.k), []
     if view.kind != settings["sites.kind"]:
-        sentences.append(
-            "No laboratory's printed ranges are known for this table: shown by "
-            f"{KIND_TITLES[view.kind]} instead."
-        )
+        instead = KIND_TITLES[view.kind]
+        sentences.append(f"No laboratory's printed ranges are known for this table: shown by {instead}.")
     if "s_hat" in recipe.options and recipe.s_hat != settings["s_hat"]:
         name = CHOICES["s_hat"].name(view.plain)
-        sentences.append(
-            f"{name}: {recipe.s_hat}, as there are {recipe.d} columns and {recipe.k} directions here."
-        )
+        limits = f"{recipe.d} columns and {recipe.k} directions"
+        sentences.append(f"{name}: {recipe.s_hat}, as there are {limits} here.")
     if view.energy:
         sentences.append("Captured energy is shown hospital by hospital; the first chart keeps the error.")
     if recipe.options.get("provider_noise") == "shared":
@@ -187,27 +167,20 @@ def notes(view: SiteView) -> list[str]:
     if method.trust == "central":
         sentences.append(f"{method.title} needs a curator whom all hospitals trust with their rows.")
     if guarantee in text.GUARANTEE_MARKS:
-        words = text.PLAIN_GUARANTEES if view.plain else text.GUARANTEES
-        sentences.append(f"{method.title}: {words[guarantee]}.")
+        sentences.append(f"{method.title}: {text.guarantee(guarantee, view.plain)}.")
     return sentences
 
 
 def try_this(view: SiteView) -> str:
     """Return what to do next."""
     if not view.recipe.synthetic:
-        return (
-            "move the privacy slider to the right: noise fades, and what is left is that a hospital's "
-            "patients, and what it records, differ from the others'."
-        )
+        return "move the privacy slider to the right: noise fades, and what hospitals do not share is left."
     if view.kind == "public":
-        return (
-            "set *Standardised by* to each laboratory's printed ranges: they are as public, and undo most of "
-            "what devices and laboratories add."
-        )
+        return "set *Standardised by* to printed ranges: as public, they undo most of what laboratories add."
     name = CHOICES["sites.differ"].name(view.plain)
     return (
-        f"choose *shift only*, then *support only* under *{name}*: what devices shift, printed ranges mostly "
-        "undo; a column that a hospital does not measure nobody gives back."
+        f"choose *shift only*, then *support only* under *{name}*: printed ranges mostly undo shifts, but "
+        "nothing can replace a column that a hospital does not measure."
     )
 
 
@@ -223,8 +196,7 @@ def about(recipe: SiteRecipe) -> str:
             "column in ten is missing at a hospital, and factors' variances lie between 0.55 and 1.8; "
             f"printed ranges carry {clinical.PRINTED:.0%} of a laboratory's shift and (log) scale. Means and "
             "Wishart matrices are drawn from their exact law. Rows are divided by a length that all respect "
-            "with probability 0.99, chosen with the population known; a real release chooses it beforehand, "
-            "and clips."
+            "with probability 0.99, from the known population; a real release sets it beforehand, and clips."
         )
     table = heart_disease.TABLE
     return (
@@ -233,23 +205,6 @@ def about(recipe: SiteRecipe) -> str:
         f"{text.percent(heart_disease.clipped_share())} of the rows (*not private*). The diagnosis is left "
         f"out; {len(heart_disease.MEASUREMENTS)} measurements give {table.d} columns."
     )
-
-
-def about_method(recipe: SiteRecipe) -> str:
-    """Return where the method comes from, whom it trusts and what it guarantees."""
-    method = METHODS[recipe.method]
-    trust = text.TRUST_TITLES[method.trust].lower()
-    return f"{method.title}: {method.reference}; {trust}; guarantee {method.guarantee_at(recipe.k)}."
-
-
-def about_draws(seed: int, versions: str) -> str:
-    """Return how the numbers can be drawn again."""
-    return f"Accounting is exact. Seed {seed}; {versions}. A study tool, not a hardened release."
-
-
-def medians(repeats: int, failures: bool) -> str:
-    """Return of how many runs the medians are."""
-    return f"Medians of {'at most ' if failures else ''}{repeats} runs; intervals hold 8 of 10."
 
 
 FORMULAS = r"""

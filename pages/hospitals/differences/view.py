@@ -1,25 +1,19 @@
 """Prepare what the page on hospitals that differ compares, and its measure, without Streamlit."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration.joining import SiteCell, SiteResults, What
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.numerics import subspace_metrics
 from dppca_core.populations import clinical
-from pages.shared import text
-from pages.shared.charts.metric_axis import error_title, factor
+from pages.shared.charts.metric_axis import error_title, factor, random_guess
+from pages.shared.settings.catalogue import Settings
 
 _SHARED = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "provider_noise")
 
 
-def recipe(settings: Mapping[str, Any]) -> SiteRecipe:
+def recipe(settings: Settings) -> SiteRecipe:
     """Return the comparison that the settings ask for, possible for all settings."""
     differ, blank = settings["sites.differ"], SiteRecipe(data=settings["sites.data"])
     return SiteRecipe(
@@ -28,9 +22,7 @@ def recipe(settings: Mapping[str, Any]) -> SiteRecipe:
         share=settings["sites.share"],
         differences=clinical.DIFFERENCES if differ == "all" else (differ,),
         s_hat=min(max(settings["s_hat"], blank.k), blank.d),
-        repeats=settings["repeats"],
-        seed=settings["seed"],
-        **{name: settings[name] for name in _SHARED},
+        **{name: settings[name] for name in (*_SHARED, "repeats", "seed")},
     )
 
 
@@ -42,7 +34,7 @@ class SiteView:
         settings: The settings of the page.
     """
 
-    def __init__(self, results: SiteResults, settings: Mapping[str, Any]) -> None:
+    def __init__(self, results: SiteResults, settings: Settings) -> None:
         self.results, self.settings = results, settings
         self.recipe = recipe = results.recipe
         kind = settings["sites.kind"]
@@ -53,13 +45,10 @@ class SiteView:
         self.energy = settings["metric"] == "energy"
         self.against = settings["sites.against"]
         self.factor = factor(settings)
-        self.guess = self.factor * subspace_metrics.random_guess(recipe.d, recipe.k)
+        self.guess = random_guess(settings, recipe.d, recipe.k)
         self.error_title = error_title(settings)
-        self.title = self.error_title
-        if self.energy:
-            self.title = (
-                "share of signal captured" if self.plain else "captured energy of own patients, share"
-            )
+        captured = "share of signal captured" if self.plain else "captured energy of own patients, share"
+        self.title = captured if self.energy else self.error_title
 
     @property
     def plain_is_truth(self) -> bool:
@@ -79,26 +68,22 @@ class SiteView:
 
     def without_privacy(self) -> Array:
         """Return the median joint answer without privacy, (N,), once there is a private one."""
-        cells = [cell.plain for cell in self.results.measured("joined", self.strength, self.kind)]
-        return np.median([self.values(cell) for cell in cells if cell], axis=0)
+        cells = self.results.measured("joined", self.strength, self.kind)
+        return np.median([self.values(cell.plain) for cell in cells], axis=0)
 
-    def common(self, kind: str, strength: float | None = None) -> tuple[Array, float] | None:
-        """Return the error against the common truth: 10, 50, 90 %, (3,), and the median without privacy."""
-        cells = self.results.measured("joined", self.strength if strength is None else strength, kind)
-        if not cells:
-            return None
-        plain = [cell.plain.common[0] for cell in cells if cell.plain]
-        spread = quantiles([cell.common[0] for cell in cells])
-        return self.factor * spread, self.factor * float(np.median(plain))
+    def common(self, strength: float) -> dict[str, tuple[Array, float]]:
+        """Return the error against the common truth for every way of standardising that has an answer.
 
-    def common_by_kind(self) -> dict[str, tuple[Array, float]]:
-        """Return `common` for every way of standardising that has an answer."""
-        errors = {kind: self.common(kind) for kind in self.recipe.kinds}
-        return {kind: error for kind, error in errors.items() if error is not None}
-
-    def format(self, value: float) -> str:
-        """Return a value as a sentence states it."""
-        return text.percent(value) if self.energy else text.error(value)
+        10, 50 and 90 % over the repeats, (3,), and the median without privacy.
+        """
+        errors = {}
+        for kind in self.recipe.kinds:
+            cells = self.results.measured("joined", strength, kind)
+            if cells:
+                spread = quantiles([cell.common[0] for cell in cells])
+                plain = float(np.median([cell.plain.common[0] for cell in cells]))
+                errors[kind] = self.factor * spread, self.factor * plain
+        return errors
 
     def outcomes(self, alone: Array, joined: Array) -> list[str]:
         """Return every hospital's outcome, by the medians of its spreads, (3, N)."""

@@ -1,8 +1,6 @@
 """Draw lines of equal error over patients (or hospitals) and epsilon, as a plain dictionary. No Streamlit."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +13,7 @@ from pages.hospitals.planner.view import DrawnPlan
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import factor
-from pages.shared.charts.traces import Trace, axis, line, plain_figure, rounded
+from pages.shared.charts.traces import Trace, arms, axis, line, one_panel, rounded
 from pages.shared.settings.catalogue import Settings
 
 _ERRORS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -38,34 +36,31 @@ def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) 
     Grey: too few patients for any epsilon. Hatched: an error too large for the closed form.
     """
     plain, chosen = settings["view"] == "board", view.focus(settings)
-    epsilons = drawn.plane.epsilons.tolist()
-    span = low, high = _span(drawn, settings)
+    epsilons, hospitals = drawn.plane.epsilons.tolist(), settings["plan.asked"] == "hospitals"
+    span = _span(drawn, settings)
     traces = _shades(drawn, settings, span)
     for i, level in enumerate(_SHARES if view.energetic(settings) else _ERRORS):
         traces += _equal_error(drawn, level, 2 + _APART * i, settings, span)
     for name, values in drawn.curves.items():
-        (colour, _, dash), bold, title = look(name), name == chosen, PLANNED_METHODS[name].title
-        curve = line(1, title, colour, dash, x=epsilons, y=rounded(values), showlegend=True)
-        curve["line"] |= {"width": 4 if bold else 2}
+        (colour, _, dash), title = look(name), PLANNED_METHODS[name].title
+        width, opacity = (4, 1.0) if name == chosen else (2, 0.75)
+        curve = line(1, title, colour, dash, x=epsilons, y=rounded(values), showlegend=True, opacity=opacity)
+        curve["line"]["width"] = width
         curve["hovertemplate"] = f"%{{y:,.3s}} at %{{x:.3~g}}<extra>{title}</extra>"
-        traces.append(curve | {"opacity": 1.0 if bold else 0.75})
+        traces.append(curve)
     traces += _marks(settings, simulations, span)
-    if settings["plan.asked"] == "hospitals":
-        up = "hospitals" if plain else "hospitals N"
-    else:
-        up = "patients in total" if plain else "patients in total n"
-    upward = axis(up, type="log", range=[math.log10(low), math.log10(high)], automargin=True)
+    up = ("hospitals" if hospitals else "patients in total") + ("" if plain else " N" if hospitals else " n")
+    low, high = (math.log10(end) for end in span)
+    powers = [10**p for p in range(math.ceil(low), math.floor(high) + 1)]
+    every = powers[:: 1 if len(powers) <= 8 else 2]
+    upward = axis(up, type="log", range=[low, high], automargin=True)
+    upward |= {"tickvals": every, "ticktext": [text.patients(power) for power in every]}
     across = axis("privacy setting" if plain else "privacy loss ε", type="log", range=[-2.03, 1.03])
     across |= {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
-    result = plain_figure(traces, across, upward | _ticks(span))
-    legend = result["layout"]["legend"] | {"y": -0.13, "traceorder": "normal"}
-    narrow = {"height": 660, "legend": legend | {"y": -0.2}}  # a telephone has room for one name a row
-    result["layout"] |= {
-        "height": 560,
-        "annotations": _no_line(drawn, settings),
-        "legend": legend,
-        "meta": {"titles": (), "narrow": narrow},
-    }
+    layout = {"xaxis": across, "yaxis": upward, "height": 560, "annotations": _no_line(drawn, settings)}
+    result = one_panel(traces, legend_at=-0.13, legend={"traceorder": "normal"}, **layout)
+    legend = result["layout"]["legend"] | {"y": -0.2}
+    result["layout"]["meta"]["narrow"] = {"height": 660, "legend": legend}  # room for one name a row
     return result
 
 
@@ -98,35 +93,26 @@ def _no_line(drawn: DrawnPlan, settings: Settings) -> list[Trace]:
     return [at | box | {"text": f"no answer by formula: {page_text.short_reason(answer, settings)}"}]
 
 
-def _ticks(span: Span) -> Trace:
-    low, high = (math.log10(end) for end in span)
-    powers = [10**p for p in range(math.ceil(low), math.floor(high) + 1)]
-    every = powers[:: 1 if len(powers) <= 8 else 2]
-    return {"tickvals": every, "ticktext": [text.patients(power) for power in every]}
-
-
 def _shades(drawn: DrawnPlan, settings: Settings, span: Span) -> list[Trace]:
     """Shade the parts of the plane without an answer."""
     (low, high), epsilons = span, drawn.plane.epsilons.tolist()
     traces = []
 
-    def shade(kind: str, heights: list[float | None], opacity: float, **more: object) -> None:
-        base = line(1, "", "#000000", x=epsilons, y=[low] * len(epsilons), hoverinfo="skip")
-        base["line"] = {"width": 0}
+    def shade(kind: str, heights: Array, opacity: float, **more: object) -> None:
+        flat = {"x": epsilons, "y": [low] * len(epsilons), "line": {"width": 0}}
+        base = line(1, "", "#000000", hoverinfo="skip", **flat)
         fill = {"fill": "tonexty", "fillcolor": _SHADE.format(opacity), "showlegend": True}
         name = page_text.SHADES[kind][settings["view"] != "board"]
-        traces.extend([base, base | {"name": name, "y": heights} | fill | more])
+        traces.extend([base, base | {"name": name, "y": rounded(heights)} | fill | more])
 
-    edge = np.clip(np.nan_to_num(drawn.plane.edge, nan=low), low, high)
-    kind = "rough"
+    edge, kind = np.clip(np.nan_to_num(drawn.plane.edge, nan=low), low, high), "rough"
     if not drawn.plane.holds and not np.isfinite(drawn.curves[view.focus(settings)]).any():
-        edge[:] = high
-        kind = "assumption"
+        edge, kind = np.full_like(edge, high), "assumption"
     if (edge > low).any():
         hatch = {"shape": "/", "fgcolor": _SHADE.format(0.45), "bgcolor": _SHADE.format(0.0), "size": 9}
-        shade(kind, rounded(edge), 0.2, fillpattern=hatch)
+        shade(kind, edge, 0.2, fillpattern=hatch)
     if math.isfinite(drawn.floor) and drawn.floor > low:
-        shade("sampling", rounded([drawn.floor] * len(epsilons)), 0.35)
+        shade("sampling", np.full_like(edge, drawn.floor), 0.35)
     return traces
 
 
@@ -143,11 +129,10 @@ def _equal_error(
     label = f"{100 * level:g} %" if energy else f"{level:g}"
     at = label_at if label_at in visible else int(visible[len(visible) // 4])
     epsilons = drawn.plane.epsilons.tolist()
-    curve = line(1, label, style.GUESS, "dot", x=epsilons, y=rounded(values), hoverinfo="skip")
-    curve["line"] |= {"width": 1}
-    words = line(1, label, style.GUESS, x=[epsilons[at]], y=rounded(values[[at]]), hoverinfo="skip")
-    words |= {"mode": "text", "text": [label], "textposition": "top right", "textfont": {"size": 11}}
-    return [curve, words]
+    shared, thin = {"hoverinfo": "skip"}, {"color": style.GUESS, "dash": "dot", "width": 1}
+    curve = line(1, label, style.GUESS, x=epsilons, y=rounded(values), line=thin, **shared)
+    words = line(1, label, style.GUESS, x=[epsilons[at]], y=rounded(values[[at]]), mode="text", **shared)
+    return [curve, words | {"text": [label], "textposition": "top right", "textfont": {"size": 11}}]
 
 
 def _marks(settings: Settings, simulations: view.Simulations, span: Span) -> list[Trace]:
@@ -158,26 +143,22 @@ def _marks(settings: Settings, simulations: view.Simulations, span: Span) -> lis
     def at(value: float) -> tuple[float, float]:
         return (value, amount) if sideways else (epsilon, value)
 
-    marks = [("this setting", (epsilon, amount), {"symbol": "x", "size": 12, "color": "#111111"})]
-    answer = view.answer(settings, chosen).value
+    marks = [("this setting", (epsilon, amount), {"symbol": "x", "size": 12, "color": "#111111"}, {})]
+    answer, simulation = view.answer(settings, chosen).value, simulations.get(chosen)
     if answer is not None:
-        marks.append(("the answer", at(answer), {"symbol": "circle", "size": 13, "color": colour}))
+        marks.append(("the answer", at(answer), {"symbol": "circle", "size": 13, "color": colour}, {}))
+    if simulation is not None and simulation.state == "found":
+        low, middle, high = np.array([[simulation.low], [simulation.value], [simulation.high]])
+        bars = {"error_x" if sideways else "error_y": arms(low, middle, high, colour, thickness=2, width=6)}
+        marker = {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2.5}}
+        marks.append(("simulated, 95 %", at(simulation.value), marker, bars))
     traces = []
-    for name, (x, y), marker in marks:
-        inside = min(max(y, span[0]), span[1])
-        mark = line(1, name, "#000000", x=[x], y=[inside], mode="markers", showlegend=True)
-        mark["marker"] = marker | {"line": {"color": "#ffffff", "width": 1.5}}
+    for name, (x, y), marker, more in marks:
+        inside = [min(max(y, span[0]), span[1])]
+        mark = line(1, name, "#000000", x=[x], y=inside, mode="markers", showlegend=True, **more)
+        mark["marker"] = {"line": {"color": "#ffffff", "width": 1.5}} | marker
         mark["hovertemplate"] = f"{name}: %{{y:,.3s}} at %{{x:.3~g}}<extra></extra>"
         traces.append(mark | {"cliponaxis": False})
-    simulation = simulations.get(chosen)
-    if simulation is not None and simulation.state == "found":
-        x, y = at(simulation.value)
-        mark = line(1, "simulated, 95 %", colour, x=rounded([x]), y=rounded([y]), mode="markers")
-        mark["marker"] = {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2.5}}
-        arms = {"type": "data", "symmetric": False, "color": colour, "thickness": 2, "width": 6}
-        arms["array"] = rounded([simulation.high - simulation.value])
-        arms["arrayminus"] = rounded([simulation.value - simulation.low])
-        traces.append(mark | {"showlegend": True, "error_x" if sideways else "error_y": arms})
     return traces
 
 
@@ -186,11 +167,9 @@ def table(drawn: DrawnPlan, settings: Settings, chosen: str) -> pd.DataFrame:
     amount = "hospitals" if settings["plan.asked"] == "hospitals" else "patients"
     loss = "share_lost" if view.energetic(settings) else "sin_theta"
 
-    def points(lines: Mapping[Any, Array], name: str, value: str) -> pd.DataFrame:
-        wide = pd.DataFrame(lines, index=pd.Index(drawn.plane.epsilons.tolist(), name="epsilon"))
-        return wide.melt(var_name=name, value_name=value, ignore_index=False).reset_index()
-
-    plane = dict(zip(drawn.plane.amounts, drawn.plane.losses, strict=True))
-    curves = points(drawn.curves, "way", amount).assign(what="target")
-    whole = pd.concat([curves, points(plane, amount, loss).assign(what="plane", way=chosen)])
+    epsilons = pd.Index(drawn.plane.epsilons.tolist(), name="epsilon")
+    curves = pd.DataFrame(drawn.curves, epsilons).melt(var_name="way", value_name=amount, ignore_index=False)
+    plane = pd.DataFrame(drawn.plane.losses.T, epsilons, drawn.plane.amounts)
+    points = plane.melt(var_name=amount, value_name=loss, ignore_index=False)
+    whole = pd.concat([curves.assign(what="target"), points.assign(what="plane", way=chosen)]).reset_index()
     return whole[["what", "way", "epsilon", amount, loss]]

@@ -31,18 +31,16 @@ def choose(settings: Settings) -> None:
                 widgets.choose(key)
 
 
-def _slot(name: str) -> str:
-    """Return the name under which the visitor's job for a method is kept."""
-    return f"plan {name}"
+def _current(settings: Settings, name: str) -> tuple[Search | None, Job | None]:
+    """Return a method's search, and the visitor's job for it if that is a job of this very search."""
+    search, job = view.search(settings, name), sweep_jobs.at(f"plan {name}")
+    if search is None or job is None or job.recipe.names != (search.name,):
+        return search, None
+    return search, job if search.recipe(_values(job)) == job.recipe else None
 
 
-def _job_of(search: Search | None, name: str) -> tuple[Job, Point] | None:
-    """Return a method's job and the values it measures, if it is a job of this very search."""
-    job = sweep_jobs.at(_slot(name))
-    if job is None or search is None or job.recipe.names != (search.name,):
-        return None
-    values = job.recipe.swept[0].values
-    return (job, values) if search.recipe(values) == job.recipe else None
+def _values(job: Job) -> Point:
+    return job.recipe.swept[0].values
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
@@ -54,20 +52,19 @@ def _reading(search: Search, values: Point, _job: Job) -> SimulatedAnswer:
 def running(settings: Settings) -> bool:
     """Start what is asked for, and say whether more of it is to come."""
     name = view.focus(settings)
-    search = view.search(settings, name)
+    search, job = _current(settings, name)
     if search is None or not settings["plan.simulate"]:
         return False
-    job, values = _job_of(search, name) or (None, search.first())
     if job is None or job.state == "again":
-        job = sweep_jobs.start(_slot(name), search.recipe(values))
+        job = sweep_jobs.start(f"plan {name}", search.recipe(_values(job) if job else search.first()))
     until = time.monotonic() + _WAIT_SECONDS
     while job.state == "complete":
         more = search.more(job.table())
-        if more == job.recipe.swept[0].values:
+        if more == _values(job):
             return False
         if time.monotonic() > until:
             return True
-        job = sweep_jobs.start(_slot(name), search.recipe(more))
+        job = sweep_jobs.start(f"plan {name}", search.recipe(more))
     return job.running
 
 
@@ -76,10 +73,9 @@ def simulated(settings: Settings) -> dict[str, SimulatedAnswer]:
     running(settings)  # starts what is asked for
     answers = {}
     for name in view.listed(settings):
-        search = view.search(settings, name)
-        current = _job_of(search, name)
-        if search is not None and current is not None:
-            job, values = current
+        search, job = _current(settings, name)
+        if job is not None:
+            values = _values(job)
             waits = SimulatedAnswer("measuring", *(float("nan"),) * 3, len(values), job.progress.completed)
             answers[name] = _reading(search, values, job) if job.state == "complete" else waits
     return answers
@@ -88,7 +84,7 @@ def simulated(settings: Settings) -> dict[str, SimulatedAnswer]:
 def confirm(settings: Settings) -> None:
     """Render the button that simulates the method in focus, or how far the simulation is."""
     name = view.focus(settings)
-    search = view.search(settings, name)
+    search, job = _current(settings, name)
     if search is None:
         st.caption(text.not_simulated(settings))
         return
@@ -96,17 +92,16 @@ def confirm(settings: Settings) -> None:
         label = text.simulate_button(settings, sweep_status.duration(view.seconds(search)))
         st.button(label, key="simulate", on_click=widgets.set_to, args=("plan.simulate", True))
         return
-    current = _job_of(search, name)
-    if current is None:
+    if job is None:
         return
-    job, values = current
+    values = len(_values(job))
     if job.state != "complete":
-        sweep_status.show(job, _slot(name))
-        st.caption(text.simulating(len(values)))
+        sweep_status.show(job, f"plan {name}")
+        st.caption(f"Value {values - 1} of about {view.VALUES - 1}, halving the gap.")
         return
     left, right = st.columns([3, 1], vertical_alignment="center")
     failures = [reason for reason in job.table()["failed"] if reason]
-    left.caption(text.simulation_done(settings, job.progress.total, len(values), failures))
+    left.caption(text.simulation_done(settings, job.progress.total, values, failures))
     leave = {"on_click": widgets.set_to, "args": ("plan.simulate", False), "width": "stretch"}
     right.button("Leave simulation out", key="simulate", **leave)
 
@@ -114,24 +109,25 @@ def confirm(settings: Settings) -> None:
 def stop(settings: Settings) -> None:
     """Stop all simulations where none is asked for any more."""
     for name in PLANNED_METHODS if not settings["plan.simulate"] else ():
-        job = sweep_jobs.at(_slot(name))
+        job = sweep_jobs.at(f"plan {name}")
         if job is not None and job.running:
             job.stop()
 
 
 def assumptions(settings: Settings) -> None:
     """Render the closed form in focus, and its assumptions with their numbers at the answer."""
-    rule = BOUNDS[PLANNED_METHODS[view.focus(settings)].rule]
-    bound, plain = view.bound(settings), settings["view"] == "board"
-    at_answer = view.answer(settings, view.focus(settings)).start is not None
-    summary, each = text.assumptions(bound, rule.title, at_answer, plain)
-    with st.expander(text.ASSUMPTIONS_TITLE, key="plan assumptions"):
-        st.markdown(summary)
-        if plain:
-            st.markdown(each)
+    name = view.focus(settings)
+    rule, bound = BOUNDS[PLANNED_METHODS[name].rule], view.bound(settings)
+    badge = ":green[every assumption holds]" if bound.applies else ":orange[an assumption fails]"
+    where = "at this setting" if view.answer(settings, name).start is None else "at the answer"
+    with st.expander("Why the formula may be trusted here, or not", key="plan assumptions"):
+        st.markdown(f"**{rule.title}** · {badge} {where}")
+        if settings["view"] == "board":
+            st.markdown(f"{text.holding(settings)} Other details show them.")
             return
         st.latex(rule.formula)
-        st.markdown(each)
+        marks = {True: ":green[✓]", False: ":red[✗]"}
+        st.markdown("  \n".join(f"{marks[held]} {words}" for held, words in view.assumptions(settings)))
         if view.energetic(settings):
             st.markdown(text.ENERGY_LOST)
         st.caption(f"Source: {bound.source}.")

@@ -4,10 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from pages.hospitals.planner import charts, controls, protocol_paragraph, report, sources, table, text, view
+from pages.hospitals.planner import charts, controls, protocol_paragraph, report, table, text, view
 from pages.shared.background import refresh
 from pages.shared.figure import component
-from pages.shared.reports import downloads, html_report
+from pages.shared.reports import downloads, html_report, sources
 from pages.shared.settings import widgets
 
 st.title(text.TITLE)
@@ -53,4 +53,4 @@ beside = downloads.downloads(
 with beside:
     build = partial(report.build, settings, current, html_report.link(settings, "planner"))
     html_report.button(build, "dppca-plan", width="stretch")
-sources.page(settings)
+sources.foot(settings, partial(text.about, settings), text.FORMULA)

@@ -1,12 +1,10 @@
 """Form the paragraph for a protocol or an ethics application: the plan, the guarantee, its limits."""
 
 import math
-from collections.abc import Sequence
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
-from dppca_core.methods import METHODS
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner import view
 from pages.shared import text
@@ -65,130 +63,109 @@ def _needed(settings: Settings, simulation: SimulatedAnswer | None) -> float | N
 
 
 def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings) -> str:
-    name, plain = view.focus(settings), settings["view"] == "board"
+    name, plain, asked = view.focus(settings), settings["view"] == "board", settings["plan.asked"]
     answer, study, simulation = view.answer(settings, name), view.plan(settings, name), _confirmed(simulation)
-    d, k, reference = study.experiment.d, settings["k"], METHODS[PLANNED_METHODS[name].method].reference
-    if plain:
-        directions = f"{k} main directions of {d} measurements"
-    else:
+    planned, d, k = PLANNED_METHODS[name], study.experiment.d, settings["k"]
+    directions, reference = f"{k} main directions of {d} measurements", view.method(name).reference
+    if not plain:
         directions = f"the k = {k} leading principal directions of d = {d} measurements"
-        options = study.experiment.options(PLANNED_METHODS[name].method)
+        options = study.experiment.options(planned.method)
         listed = [words.format(options[key]) for key, words in _OPTIONS.items() if key in options]
         reference += f"; {', '.join(listed)}" if listed else ""
-    if view.energetic(settings):
-        guess = f"on average; a random guess captures {100 * (1 - study.guess):.2g} %"
-    else:
+    guess = f"on average; a random guess captures {100 * (1 - study.guess):.2g} %"
+    if not view.energetic(settings):
         error = text.short(study.guess * factor(settings))
         guess = f"root mean square over patients and noise; a random guess has {error}"
     sentence = (
-        f"To find {directions} with {page_text.goal(settings)} ({guess}), "
-        f"{PLANNED_METHODS[name].title} ({reference}) "
+        f"To find {directions} with {page_text.goal(settings)} ({guess}), {planned.title} ({reference}) "
         f"needs {_amount(needed, settings)}, by "
     )
     if simulation is None:
         return f"{sentence}a closed form."
-    asked = settings["plan.asked"]
     swept = "values of ε" if asked == "epsilon" and not plain else page_text.SWEPT[asked]
-    runs = (
-        f"simulation of the method itself ({simulation.runs:,} runs at {simulation.values} {swept}, seed "
-        f"{settings['seed']})"
-    )
+    many = f"{simulation.runs:,} runs at {simulation.values} {swept}, seed {settings['seed']}"
+    runs = f"simulation of the method itself ({many})"
     interval = page_text.interval_of(simulation, settings)
     if answer.value is None:
         return f"{sentence}{runs}: {interval}. No closed form applies at this target."
-    differs = not page_text.agrees(view.agreement(answer, simulation))
-    otherwise = ", which disagrees: go by the simulation" if differs else ""
+    agrees = page_text.agrees(view.agreement(answer, simulation))
+    otherwise = "" if agrees else ", which disagrees: go by the simulation"
     return f"{sentence}a closed form; {runs} gives {interval}{otherwise}."
 
 
 def _amount(needed: float, settings: Settings) -> str:
     asked, plain = settings["plan.asked"], settings["view"] == "board"
     hospitals = text.count(settings["providers"], "hospital", "hospitals")
+    shown = page_text.number(needed, asked)
     if asked == "epsilon":
         n = text.count(view.in_total(settings), "patient", "patients")
-        scale = "a privacy setting" if plain else "ε"
-        return f"{scale} of at least {page_text.privacy(needed, up=True)} with {n} in {hospitals}"
+        return f"{'a privacy setting' if plain else 'ε'} of at least {shown} with {n} in {hospitals}"
     if asked == "hospitals":
         number, size = math.ceil(needed - 1e-9), settings["plan.size"]
         many, total = text.count(number, "hospital", "hospitals"), page_text.amount(number * size, up=True)
         return f"at least {many} of {size:,} patients each ({total} in total)"
-    return f"at least {page_text.amount(needed, up=True)} patients in total, in {hospitals}"
+    return f"at least {shown} patients in total, in {hospitals}"
 
 
 def guarantee(settings: Settings, simulation: SimulatedAnswer | None) -> str:
     """Return what each patient is promised under the plan, or that nothing is where there is none."""
-    needed = _needed(settings, simulation)
+    needed, asked = _needed(settings, simulation), settings["plan.asked"]
     if needed is None:
         return "There is no plan at these settings, so nothing would be released and nothing is promised."
-    asked, name = settings["plan.asked"], view.focus(settings)
     epsilon = float(page_text.privacy(needed, up=True)) if asked == "epsilon" else float(settings["epsilon"])
     patients = {"patients": needed, "hospitals": needed * settings["plan.size"]}
     n = patients.get(asked, float(view.in_total(settings)))
-    parts = (_plain_privacy if settings["view"] == "board" else _privacy)(settings, name, epsilon, n)
-    return " ".join([*(part for part in parts if part), _TRUST[PLANNED_METHODS[name].trust]])
+    parts = [*_privacy(settings, epsilon, n), _TRUST[PLANNED_METHODS[view.focus(settings)].trust]]
+    return " ".join(part for part in parts if part)
 
 
-def _plain_privacy(settings: Settings, name: str, epsilon: float, n: float) -> Sequence[str]:
-    delta, neighbours = settings["delta"], settings["neighbours"]
-    kind = METHODS[PLANNED_METHODS[name].method].guarantee_at(settings["k"])
+def _privacy(settings: Settings, epsilon: float, n: float) -> tuple[str, ...]:
+    name, delta, neighbours = view.focus(settings), settings["delta"], settings["neighbours"]
+    method, experiment = view.method(name), view.plan(settings, name).experiment
+    kind, shown = method.guarantee_at(experiment.k), text.number(epsilon)
     true = view.true_epsilon(settings, name)
-    printed = "The noise is as printed in the method's paper, which truly gives"
-    large = "That is more than one in the number of patients: a smaller margin is usual."
-    pure, special = kind in _PURE, text.PLAIN_GUARANTEES.get(kind)
-    return (
-        f"Differential privacy for each patient at a setting of {text.number(epsilon)}.",
-        "" if true is None else f"{printed} {text.short(true)}.",
-        text.odds(epsilon if true is None else true, delta, neighbours),
-        "" if pure else text.margin(delta),
-        "" if pure or delta <= 1 / n else large,
-        f"Note: {special}." if special else "",
-    )
-
-
-def _privacy(settings: Settings, name: str, epsilon: float, n: float) -> Sequence[str]:
-    method, experiment = METHODS[PLANNED_METHODS[name].method], view.plan(settings, name).experiment
-    kind, delta, shown = method.guarantee_at(experiment.k), settings["delta"], text.number(epsilon)
-    pure = kind in _PURE
+    pure, truly = kind in _PURE, "" if true is None else text.short(true)
+    large = not pure and delta > 1 / n
+    if settings["view"] == "board":
+        special = text.PLAIN_GUARANTEES.get(kind)
+        return (
+            f"Differential privacy for each patient at a setting of {shown}.",
+            truly and f"The noise is as printed in the method's paper, which truly gives {truly}.",
+            text.odds(true or epsilon, delta, neighbours),
+            "" if pure else text.margin(delta),
+            "That is more than one in the number of patients: a smaller margin is usual." if large else "",
+            f"Note: {special}." if special else "",
+        )
     promise = f"ε = {shown}" if pure else f"(ε, δ) = ({shown}, {text.number(delta)})"
     accounting = "the exponential mechanism" if pure else _ACCOUNTING[settings["accounting"]]
     rounds = f", over all {experiment.iterations} rounds together" if "iterations" in method.uses else ""
-    true = view.true_epsilon(settings, name)
-    truly = "These constants truly give ε ="
     return (
-        f"Differential privacy for each patient with {promise}; {text.RELATIONS[settings['neighbours']]}; "
+        f"Differential privacy for each patient with {promise}; {text.RELATIONS[neighbours]}; "
         f"accounting: {accounting}{rounds}.",
-        "" if true is None else f"{truly} {text.short(true)}, not the {shown} they were set for.",
+        truly and f"These constants truly give ε = {truly}, not the {shown} they were set for.",
         "" if kind == "(ε, δ)" else f"Caution: {text.GUARANTEES[kind]}.",
-        "" if pure or delta <= 1 / n else f"δ is above 1/n = {text.short(1 / n)}: a smaller one is usual.",
+        f"δ is above 1/n = {text.short(1 / n)}: a smaller one is usual." if large else "",
     )
 
 
 def _assumptions(settings: Settings) -> str:
     """Return what the numbers take patients to be."""
     experiment = view.plan(settings, view.focus(settings)).experiment
-    table = TABLES.get(settings["data"])
+    table, s, spike, bulk = TABLES.get(settings["data"]), *(settings[key] for key in ("s", "spike", "bulk"))
     if table is not None:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"
-        bound = "rows clipped at the bound stored with that table"
+        limit = "rows clipped at the bound stored with that table"
     elif settings["view"] == "board":
-        like = (
-            f"one population in which {experiment.k} patterns, in {settings['s']} of the measurements, stand "
-            f"out {settings['spike'] / settings['bulk']:.3g} times above the strongest background"
-        )
-        bound = (
-            "a limit on how large one patient's measurements count, fixed beforehand without looking at data"
-        )
+        times = f"{spike / bulk:.3g} times above the strongest background"
+        like = f"one population whose {experiment.k} patterns, in {s} of the measurements, stand out {times}"
+        limit = "a limit on how large one patient's measurements count, fixed without looking at data"
     else:
-        like = (
-            f"one Gaussian population with k = {experiment.k} eigenvalues of {settings['spike']:g} on s = "
-            f"{settings['s']} of the measurements and the others uniform up to {settings['bulk']:g}"
-        )
-        bound = (
-            "rows divided by a public bound that all patients respect with probability "
-            f"{1 - experiment.failure:g}, set beforehand"
-        )
+        spikes = f"k = {experiment.k} eigenvalues of {spike:g} on s = {s} of the measurements"
+        like = f"one Gaussian population with {spikes} and the others uniform up to {bulk:g}"
+        chance = f"that all respect with probability {1 - experiment.failure:g}"
+        limit = f"rows divided by a public bound, set beforehand, {chance}"
     same = "" if settings["plan.asked"] == "hospitals" else "; hospitals measure alike"
-    return f"Patients are independent draws from {like}; {bound}{same}."
+    return f"Patients are independent draws from {like}; {limit}{same}."
 
 
 def limits(settings: Settings) -> list[str]:

@@ -1,7 +1,5 @@
 """Define the settings of the planner. No Streamlit here."""
 
-from collections.abc import Mapping
-
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
@@ -18,7 +16,7 @@ TRUSTED = {
 }
 
 
-def settings(shared: Mapping[str, Choice]) -> list[Choice]:
+def settings(shared: dict[str, Choice]) -> list[Choice]:
     """Return the planner's own settings: what is asked, the target, whom hospitals trust, the method."""
     measures = {"error": "error", "energy": "captured energy"}
     plain = {"error": "error", "energy": "share of the signal captured"}

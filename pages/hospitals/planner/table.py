@@ -2,8 +2,7 @@
 
 import pandas as pd
 
-from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer
-from dppca_core.methods import METHODS
+from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner import view
 from pages.shared import text
@@ -25,19 +24,15 @@ def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
     rows = []
     for name in view.listed(settings):
         planned = PLANNED_METHODS[name]
-        mark = text.GUARANTEE_MARKS.get(METHODS[planned.method].guarantee_at(settings["k"]), "")
+        mark = text.GUARANTEE_MARKS.get(view.method(name).guarantee_at(settings["k"]), "")
         row = {"method": planned.title + mark, "whom it trusts": text.TRUST_TITLES[planned.trust].lower()}
         for key, column in shown.items():
-            row[column] = _cell(key, view.answer(settings, name, key), settings)
+            answer = view.answer(settings, name, key)
+            most = "≤ " if answer.least and key != "hospitals" else ""
+            row[column] = page_text.short_reason(answer, settings)
+            if answer.value is not None:
+                row[column] = most + page_text.number(answer.value, key)
         if simulations:
             row[simulated] = page_text.simulated_cell(simulations.get(name), settings)
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _cell(asked: view.Asked, answer: PlanAnswer, settings: Settings) -> str:
-    if answer.value is None:
-        return page_text.short_reason(answer, settings)
-    most = "≤ " if answer.least and asked != "hospitals" else ""
-    number = page_text.privacy if asked == "epsilon" else page_text.amount
-    return most + number(answer.value, up=True)

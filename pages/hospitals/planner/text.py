@@ -5,23 +5,18 @@ The paragraph for a protocol is in protocol_paragraph.
 
 import math
 
+from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer
-from dppca_core.methods import METHODS
-from dppca_core.records import Bound
 from pages.hospitals.planner import view
 from pages.shared import text
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 TITLE = "How many patients does it take?"
-INTRODUCTION = (
-    "What a study must have to reach a target: patients, privacy or hospitals, at once by formula, and then "
-    "confirmed by running the method."
-)
+INTRODUCTION = "The patients, privacy or hospitals that a study needs: by a formula, then by simulation."
 PARAGRAPH_TITLE = "For a protocol or an ethics application"
-ASSUMPTIONS_TITLE = "Why the formula may be trusted here, or not"
 CLOSED_FORM = (
     "**Closed forms** to first order, derived for this tool and checked against simulation in its tests, at "
     "ten settings within 15 % in the number of patients."
@@ -69,31 +64,36 @@ _UNITS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 _PEOPLE = 8.2e9  # on earth, United Nations 2024
 
 
+def _three_digits(value: float, up: bool) -> float:
+    step = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return (math.ceil(value / step - 1e-9) if up else round(value / step)) * step
+
+
 def amount(value: float, up: bool = False) -> str:
     """Return a count with three digits, rounded up where less would not do: 193,000; 4.16 billion; 20."""
     if value < 1000:
         return f"{math.ceil(value - 1e-9) if up else round(value):,}"
-    step = 10.0 ** (math.floor(math.log10(value)) - 2)
-    rounded = (math.ceil(value / step - 1e-9) if up else round(value / step)) * step
-    for unit, name in _UNITS:
-        if rounded >= unit:
-            return f"{rounded / unit:.3g} {name}"
-    return f"{rounded:,.0f}"
+    rounded = _three_digits(value, up)
+    unit, name = next((unit for unit in _UNITS if rounded >= unit[0]), (1, ""))
+    return f"{rounded / unit:.3g} {name}" if name else f"{rounded:,.0f}"
 
 
 def privacy(value: float, up: bool = False) -> str:
     """Return an epsilon with three digits, rounded up where less would not do."""
-    step = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return f"{float(f'{math.ceil(value / step - 1e-9) * step:.3g}') if up else float(f'{value:.3g}'):g}"
+    return f"{_three_digits(value, up):.3g}"
+
+
+def number(answer: float, asked: view.Asked, up: bool = True) -> str:
+    """Return an answer without its unit, rounded up where less would not do: hospitals always."""
+    return privacy(answer, up) if asked == "epsilon" else amount(answer, up or asked == "hospitals")
 
 
 def goal(settings: Settings) -> str:
     """Return the target, such as "error ‖sin Θ‖ of at most 0.1"."""
     plain = settings["view"] == "board"
     if view.energetic(settings):
-        return (
-            f"at least {100 * settings['plan.share']:g} % of the {'signal' if plain else 'energy'} captured"
-        )
+        captured = "signal" if plain else "energy"
+        return f"at least {100 * settings['plan.share']:g} % of the {captured} captured"
     name = "an error" if plain else "error " + ("‖VVᵀ − WWᵀ‖" if factor(settings) > 1 else "‖sin Θ‖")
     return f"{name} of at most {text.number(settings['plan.target'])}"
 
@@ -102,10 +102,10 @@ def value(answer: float, settings: Settings) -> str:
     """Return an answer with its unit."""
     asked, plain = settings["plan.asked"], settings["view"] == "board"
     if asked == "epsilon":
-        return ("a privacy setting of " if plain else "ε = ") + privacy(answer, up=True)
+        return ("a privacy setting of " if plain else "ε = ") + number(answer, asked)
     if asked == "hospitals":
         return text.count(math.ceil(answer - 1e-9), "hospital", "hospitals")
-    return f"{amount(answer, up=True)} patients"
+    return f"{number(answer, asked)} patients"
 
 
 def _question(settings: Settings) -> str:
@@ -131,30 +131,26 @@ def headline(settings: Settings, simulations: view.Simulations) -> str:
     if answer.value is None:
         if simulation is None or simulation.state == "measuring":
             return no_answer(settings)
-        if simulation.state == "none":
-            return f"{no_answer(settings)} Simulation found none either."
-        return f"{no_answer(settings)} Simulation says {interval_of(simulation, settings)}."
-    most = "no more than " if answer.least else ""
-    needed = f"{most}{value(answer.value, settings)}"
+        interval = interval_of(simulation, settings)
+        says = "found none either" if simulation.state == "none" else f"says {interval}"
+        return f"{no_answer(settings)} Simulation {says}."
+    needed = f"{'no more than ' if answer.least else ''}{value(answer.value, settings)}"
     verb = f"does from {needed} on" if settings["plan.asked"] == "epsilon" else f"needs {needed}"
     sentence = f"{_question(settings)} {verb}{_spread(answer.value, settings)}."
-    ratio = view.agreement(answer, simulation) if simulation is not None else None
-    if simulation is not None and ratio is not None:
-        interval = interval_of(simulation, settings)
-        if agrees(ratio):
-            sentence += f" Simulation agrees within {100 * max(abs(ratio - 1), 0.005):.2g} %: {interval}."
-        else:
-            sentence += f" Simulation says otherwise, so go by it: {interval}."
-    return sentence + _least(name, answer.value, settings)
+    ratio = view.agreement(answer, simulation)
+    if ratio is not None:
+        within = f"agrees within {100 * max(abs(ratio - 1), 0.005):.2g} %"
+        says = within if agrees(ratio) else "says otherwise, so go by it"
+        sentence += f" Simulation {says}: {interval_of(simulation, settings)}."
+    return sentence + _least(answer.value, settings)
 
 
 def _spread(needed: float, settings: Settings) -> str:
+    each, providers = settings["plan.size"], text.count(settings["providers"], "hospital", "hospitals")
     if settings["plan.asked"] == "hospitals":
-        each = settings["plan.size"]
         return f" of {each:,} patients each, {amount(each * needed, up=True)} in total"
-    if settings["plan.asked"] == "patients" and needed > _PEOPLE:
-        return ", more than there are people"
-    return f" in {text.count(settings['providers'], 'hospital', 'hospitals')}"
+    many = settings["plan.asked"] == "patients" and needed > _PEOPLE
+    return ", more than there are people" if many else f" in {providers}"
 
 
 def agrees(ratio: float | None) -> bool:
@@ -162,81 +158,69 @@ def agrees(ratio: float | None) -> bool:
     return ratio is None or abs(math.log(ratio)) <= math.log(1.15)
 
 
+def _ends(simulation: SimulatedAnswer, settings: Settings) -> list[str]:
+    ends, asked = (simulation.value, simulation.low, simulation.high), settings["plan.asked"]
+    return [number(end, asked, up=False) if math.isfinite(end) else "∞" for end in ends]
+
+
 def interval_of(simulation: SimulatedAnswer, settings: Settings) -> str:
     """Return a simulated answer with its interval."""
-    if simulation.state == "least":
-        return f"{_simulated(simulation.value, settings)} already do"
     answer, low, high = _ends(simulation, settings)
-    return f"{answer} (95 % interval {low} to {high})"
+    interval = f"{answer} (95 % interval {low} to {high})"
+    return f"{answer} already do" if simulation.state == "least" else interval
 
 
 def simulated_cell(simulation: SimulatedAnswer | None, settings: Settings) -> str:
     """Return a simulated answer as a cell of the table."""
     if simulation is None:
         return ""
-    if simulation.state == "least":
-        return f"≤ {_simulated(simulation.value, settings)}"
-    if simulation.state == "found":
-        answer, low, high = _ends(simulation, settings)
-        return f"{answer} [{low} – {high}]"
-    return {"measuring": "…", "none": "none"}[simulation.state]
+    answer, low, high = _ends(simulation, settings)
+    interval = f"{answer} [{low} – {high}]"
+    return {"least": f"≤ {answer}", "found": interval, "measuring": "…", "none": "none"}[simulation.state]
 
 
-def _ends(simulation: SimulatedAnswer, settings: Settings) -> list[str]:
-    numbers = (simulation.value, simulation.low, simulation.high)
-    return [_simulated(number, settings) if math.isfinite(number) else "∞" for number in numbers]
-
-
-def _simulated(answer: float, settings: Settings) -> str:
-    asked = settings["plan.asked"]
-    return privacy(answer) if asked == "epsilon" else amount(answer, up=asked == "hospitals")
-
-
-def _least(name: str, needed: float, settings: Settings) -> str:
+def _least(needed: float, settings: Settings) -> str:
     """Name the method of the full guarantee that needs least, if that is clearly less; else nothing."""
-    others = {other: view.answer(settings, other).value for other in view.listed(settings) if other != name}
-    less = {
-        other: answer
-        for other, answer in others.items()
-        if answer is not None
-        and answer < 0.95 * needed
-        and METHODS[PLANNED_METHODS[other].method].guarantee == "(ε, δ)"
-    }
+    answers = {name: view.answer(settings, name).value for name in view.listed(settings)}
+    less = [
+        name
+        for name, answer in answers.items()
+        if answer is not None and answer < 0.95 * needed and view.method(name).guarantee == "(ε, δ)"
+    ]
     if not less:
         return ""
-    best = min(less, key=less.__getitem__)
+    best = min(less, key=answers.__getitem__)
     trust = text.TRUST_TITLES[PLANNED_METHODS[best].trust].lower()
-    return f" {PLANNED_METHODS[best].title} ({trust}) would do with {value(less[best], settings)}."
+    return f" {PLANNED_METHODS[best].title} ({trust}) would do with {value(answers[best], settings)}."
+
+
+# Why there is no answer, by its kind. A kind that is not here is an assumption that fails.
+_REASONS = {
+    "guess": "a random guess does as well ({guess})",
+    "first order": "{rough} outside what the formula describes",
+    "sampling": "{n} patients give {without} even without any noise for privacy",
+    "epsilon": "even {top} gives {best}; without noise it would be {without}",
+    "patients": "{most} patients still give {best}",
+    "hospitals": "{most} such hospitals still give {best}",
+}
 
 
 def reason(answer: PlanAnswer, settings: Settings) -> str:
     """Return why there is no answer, as the end of a sentence."""
-    plain, numbers = settings["view"] == "board", answer.numbers
-
-    def lost(number: str) -> str:
-        loss = numbers[number]
-        if view.energetic(settings):
-            return f"{100 * max(1 - loss, 0):.3g} % captured"
-        return f"error {text.short(loss * factor(settings))}"
-
-    if answer.kind == "guess":
-        return f"a random guess does as well ({lost('guess')})"
-    if answer.kind == "first order":
-        rough = "so rough a target is" if plain else "an error beyond a third of a random guess is"
-        return f"{rough} outside what the formula describes"
-    if answer.kind == "sampling":
-        patients = amount(numbers["n"])
-        return f"{patients} patients give {lost('without')} even without any noise for privacy"
-    if answer.kind == "epsilon":
-        top = "the weakest privacy here" if plain else "ε = 10"
-        return f"even {top} gives {lost('best')}; without noise it would be {lost('without')}"
-    if answer.kind == "patients":
-        return f"{amount(numbers['most'])} patients still give {lost('best')}"
-    if answer.kind == "hospitals":
-        return f"{numbers['most']:,.0f} such hospitals still give {lost('best')}"
-    if plain:
-        return "its formula does not hold at these settings"
-    return "; ".join(answer.failed) + (" does not hold" if len(answer.failed) == 1 else " do not hold")
+    plain = settings["view"] == "board"
+    if answer.kind not in _REASONS:
+        if plain:
+            return "its formula does not hold at these settings"
+        return "; ".join(answer.failed) + (" does not hold" if len(answer.failed) == 1 else " do not hold")
+    rough = "so rough a target is" if plain else "an error beyond a third of a random guess is"
+    words = {"rough": rough, "top": "the weakest privacy here" if plain else "ε = 10"}
+    for name, given in answer.numbers.items():
+        words[name] = f"error {text.short(given * factor(settings))}"
+        if name in ("n", "most"):
+            words[name] = amount(given)
+        elif view.energetic(settings):
+            words[name] = f"{100 * max(1 - given, 0):.3g} % captured"
+    return _REASONS[answer.kind].format(**words)
 
 
 def short_reason(answer: PlanAnswer, settings: Settings) -> str:
@@ -253,32 +237,27 @@ def short_reason(answer: PlanAnswer, settings: Settings) -> str:
 
 def below_chart(settings: Settings) -> str:
     """Return what the chart's lines are."""
-    plain = settings["view"] == "board"
-    method = PLANNED_METHODS[view.focus(settings)].title
     which = "share captured" if view.energetic(settings) else "error"
-    what = "More privacy to the left, more accuracy to the right." if plain else "All by closed form."
+    what = "More privacy to the left." if settings["view"] == "board" else "All by closed form."
     return (
-        f"Bold: {goal(settings)}, {method}; thin, the same for the other methods; dotted, equal {which} "
-        f"for {method}; grey and hatched, no answer for {method}. {what}"
+        f"Bold: {goal(settings)}, {PLANNED_METHODS[view.focus(settings)].title}; dotted, equal {which}; grey "
+        f"and hatched, no answer, both for the same method. Thin: the other methods. {what}"
     )
 
 
 def below_table(settings: Settings) -> str:
     """Return what the table's marks mean, how its numbers are rounded, and for what population they hold."""
-    guarantees = [
-        METHODS[PLANNED_METHODS[name].method].guarantee_at(settings["k"]) for name in view.listed(settings)
-    ]
-    notes = [
-        text.guarantee_notes(guarantees, settings["view"] == "board"),
-        "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval",
-    ]
+    guarantees = [view.method(name).guarantee_at(settings["k"]) for name in view.listed(settings)]
+    marks = text.guarantee_notes(guarantees, settings["view"] == "board")
+    notes = f"{marks}. " if marks else ""
+    notes += "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval."
     if settings["data"] in TABLES:
         name = TABLES[settings["data"]].title.split(",")[0]
-        notes.append(
-            f"For a population like {name}: its spectrum, as if its rows were Gaussian. Nobody can simulate "
-            "more patients than a table has"
+        notes += (
+            f" For a population like {name}: its spectrum, as if its rows were Gaussian. Nobody can simulate "
+            "more patients than a table has."
         )
-    return ". ".join(note for note in notes if note) + "."
+    return notes
 
 
 def not_simulated(settings: Settings) -> str:
@@ -294,11 +273,6 @@ def simulate_button(settings: Settings, duration: str) -> str:
     return f"{verb} {PLANNED_METHODS[name].title} by simulation, about {duration}"
 
 
-def simulating(values: int) -> str:
-    """Return how far the bisection is, at so many values."""
-    return f"Value {values - 1} of about {view.VALUES - 1}, halving the gap."
-
-
 def simulation_done(settings: Settings, runs: int, values: int, failures: list[str]) -> str:
     """Return how many runs the simulation rests on, and why the first of those that failed did."""
     failed = f" Runs failed: {failures[0]}." if failures else ""
@@ -306,30 +280,17 @@ def simulation_done(settings: Settings, runs: int, values: int, failures: list[s
     return f"Simulated: {runs:,} runs of {method} at {values} {swept}.{failed}"
 
 
-def assumptions(bound: Bound, rule: str, at_answer: bool, plain: bool) -> list[str]:
-    """Return whether the assumptions of the closed form hold; then each, or in plain view how many hold."""
-    badge = ":green[every assumption holds]" if bound.applies else ":orange[an assumption fails]"
-    where = "at the answer" if at_answer else "at this setting"
-    holds = [line.startswith("holds") for line in bound.why]
-    if plain:
-        each = f"{sum(holds)} of the {len(holds)} assumptions it rests on hold. Other details show them."
-    else:
-        each = "  \n".join(
-            f"{':green[✓]' if held else ':red[✗]'} {line.partition(': ')[2]}"
-            for line, held in zip(bound.why, holds, strict=True)
-        )
-    return [f"**{rule}** · {badge} {where}", each]
+def holding(settings: Settings) -> str:
+    """Return how many assumptions of the closed form hold."""
+    holds = [held for held, _ in view.assumptions(settings)]
+    return f"{sum(holds)} of the {len(holds)} assumptions that the formula rests on hold here."
 
 
 def limits(settings: Settings, simulation: SimulatedAnswer | None) -> list[str]:
     """Return what the closed form lacks, and whether simulation confirmed it."""
-    bound = view.bound(settings)
-    failed = [line.partition(": ")[2] for line in bound.why if not line.startswith("holds")]
-    total = len(bound.why)
-    if failed and settings["view"] != "board":
-        sentences = [f"The closed form needs, and does not have: {'; '.join(failed)}."]
-    else:
-        sentences = [f"{total - len(failed)} of the {total} assumptions that the formula rests on hold here."]
+    lacking = "; ".join(words for held, words in view.assumptions(settings) if not held)
+    needs = f"The closed form needs, and does not have: {lacking}."
+    sentences = [needs if lacking and settings["view"] != "board" else holding(settings)]
     if simulation is None:
         sentences.append("By formula only: no simulation was asked for.")
     elif simulation.state == "measuring":
@@ -367,6 +328,17 @@ def try_this(settings: Settings) -> str:
         if None not in ends:
             hint += (
                 " Each hospital adds noise of its own, so small ones are many times worse; where sums are "
-                f"kept secret they go from {' to '.join(value(float(end or 0), settings) for end in ends)}."
+                f"kept secret they go from {' to '.join(value(end, settings) for end in ends)}."
             )
     return hint if table else hint + " Then confirm it by simulation."
+
+
+def about(settings: Settings) -> tuple[str, str]:
+    """Return where the numbers come from, and a table of the methods with their sources and closed forms."""
+    lines = ["| method | source | whom it trusts | guarantee | closed form |", "|---|---|---|---|---|"]
+    for name in view.listed(settings):
+        planned, method = PLANNED_METHODS[name], view.method(name)
+        trust = text.TRUST_TITLES[planned.trust].lower()
+        cells = (planned.title, method.reference, trust, method.guarantee_at(settings["k"]))
+        lines.append(f"| {' | '.join(cells)} | {BOUNDS[planned.rule].title} |")
+    return f"{CLOSED_FORM} {SIMULATION}", "\n".join(lines)

@@ -1,7 +1,6 @@
 """Turn the planner's settings into plans, with their answers and simulations. No Streamlit here."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -16,7 +15,7 @@ from dppca_core.experiments.planning.plan_plane import Plane, answered, plane
 from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHODS, PlanAnswer, StudyPlan
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.methods import METHODS
-from dppca_core.records import TRUSTS, Bound
+from dppca_core.records import TRUSTS, Bound, Method
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
@@ -25,7 +24,7 @@ CHART_EPSILONS = np.array(EPSILONS)
 _FEWEST_RUNS = 10  # at each value of a simulation, for an interval
 VALUES = 6  # that a bisection usually takes
 Asked = Literal["patients", "epsilon", "hospitals"]
-Simulations = Mapping[str, SimulatedAnswer]  # by the name of the planned method
+Simulations = dict[str, SimulatedAnswer]  # by the name of the planned method
 
 
 def listed(settings: Settings) -> list[str]:
@@ -33,6 +32,11 @@ def listed(settings: Settings) -> list[str]:
     trust = settings["plan.trust"]
     names = [name for name, planned in PLANNED_METHODS.items() if trust in ("any", planned.trust)]
     return sorted(names, key=lambda name: TRUSTS.index(PLANNED_METHODS[name].trust))
+
+
+def method(name: str) -> Method:
+    """Return the method that a planned method runs."""
+    return METHODS[PLANNED_METHODS[name].method]
 
 
 def focus(settings: Settings) -> str:
@@ -84,6 +88,11 @@ def bound(settings: Settings) -> Bound:
     return answer(settings, name).bound or at_setting(in_total(settings), settings["epsilon"])
 
 
+def assumptions(settings: Settings) -> list[tuple[bool, str]]:
+    """Return for each assumption of that closed form whether it holds, and the assumption with its number."""
+    return [(line.startswith("holds"), line.partition(": ")[2]) for line in bound(settings).why]
+
+
 class DrawnPlan(NamedTuple):
     """Hold the plane of the method in focus, and the target's curve of each method.
 
@@ -109,8 +118,8 @@ def drawn(settings: Settings) -> DrawnPlan:
     curves = {name: answered(plans[name], field, size) for name, field in planes.items()}
     allowed, field, floor = plans[chosen].allowed, planes[chosen], math.nan
     if field.without[-1] <= allowed < field.without[0]:
-        logs = [np.log(values) for values in (field.without[::-1], field.amounts[::-1])]
-        floor = math.exp(float(np.interp(math.log(allowed), *logs)))
+        losses, amounts = np.log(field.without[::-1]), np.log(field.amounts[::-1])
+        floor = math.exp(float(np.interp(math.log(allowed), losses, amounts)))
     return DrawnPlan(field, curves, floor)
 
 
@@ -127,14 +136,9 @@ def search(settings: Settings, name: str) -> Search | None:
     start = MOST_EPSILON if closed_form.kind in ("epsilon", "sampling") else closed_form.start
     if start is None or settings["data"] in TABLES:
         return None
-    return Search(
-        plan(settings, name),
-        asked,
-        at=float(in_total(settings) if asked == "epsilon" else settings["epsilon"]),
-        start=start,
-        size=settings["plan.size"],
-        repeats=max(settings["repeats"], _FEWEST_RUNS),
-    )
+    at = float(in_total(settings) if asked == "epsilon" else settings["epsilon"])
+    repeats = max(settings["repeats"], _FEWEST_RUNS)
+    return Search(plan(settings, name), asked, at, start, settings["plan.size"], repeats)
 
 
 def seconds(simulation: Search) -> float:
@@ -143,9 +147,9 @@ def seconds(simulation: Search) -> float:
     return run_cells.total_seconds(first) * VALUES / len(first.swept[0].values)
 
 
-def agreement(closed_form: PlanAnswer, simulation: SimulatedAnswer) -> float | None:
+def agreement(closed_form: PlanAnswer, simulation: SimulatedAnswer | None) -> float | None:
     """Return the simulated answer over the closed form's; None where one of them is missing."""
-    if closed_form.value is None or simulation.state != "found":
+    if closed_form.value is None or simulation is None or simulation.state != "found":
         return None
     whole = isinstance(closed_form.value, int)  # patients and hospitals
     return (math.ceil(simulation.value) if whole else simulation.value) / closed_form.value
@@ -153,12 +157,7 @@ def agreement(closed_form: PlanAnswer, simulation: SimulatedAnswer) -> float | N
 
 def true_epsilon(settings: Settings, name: str) -> float | None:
     """Return the epsilon that the calibration truly gives, where it is not the one asked for."""
-    experiment, method, epsilon = (
-        plan(settings, name).experiment,
-        PLANNED_METHODS[name].method,
-        settings["epsilon"],
-    )
-    true = METHODS[method].true_epsilon(
-        experiment.budget(epsilon), d=experiment.d, k=experiment.k, **experiment.options(method)
-    )
+    experiment, epsilon = plan(settings, name).experiment, settings["epsilon"]
+    options = experiment.options(PLANNED_METHODS[name].method)
+    true = method(name).true_epsilon(experiment.budget(epsilon), d=experiment.d, k=experiment.k, **options)
     return None if true is None or abs(true / epsilon - 1) <= 0.01 else true

@@ -34,7 +34,7 @@ def edited(base: tuple[int, ...], changes: dict[str, Any]) -> str:
 
 def sizes(recipe: CollaborationSetting, settings: Settings) -> None:
     """Render the table of sizes, and the button that returns to the sliders' sizes."""
-    drawer = st.expander(page_text.SIZES_DRAWER, key="sizes drawer", on_change="rerun")
+    drawer = st.expander("Type the hospitals' sizes yourself", key="sizes drawer", on_change="rerun")
     if not drawer.open:
         return
     # Keep the editor's data while only its own edits change the sizes: new data would discard the edits.
@@ -45,20 +45,16 @@ def sizes(recipe: CollaborationSetting, settings: Settings) -> None:
     st.session_state[_TABLE] = base, version
     key = f"sizes table {version}"
     left, right = drawer.columns([3, 2])
+    whole = st.column_config.NumberColumn(min_value=1, max_value=Sizes.LARGEST, step=1, format="localized")
     left.data_editor(
         pd.DataFrame({_COLUMN: list(base)}),
         key=key,
         num_rows="dynamic",
         height=min(36 * (len(base) + 2), 330),
-        column_config={
-            _COLUMN: st.column_config.NumberColumn(
-                "patients", min_value=1, max_value=Sizes.LARGEST, step=1, format="localized"
-            ),
-        },
+        column_config={_COLUMN: whole},
         on_change=lambda: widgets.set_to("join.sizes", edited(base, st.session_state[key])),
     )
     right.markdown(page_text.sizes_note(len(recipe.sizes), recipe.n))
     if settings["join.sizes"]:
-        right.button(
-            "Back to the sliders", key="sizes back", on_click=widgets.set_to, args=("join.sizes", "")
-        )
+        back = {"on_click": widgets.set_to, "args": ("join.sizes", "")}
+        right.button("Back to the sliders", key="sizes back", **back)

@@ -1,6 +1,7 @@
 """Form the sentences and the table that compare protocols: for whom joining pays, what each transmits."""
 
-from collections.abc import Mapping, Sequence
+import math
+from itertools import groupby
 
 import pandas as pd
 
@@ -9,9 +10,10 @@ from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.methods import METHODS
-from pages.hospitals.providers.view import GainScale, Row, best, rows
+from pages.hospitals.providers.view import Row, best, rows
 from pages.shared import text
 from pages.shared.background import refresh
+from pages.shared.charts.metric_axis import random_guess
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text.labels import MEASURING
 from pages.shared.text.verdicts import Gain, gain
@@ -20,13 +22,11 @@ BYTES_NOTE = (
     "Bytes of 64-bit numbers: a network, encryption and the keys of secure sums come on top. Symmetric "
     "matrices travel as their upper triangle; all who join get the result."
 )
-_SEES = {
-    "everything": "everything",
-    "sum": "only sums",
-    "messages": "noisy messages",
-    "differences": "exact differences",
-    "nothing": "nothing",
-}
+_SEES = {"sum": "only sums", "messages": "noisy messages", "differences": "exact differences"}
+_COLUMNS = (
+    *("way", "who", "the server sees", "rounds", "sent a round", "received in all", "both ways in all"),
+    *("error", "energy captured"),
+)
 _JOINING = {
     "untrusted server": "without trusting the server",
     "secure aggregation": "with sums that nobody can look into",
@@ -62,17 +62,18 @@ def heading(trust: str, hospital: int, recipe: CollaborationSetting) -> str:
 
 def headline(results: CollaborationResults, settings: Settings) -> str:
     """Return the errors of joining by trust and of staying alone, and for whom joining pays."""
-    recipe, scale = results.recipe, GainScale(results, settings)
+    recipe, plain = results.recipe, settings["view"] == "board"
     grouped = rows(results, settings | {"join.trust": "all"})
     joined = {trust: best(grouped, trust) for trust in _JOINING}
     alone = [best(grouped, "alone", hospital) for hospital in recipe.hospitals]
     in_house = [best(grouped, "alone, none", hospital) for hospital in recipe.hospitals]
-    if not all(joined.values()) or not all(alone) or not all(in_house):
+    if not all((*joined.values(), *alone, *in_house)):
         over = results.failed and results.next_missing(settings["slow"]) is None
         return "Some ways of joining have no answer at this setting." if over else MEASURING
     table = TABLES.get(settings["data"])
     singular, plural = table.row_noun if table else PATIENTS
-    patients, guess = text.count(recipe.n, singular, plural), text.short(scale.guess)
+    patients, chance = text.count(recipe.n, singular, plural), random_guess(settings, recipe.d, recipe.k)
+    guess = text.short(chance)
     directions = text.count(recipe.k, "direction", "directions")
     if len(recipe.sizes) == 1:
         return (
@@ -83,19 +84,18 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     parts = []
     for trust, words in _JOINING.items():
         row = joined[trust]
-        by = "" if scale.plain else f" ({title(row.protocol, recipe, scale.plain)})"
+        by = "" if plain else f" ({title(row.protocol, recipe, plain)})"
         parts.append(f"{words} {text.error(row.middle)}{by}")
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     who = "One of them" if len(recipe.hospitals) == 1 else "The largest"
     untrusted = joined["untrusted server"]
-    known, published = (
-        [gain(untrusted.error, row.error, scale.guess) for row in rows] for rows in (in_house, alone)
-    )
+    known = [gain(untrusted.error, row.error, chance) for row in in_house]
+    published = [gain(untrusted.error, row.error, chance) for row in alone]
     return (
         f"Joined, {hospitals} with {patients} find the {directions} with error "
         f"{', '.join(parts)}. {who} alone, protecting its {plural} as well: {_first_and_last(alone)}. "
         f"In-house, unprotected: {_first_and_last(in_house)}. Guessing: {guess}. "
-        f"{advice(known, published)}{_weaker_guarantee(grouped, untrusted, recipe, scale)}."
+        f"{advice(known, published)}{_weaker_guarantee(grouped, untrusted, recipe, plain)}."
     )
 
 
@@ -105,17 +105,14 @@ def _first_and_last(alone: list[Row]) -> str:
 
 
 def _weaker_guarantee(
-    grouped: Mapping[str, list[Row]], joined: Row, recipe: CollaborationSetting, scale: GainScale
+    grouped: dict[str, list[Row]], joined: Row, recipe: CollaborationSetting, plain: bool
 ) -> str:
     """Name the protocol that errs less at the same trust but guarantees less; empty if there is none."""
-    better = [row for row in grouped["untrusted server"] if row.middle < joined.middle]
-    if not better:
+    least = min(grouped["untrusted server"], key=lambda row: row.middle)
+    if least.middle >= joined.middle:
         return ""
-    least = min(better, key=lambda row: row.middle)
-    guarantee = METHODS[least.protocol.method].guarantee_at(recipe.k)
-    words = (text.PLAIN_GUARANTEES if scale.plain else text.GUARANTEES)[guarantee]
-    name = title(least.protocol, recipe, scale.plain)
-    return f"; {name}, {words}, would have error {text.error(least.middle)}"
+    words = text.guarantee(METHODS[least.protocol.method].guarantee_at(recipe.k), plain)
+    return f"; {title(least.protocol, recipe, plain)}, {words}, would have error {text.error(least.middle)}"
 
 
 _GAINS: dict[Gain, str] = {
@@ -123,12 +120,6 @@ _GAINS: dict[Gain, str] = {
     "more": "does not pay for {who}{alike}, which {err} less alone",
     "level": "changes little for {who}{alike}",
     "neither": "does not help {who}{alike}, nor does staying alone: both are hardly better than a guess",
-}
-_GAINS_ALIKE: dict[Gain, str] = {
-    "less": "pays for each of them",
-    "more": "does not pay: each of them errs less alone",
-    "level": "changes little for any of them",
-    "neither": "does not help, nor does staying alone: both are hardly better than a guess",
 }
 # A hospital that may stay in-house may do best there, so a comparison of published results alone does not say
 # that joining "pays".
@@ -138,7 +129,7 @@ _PUBLISHED: dict[Gain, str] = {
 }
 
 
-def advice(in_house: Sequence[Gain], published: Sequence[Gain]) -> str:
+def advice(in_house: list[Gain], published: list[Gain]) -> str:
     """Return for whom joining a server that nobody trusts pays in-house, and where it errs less in public.
 
     A hospital that stays alone needs protection only for what it publishes.
@@ -154,17 +145,17 @@ def advice(in_house: Sequence[Gain], published: Sequence[Gain]) -> str:
     return f"For use in-house, joining a server that nobody trusts {known}. To publish, it {to_publish}"
 
 
-def verdict(gains: Sequence[Gain], publish: bool = False) -> str:
+def verdict(gains: list[Gain], publish: bool = False) -> str:
     """Return how joining compares with staying alone, as the end of a sentence.
 
     Args:
         gains: Of each hospital, the largest first.
         publish: The comparison is of what is published only, so the words must not advise to join.
     """
-    if len(gains) == 1:
-        template = (_GAINS_ALIKE | _PUBLISHED if publish else _GAINS_ALIKE)[gains[0]]
-        return template.format(who="each of them")
     templates = _GAINS | _PUBLISHED if publish else _GAINS
+    if len(gains) == 1:
+        each = "each of them" if gains[0] == "less" else "any of them"
+        return templates[gains[0]].format(who=each, alike="", err="err")
     if gains[0] == gains[-1]:
         both = "the largest hospital and the smallest"
         return templates[gains[0]].format(who=both, alike=" alike", err="err")
@@ -174,60 +165,57 @@ def verdict(gains: Sequence[Gain], publish: bool = False) -> str:
     )
 
 
+def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting, plain: bool) -> str:
+    """Return the least error and its protocol under each heading; empty before the first run."""
+    parts = []
+    for trust, members in grouped.items():
+        for hospital, (least, *_) in groupby(members, key=lambda row: row.hospital):  # sorted by their errors
+            if math.isfinite(least.middle):
+                error, by = text.error(least.middle), title(least.protocol, recipe, plain)
+                parts.append(f"{heading(trust, hospital, recipe)}: least error {error}, by {by}")
+    return "; ".join(parts)
+
+
 def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
     """Return a row for each protocol shown: its trust, what the server sees, its bytes and median errors."""
     recipe, plain = results.recipe, settings["view"] == "board"
     lines = []
     for trust, members in rows(results, settings).items():
         for row in members:
-            sent = recipe.traffic(row.protocol)
-            lines.append(
-                {
-                    "way": title(row.protocol, recipe, plain),
-                    "who": heading(trust, row.hospital, recipe),
-                    "the server sees": _SEES[row.protocol.sees],
-                    "rounds": sent.rounds,
-                    "sent a round": text.size(sent.up) if sent.up else "–",
-                    "received in all": text.size(sent.received) if sent.received else "–",
-                    "both ways in all": text.size(sent.total) if sent.total else "–",
-                    "error": "…" if row.error is None else text.error(row.middle),
-                    "energy captured": "…" if row.energy is None else f"{row.energy[1]:.3f}",
-                }
-            )
-    return pd.DataFrame(lines)
+            sent, sees = recipe.traffic(row.protocol), _SEES.get(row.protocol.sees, row.protocol.sees)
+            sizes = [text.size(count) if count else "–" for count in (sent.up, sent.received, sent.total)]
+            measured = [text.error(row.middle), f"{row.energy[1]:.3f}"]
+            values = measured if math.isfinite(row.middle) else ["…", "…"]
+            name, where = title(row.protocol, recipe, plain), heading(trust, row.hospital, recipe)
+            lines.append([name, where, sees, sent.rounds, *sizes, *values])
+    return pd.DataFrame(lines, columns=_COLUMNS)
 
 
 def notes(results: CollaborationResults, settings: Settings) -> str:
     """Return the notes below the chart: number of runs, marks, hospitals shown and protocols left out."""
     recipe, plain = results.recipe, settings["view"] == "board"
-    parts = [_number_of_runs(results, settings)]
     shown = [protocol for protocol in PROTOCOLS.values() if settings["join.trust"] in ("all", protocol.trust)]
-    marks = text.guarantee_notes(
-        {METHODS[protocol.method].guarantee_at(recipe.k) for protocol in shown}, plain
-    )
-    parts += [marks] if marks else []
-    if len(recipe.hospitals) < len(recipe.sizes):
-        parts.append(
-            "hospitals of one size are alike, so one of them stands for all"
-            if len(recipe.hospitals) == 1
-            else "alone, one hospital of each size is shown"
-            if len(set(recipe.sizes)) <= 5
-            else "alone, the largest, the median and the smallest hospital are shown"
-        )
+    marks = {METHODS[protocol.method].guarantee_at(recipe.k) for protocol in shown}
+    alike = "alone, the largest, the median and the smallest hospital are shown"
+    if len(recipe.hospitals) == 1:
+        alike = "hospitals of one size are alike, so one of them stands for all"
+    elif len(set(recipe.sizes)) <= 5:
+        alike = "alone, one hospital of each size is shown"
+    parts = [_number_of_runs(results, settings), text.guarantee_notes(marks, plain)]
+    parts += [alike] if len(recipe.hospitals) < len(recipe.sizes) else []
     reasons: dict[str, list[str]] = {}
     for key, reason in results.refused.items():
         reasons.setdefault(reason, []).append(title(PROTOCOLS[key], recipe, plain))
     parts += [f"left out: {', '.join(names)}, as {reason}" for reason, names in reasons.items()]
-    return ". ".join(text.sentence(part) for part in parts) + "."
+    return ". ".join(text.sentence(part) for part in parts if part) + "."
 
 
 def _number_of_runs(results: CollaborationResults, settings: Settings) -> str:
     if results.next_missing(settings["slow"]) is None:
         repeats = results.recipe.repeats
         fewest = min(results.repeats_of(key) for key in (*results.live, *results.slow))
-        times = f"{repeats}" if fewest == repeats else f"{fewest} to {repeats}"
-        times = f"at most {repeats}" if results.failed else times
-        return f"Dots are medians of {times} {'run' if times == '1' else 'runs'}, bars hold 8 of 10"
+        least = "at most " if results.failed else "" if fewest == repeats else f"{fewest} to "
+        return f"Dots are medians of {least}{text.count(repeats, 'run', 'runs')}, bars hold 8 of 10"
     if not results.cells:
         return "No run is measured yet; dots come as runs end"
     return f"{refresh.coming(len(results.cells))}; dots are medians of what is there, bars hold 8 of 10"
@@ -237,11 +225,10 @@ def about(recipe: CollaborationSetting) -> str:
     """Return how the numbers of this page are simulated, with the sources of the methods."""
     runs = text.count(recipe.repeats, "run", "runs")
     methods = (
-        "A hospital alone has the whole privacy budget for its own patients, as has each that joins: "
-        "hospitals hold different patients. DPS-PCA in rounds: Ge, Wang, Wang & Liu, AISTATS 2018, Figure 1 "
-        "and Algorithm 1, whose line 8 draws one noise for all. DPdisPCA and full moments: Imtiaz & Sarwate, "
-        "ICASSP 2018. Rounds and messages are those of the program's own protocol, passed in one process; a "
-        "stored or given run was passed between processes."
+        "Hospitals hold different patients, so each has the whole privacy budget, alone or joined. DPS-PCA: "
+        "Ge, Wang, Wang & Liu, AISTATS 2018, Figure 1 and Algorithm 1, whose line 8 draws one noise for all. "
+        "DPdisPCA and full moments: Imtiaz & Sarwate, ICASSP 2018. Messages are those of the program's own "
+        "protocol, passed in one process; in a stored or given run, between processes."
     )
     if isinstance(recipe.population, str):
         return (
@@ -256,26 +243,20 @@ def about(recipe: CollaborationSetting) -> str:
     )
 
 
-def bytes_line(grouped: Mapping[str, list[Row]], recipe: CollaborationSetting, plain: bool) -> str:
+def bytes_line(grouped: dict[str, list[Row]], recipe: CollaborationSetting, plain: bool) -> str:
     """Return which protocols that join send least and most in a round, and least in all."""
-    joined = [
-        (title(row.protocol, recipe, plain), recipe.traffic(row.protocol))
-        for members in grouped.values()
-        for row in members
-        if row.hospital == ALL
-    ]
-    if not joined:
+    joined = [row for members in grouped.values() for row in members if row.hospital == ALL]
+    sent = {title(row.protocol, recipe, plain): recipe.traffic(row.protocol) for row in joined}
+    if not sent:
         return "Nothing travels: who stays alone sends nothing and gets nothing."
-    if len(joined) == 1:
-        ((name, only),) = joined
-        return (
-            f"With {name} a hospital sends {text.size(only.up)} in a round and receives "
-            f"{text.size(only.received)} in all."
-        )
-    ranked = sorted(joined, key=lambda sent: sent[1].up)
-    (least, first), (most, last) = ranked[0], ranked[-1]
-    cheapest, whole = min(joined, key=lambda sent: sent[1].total)
+    ranked = sorted(sent, key=lambda name: sent[name].up)
+    least, most = ranked[0], ranked[-1]
+    if len(sent) == 1:
+        up, received = text.size(sent[least].up), text.size(sent[least].received)
+        return f"With {least} a hospital sends {up} in a round and receives {received} in all."
+    cheapest = min(sent, key=lambda name: sent[name].total)
     return (
-        f"In a round a hospital sends least with {least} ({text.size(first.up)}) and most with {most} "
-        f"({text.size(last.up)}); in all rounds, both ways, least with {cheapest} ({text.size(whole.total)})."
+        f"In a round a hospital sends least with {least} ({text.size(sent[least].up)}) and most with {most} "
+        f"({text.size(sent[most].up)}); in all rounds, both ways, least with {cheapest} "
+        f"({text.size(sent[cheapest].total)})."
     )

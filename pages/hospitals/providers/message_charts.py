@@ -4,8 +4,6 @@ Figures are payloads of the live component. No Streamlit here.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -28,39 +26,36 @@ def _sample(matrix: Array) -> Array:
     return flat[:: max(1, math.ceil(len(flat) / _MOST_POINTS))]
 
 
-def _heaviest_rows(pairs: Sequence[MessagePair]) -> Array:
-    """Return the rows of the largest norm in the last message, without noise where that is known."""
-    last = next((p for p in reversed(pairs) if p.received is not None), None)
-    if last is None:
-        return np.zeros(0, dtype=np.intp)
-    matrix = last.received if last.exact is None else last.exact
-    assert matrix is not None
-    return np.sort(np.argsort(-np.linalg.norm(matrix, axis=1), kind="stable")[:MOST_ROWS])
-
-
-def _cut(matrix: Array, rows: Array) -> Array:
-    return matrix[np.ix_(rows, rows)] if matrix.shape[0] == matrix.shape[1] else matrix[rows]
-
-
 def _dots(panel: int, colour: str, hover: str) -> Trace:
     marker = {"color": colour, "size": 5, "opacity": 0.65}
     dots = line(panel, "entries", colour, mode="markers", marker=marker)
     return dots | {"hovertemplate": f"{hover}<extra></extra>"}
 
 
-def message(shown: ShownRun, hospital: int, settings: Settings, names: Sequence[str] = ()) -> dict[str, Any]:
+def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str, ...] = ()) -> Trace:
     """Draw a hospital's message, or the sum of all, by round: entry against entry, and as heat maps.
 
     Of a recorded run nobody knows what a message hides: then it is drawn alone.
     """
     plain = settings["view"] == "board"
     pairs = [MessagePair(shown, done.number, hospital) for done in shown.record.rounds]
-    rows = _heaviest_rows(pairs)
     matrices = [matrix for pair in pairs for matrix in (pair.received, pair.exact) if matrix is not None]
-    peak = max((float(np.abs(_cut(matrix, rows)).max()) for matrix in matrices), default=1.0)
-    labels = [
-        names[row] if row < len(names) else f"{'measurement' if plain else 'row'} {row + 1}" for row in rows
-    ]
+    # The rows of the largest norm in the last message, without noise where that is known.
+    norms = np.linalg.norm(matrices[-1], axis=1) if matrices else np.zeros(0)
+    rows = np.sort(np.argsort(-norms, kind="stable")[:MOST_ROWS])
+
+    def cut(matrix: Array) -> Array:
+        return matrix[np.ix_(rows, rows)] if matrix.shape[0] == matrix.shape[1] else matrix[rows]
+
+    peak = max((float(np.abs(cut(matrix)).max()) for matrix in matrices), default=1.0)
+
+    def cells(matrix: Array | None) -> Trace:
+        if matrix is None:
+            return {"z": []}
+        return {"z": [rounded(row) for row in cut(matrix)], "text": signs(cut(matrix), peak)}
+
+    unit = "measurement" if plain else "row"
+    labels = [names[row] if row < len(names) else f"{unit} {row + 1}" for row in rows]
     heat = {"type": "heatmap", "y": labels, "colorscale": style.DIVERGING, "zmin": -peak, "zmax": peak}
     heat |= {"texttemplate": "%{text}", "showscale": False, "hovertemplate": "%{y}: %{z:.3g}<extra></extra>"}
     received = heat | {"xaxis": "x2", "yaxis": "y2", "name": "received"}
@@ -69,44 +64,28 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: Sequence[
         ("+ positive", style.POSITIVE, "solid", "band"),
     ]
     if shown.transcript is None:
-        data, layouts = [received], _open_layouts(len(rows))
-        frames = [{0: _heat(pair.received, rows, peak)} for pair in pairs]
+        data, reach = [received], None
+        frames = [{0: cells(pair.received)} for pair in pairs]
     else:
-        reach = 1.05 * max((_largest(matrix) for matrix in matrices), default=1.0)
-        layouts = _known_layouts(reach, len(rows), plain)
+        reach = 1.05 * max(map(_largest, matrices))
         std = transcript.noise_std(shown.record.plan, hospital)
         data = _band(std, reach) if std is not None else []
         data.append(line(1, "no noise", style.GUESS, "dot", x=[-reach, reach], y=[-reach, reach]))
-        first = len(data)  # the trace of each frame's first patch
+        moving = [(_points(p.exact, p.received), cells(p.received), cells(p.exact)) for p in pairs]
+        frames = [dict(enumerate(patches, len(data))) for patches in moving]
         dots = _dots(1, _RECEIVED, "received %{y:.3g}<br>without noise %{x:.3g}")
         data += [dots, received, heat | {"xaxis": "x3", "yaxis": "y3", "name": "without noise"}]
-        frames = [
-            {
-                first: _points(pair.exact, pair.received),
-                first + 1: _heat(pair.received, rows, peak),
-                first + 2: _heat(pair.exact, rows, peak),
-            }
-            for pair in pairs
-        ]
         if std is not None:
             name, shade = "8 of 10 entries, by the noise that is told", style.faded(_RECEIVED, 0.3)
             legend.insert(0, (name, shade, "solid", "band"))
         legend.insert(0, ("no noise: received as it is", style.GUESS, "dot", "line"))
     words = [message_text.message(pair, settings) for pair in pairs]
     tiles = message_text.PLAIN_TILES if plain else message_text.MESSAGE_TILES
+    layouts = _layouts(len(rows), reach, plain)
     return playback.payload(data, *layouts, frames, words, tiles, legend, settings)
 
 
-def _heat(matrix: Array | None, rows: Array, peak: float) -> Trace:
-    if matrix is None:
-        return {"z": []}
-    shown = _cut(matrix, rows)
-    return {"z": [rounded(row) for row in shown], "text": signs(shown, peak)}
-
-
-def _points(across: Array | None, up: Array | None) -> Trace:
-    if across is None or up is None:
-        return {"x": [], "y": []}
+def _points(across: Array, up: Array) -> Trace:
     return {"x": rounded(_sample(across)), "y": rounded(_sample(up))}
 
 
@@ -121,58 +100,52 @@ def _band(std: float, reach: float) -> list[Trace]:
     return [low | {"y": [-reach - wide, reach - wide]}, high | {"y": [-reach + wide, reach + wide]}]
 
 
-def _known_layouts(reach: float, rows: int, plain: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Place the entries beside the two heat maps, or above them on a telephone."""
-    unit = "" if plain else ", of the scaled moment"
-    span = [-reach, reach]
+def _layouts(rows: int, reach: float | None, plain: bool) -> tuple[Trace, Trace]:
+    """Place the entries, which go so far, beside two heat maps or above them on a telephone; else one map."""
     bare = {"showgrid": False, "ticks": ""}
     names = axis("", autorange="reversed", type="category", anchor="x2", **bare)
-    axes = {
-        "xaxis": axis(f"without noise{unit}", range=span, anchor="y", nticks=6),
-        "yaxis": axis(f"received{unit}", range=span, anchor="x", nticks=8),
-        "xaxis2": axis("received", showticklabels=False, anchor="y2", **bare),
-        "yaxis2": names,
+    axes = {"xaxis2": axis("received", showticklabels=False, anchor="y2", **bare), "yaxis2": names}
+    deep, whole, low = 16 * rows + 40, [0, 1], [0, 0.5]
+    margin = {"l": 62, "r": 10, "t": 10, "b": 48}
+    if reach is None:
+        wide = playback.placed(axes, [0.18, 0.6], whole) | {"height": max(320, deep + 40), "margin": margin}
+        return wide, playback.placed(axes, [0.3, 1], whole)
+    unit, span = "" if plain else ", of the scaled moment", [-reach, reach]
+    axes |= {
         "xaxis3": axis("without noise", showticklabels=False, anchor="y3", **bare),
         "yaxis3": names | {"anchor": "x3", "showticklabels": False},
+        "xaxis": axis(f"without noise{unit}", range=span, anchor="y", nticks=6),
+        "yaxis": axis(f"received{unit}", range=span, anchor="x", nticks=8),
     }
-    deep = 16 * rows + 40
-    whole, low = [0, 1], [0, 0.5]
-    wide = playback.placed(axes, [0, 0.42], whole, [0.62, 0.8], whole, [0.82, 1], whole)
-    wide |= {"height": max(420, deep + 60), "margin": {"l": 62, "r": 10, "t": 10, "b": 48}}
-    narrow = playback.placed(axes, [0, 1.0], [0.62, 1], [0.3, 0.63], low, [0.67, 1], low)
+    wide = playback.placed(axes, [0.62, 0.8], whole, [0.82, 1], whole, [0, 0.42], whole)
+    wide |= {"height": max(420, deep + 60), "margin": margin}
+    narrow = playback.placed(axes, [0.3, 0.63], low, [0.67, 1], low, [0, 1.0], [0.62, 1])
     return wide, narrow | {"height": 2 * deep + 130}
 
 
-def _open_layouts(rows: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Place the message alone."""
-    across = axis("received", showticklabels=False, anchor="y2", showgrid=False)
-    wide = {
-        "xaxis2": across | {"domain": [0.18, 0.6]},
-        "yaxis2": axis("", autorange="reversed", type="category", anchor="x2", showgrid=False),
-        "height": max(320, 16 * rows + 80),
-        "margin": {"l": 62, "r": 10, "t": 10, "b": 40},
-    }
-    return wide, {"xaxis2": across | {"domain": [0.3, 1]}}
-
-
-def pair(
-    shared: ShownRun, independent: ShownRun, first: int, second: int, settings: Settings
-) -> dict[str, Any]:
+def pair(shared: ShownRun, independent: ShownRun, first: int, second: int, settings: Settings) -> Trace:
     """Draw n_i H_i - n_j H_j against n_i S_i Q - n_j S_j Q by round, for shared and for independent noise."""
     plain = settings["view"] == "board"
     numbers = [done.number for done in shared.record.rounds]
+    runs = {"Shared noise, as printed": shared, "Noise of their own": independent}
     by_round = [
-        [transcript.difference(run.transcript, number, first, second) for run in (shared, independent)]
+        [transcript.difference(run.transcript, number, first, second) for run in runs.values()]
         for number in numbers
     ]
-    by_run = list(zip(*by_round, strict=True))
-    reach = [1.05 * max(_largest(result.observed) for result in results) for results in by_run]
-    across = 1.05 * max(_largest(result.exact) for results in by_run for result in results)
+    across = 1.05 * max(_largest(result.exact) for results in by_round for result in results)
     span = [-across, across]
+    right = "true difference of their sums" if plain else "nᵢSᵢQ − nⱼSⱼQ"
+    up = "recovered" if plain else "nᵢHᵢ − nⱼHⱼ"
     data: list[Trace] = []
-    for panel, colour in ((1, _OTHER), (2, _RECEIVED)):
-        data.append(line(panel, "exact", style.GUESS, "dot", x=span, y=span, hoverinfo="skip"))
-        data.append(_dots(panel, colour, "recovered %{y:.3g}<br>true %{x:.3g}"))
+    axes: dict[str, Trace] = {}
+    for panel, colour, results in zip(
+        ("", "2"), (_OTHER, _RECEIVED), zip(*by_round, strict=True), strict=True
+    ):
+        data.append(line(int(panel or 1), "exact", style.GUESS, "dot", x=span, y=span, hoverinfo="skip"))
+        data.append(_dots(int(panel or 1), colour, "recovered %{y:.3g}<br>true %{x:.3g}"))
+        reach = max(across, *(1.05 * _largest(result.observed) for result in results))
+        axes[f"xaxis{panel}"] = axis(right, range=span, anchor=f"y{panel}", nticks=6)
+        axes[f"yaxis{panel}"] = axis(up, range=[-reach, reach], anchor=f"x{panel}", nticks=6)
     frames = [
         {1 + 2 * i: _points(r.exact, r.observed) for i, r in enumerate(results)} for results in by_round
     ]
@@ -180,27 +153,16 @@ def pair(
         message_text.pair(*results, number, len(numbers), settings)
         for number, results in zip(numbers, by_round, strict=True)
     ]
-    right = "true difference of their sums" if plain else "nᵢSᵢQ − nⱼSⱼQ"
-    up = "recovered" if plain else "nᵢHᵢ − nⱼHⱼ"
-    titles = ("Shared noise, as printed", "Noise of their own")
 
-    def axes(*domains: tuple[list[float], list[float]]) -> dict[str, Any]:
-        placed: dict[str, Any] = {"annotations": []}
-        for suffix, (wide, tall), title, observed in zip(("", "2"), domains, titles, reach, strict=True):
-            ends = [-max(observed, across), max(observed, across)]
-            placed |= {
-                f"xaxis{suffix}": axis(right, range=span, domain=wide, anchor=f"y{suffix}", nticks=6),
-                f"yaxis{suffix}": axis(up, range=ends, domain=tall, anchor=f"x{suffix}", nticks=6),
-            }
-            placed["annotations"].append(
-                {"text": f"<b>{title}</b>", "xref": "paper", "yref": "paper", "x": wide[0], "y": tall[1]}
-                | {"xanchor": "left", "yanchor": "bottom", "showarrow": False}
-            )
-        return placed
+    def placed(*domains: list[float]) -> Trace:
+        at = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+        corners = zip(runs, domains[::2], domains[1::2], strict=True)
+        titles = [at | {"text": f"<b>{run}</b>", "x": x[0], "y": y[1]} for run, x, y in corners]
+        return playback.placed(axes, *domains) | {"annotations": titles}
 
-    wide = axes(([0, 0.44], [0, 1]), ([0.56, 1], [0, 1]))
+    wide = placed([0, 0.44], [0, 1], [0.56, 1], [0, 1])
     wide |= {"height": 420, "margin": {"l": 66, "r": 12, "t": 30, "b": 50}}
-    narrow = axes(([0, 1], [0.58, 1]), ([0, 1], [0, 0.42])) | {"height": 760}
+    narrow = placed([0, 1], [0.58, 1], [0, 1], [0, 0.42]) | {"height": 760}
     legend = [
         ("recovered exactly", style.GUESS, "dot", "line"),
         ("shared noise", _OTHER, "solid", "band"),

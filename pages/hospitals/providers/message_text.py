@@ -1,7 +1,5 @@
 """Form the sentences about what a message tells the server, and two messages those who compare them."""
 
-from typing import Any
-
 import numpy as np
 
 from dppca_core.experiments.collaboration import transcript
@@ -18,7 +16,7 @@ NOBODY_TO_COMPARE = "One hospital has nobody to compare its messages with: raise
 _EXACT = 1e-10  # relative: what rounding leaves
 
 
-def message(pair: MessagePair, settings: Settings) -> dict[str, Any]:
+def message(pair: MessagePair, settings: Settings) -> dict[str, object]:
     """Return the sentence and the four figures of one round's message."""
     shown, number, hospital = pair.shown, pair.number, pair.hospital
     done, plain = shown.record.rounds[number - 1], settings["view"] == "board"
@@ -34,34 +32,23 @@ def message(pair: MessagePair, settings: Settings) -> dict[str, Any]:
     shape = f"{rows:,} × {columns:,} numbers"
     size, count = text.size(done.answers[hospital].message.payload), [f"{pair.received.size:,}", shape]
     std = transcript.noise_std(shown.record.plan, hospital)
+    noise = signal = above = ratio = ["–", "not known here"]
     if pair.exact is None:
-        unknown = ["–", "not known here"]
-        sentence = (
-            f"{sender}: {shape}. What it hides stayed in the hospital: no record of a real run holds it."
-        )
-        planned = unknown if std is None else [text.short(std), "by the plan"]
-        tiles = [unknown, unknown, count, [size, ""]] if plain else [planned, unknown, unknown, [size, shape]]
-        return {"at": at, "sentence": sentence, "tiles": tiles}
-    noise = float((pair.received - pair.exact).std())
-    signal = float(np.sqrt(np.mean(pair.exact**2)))
-    above = text.percent(float((np.abs(pair.exact) > 2 * noise).mean()))
-    ratio = noise / signal if signal else np.inf
-    if plain:
-        tiles = [
-            [_short_times(ratio), "number by number"],
-            [above, "more than twice the noise"],
-            count,
-            [size, ""],
-        ]
+        end = f"{shape}. What it hides stayed in the hospital: no record of a real run holds it."
+        noise = noise if std is None else [text.short(std), "by the plan"]
     else:
+        spread = float((pair.received - pair.exact).std())
+        size_hidden = float(np.sqrt(np.mean(pair.exact**2)))
+        times = spread / size_hidden if size_hidden else np.inf
+        end = f"the noise is {_times(times)} what it hides."
         planned = "after the method's own steps" if std is None else f"{text.short(std)} by the plan"
-        tiles = [
-            [text.short(noise), planned],
-            [text.short(signal), "root mean square"],
-            [above, "beyond two standard deviations"],
-            [size, shape],
-        ]
-    return {"at": at, "sentence": f"{sender}: the noise is {_times(ratio)} what it hides.", "tiles": tiles}
+        noise = [text.short(spread), planned]
+        signal = [text.short(size_hidden), "root mean square"]
+        ratio = [_short_times(times), "number by number"]
+        visible = text.percent(float((np.abs(pair.exact) > 2 * spread).mean()))
+        above = [visible, "more than twice the noise" if plain else "beyond two standard deviations"]
+    tiles = [ratio, above, count, [size, ""]] if plain else [noise, signal, above, [size, shape]]
+    return {"at": at, "sentence": f"{sender}: {end}", "tiles": tiles}
 
 
 def message_note(shown: ShownRun, most_rows: int) -> str:
@@ -80,7 +67,7 @@ def message_note(shown: ShownRun, most_rows: int) -> str:
 
 def pair(
     shared: Difference, independent: Difference, number: int, rounds: int, settings: Settings
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return what two messages of a round recover, with shared and with independent noise."""
     exact, plain = shared.relative < _EXACT, settings["view"] == "board"
     recovered = "exactly" if exact else f"up to {text.short(shared.relative)}"
@@ -122,19 +109,12 @@ def _small(value: float) -> str:
     return f"{value:.0e}"
 
 
-def same_hospital(shown: int) -> str:
-    """Say which hospital is compared where the same one was chosen twice."""
-    return f"A hospital and itself have nothing to compare: shown beside hospital {shown}."
-
-
 def below_pair(first: str, second: str) -> str:
     """Say what an exact difference reveals about a patient, and that secure sums leave nothing to compare."""
     return (
         f"Who holds the messages of {first} and {second} knows the exact difference of their patients' sums, "
-        "in every round and however strong the noise. Whoever knows one of the two sums, as that hospital "
-        "itself does, subtracts it and has the other hospital's sum without any noise; and whoever knows all "
-        "its patients but one, as the promise of privacy allows an attacker to, then has that one's part "
-        "exactly. So shared noise keeps the promise for one message alone, not against a server that "
-        "receives them all. With secure sums there is nothing to compare: each message is masked, the masks "
-        "cancel in the sum alone, and the sum is all that the server learns."
+        "in every round and however strong the noise. Who also knows one of the sums, as that hospital does, "
+        "has the other's without any noise; and who knows all its patients but one has that one's part. "
+        "So shared noise protects one message alone, not against a server that receives them all. Secure "
+        "sums leave nothing to compare: masks cancel in the sum alone, and that is all the server learns."
     )

@@ -6,19 +6,16 @@ No Streamlit here.
 
 import math
 import textwrap
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from dppca_core.arrays import Array
 from dppca_core.federated.exchange import ALL
-from dppca_core.numerics import subspace_metrics
 from pages.hospitals.providers import playback, run_text, runs
 from pages.hospitals.providers.runs import ShownRun
-from pages.hospitals.providers.view import ErrorAxis
 from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.metric_axis import error_title, factor
+from pages.shared.charts.metric_axis import error_axis, error_title, factor, random_guess
 from pages.shared.charts.traces import Trace, axis, line, rounded
 from pages.shared.settings.catalogue import Settings
 
@@ -49,49 +46,39 @@ class _Ring:
         self.weighed = range(count if count <= _WEIGHED else 0)
         self.thick = max(0.4, min(3.0, 45 / count))
 
-    def arrows(self, up: bool, hospitals: Sequence[int]) -> list[Trace]:
+    def arrows(self, up: bool, hospitals: list[int]) -> list[Trace]:
         """Return the shafts and the heads of the arrows between the server and these hospitals."""
         side, colour = (1, _UP) if up else (-1, _DOWN)
         out, aside = self.out[hospitals], side * self.aside[hospitals]
         begins, ends = (out * radius + aside for radius in ((_TO, _FROM) if up else (_FROM, _TO)))
-        gaps = np.full(len(hospitals), np.nan)  # a line is drawn up to the next gap
-        x, y = (rounded(np.stack([begins[:, j], ends[:, j], gaps], axis=1).ravel()) for j in (0, 1))
+        gaps = np.full_like(begins, np.nan)  # a line is drawn up to the next gap
         angles = np.degrees(np.arctan2(-side * out[:, 0], -side * out[:, 1]))
         dash = "dot" if up and self.shown.summed else "solid"
         marker = {"symbol": "arrow", "size": 4 + 3 * self.thick, "angle": rounded(angles), "color": colour}
-        return [
-            {"x": x, "y": y, "line": {"color": colour, "width": self.thick, "dash": dash}},
-            {"x": rounded(ends[:, 0]), "y": rounded(ends[:, 1]), "marker": marker},
-        ]
+        shafts = np.stack([begins, ends, gaps], axis=1).reshape(-1, 2)
+        shaft = {"color": colour, "width": self.thick, "dash": dash}
+        return [_placed(shafts) | {"line": shaft}, _placed(ends) | {"marker": marker}]
 
-    def labels(self, up: bool, words: dict[int, str]) -> Trace:
-        """Return the bytes beside the arrows."""
-        kept = [i for i in self.weighed if i in words]
-        side = 1 if up else -1
-        away = []
-        for i in kept:
-            normal = self.aside[i] / np.linalg.norm(self.aside[i])
-            half = np.array([_LETTER * len(words[i]), _LINE]) / 2
-            clear = (
-                float(half @ np.abs(normal)) + _GAP
-            ) / _PIXELS  # the text's box, measured across the arrow
-            away.append(self.out[i] * (_FROM + _TO) / 2 + side * (self.aside[i] + normal * clear))
-        at = np.array(away).reshape(-1, 2)
-        return {"x": rounded(at[:, 0]), "y": rounded(at[:, 1]), "text": [words[i] for i in kept]}
+    def labels(self, up: bool, words: str, hospitals: list[int]) -> Trace:
+        """Return the words beside the arrows of these hospitals."""
+        kept = [i for i in self.weighed if i in hospitals]
+        side, out, aside = 1 if up else -1, self.out[kept], self.aside[kept]
+        normal = aside / np.linalg.norm(aside, axis=1, keepdims=True)
+        half = np.array([_LETTER * len(words), _LINE]) / 2
+        clear = (np.abs(normal) @ half + _GAP) / _PIXELS  # of the text's box, measured across the arrow
+        at = out * (_FROM + _TO) / 2 + side * (aside + normal * clear[:, None])
+        return _placed(at) | {"text": [words] * len(kept)}
 
-    def hospitals(self, failed: Sequence[int]) -> Trace:
+    def hospitals(self, failed: list[int]) -> Trace:
         """Return the hospitals' dots; those that failed are red and hollow."""
         lost = [i in failed for i in range(self.plan.hospitals)]
-        return {
-            "x": rounded(self.out[:, 0]),
-            "y": rounded(self.out[:, 1]),
-            "marker": {
-                "size": rounded(self.widths),
-                "color": [_FAILED if gone else _HOSPITAL for gone in lost],
-                "symbol": ["circle-x-open" if gone else "circle" for gone in lost],
-            },
-            "customdata": [[self.shown.name(i), f"{n:,}"] for i, n in enumerate(self.plan.sizes)],
+        marker = {
+            "size": rounded(self.widths),
+            "color": [_FAILED if gone else _HOSPITAL for gone in lost],
+            "symbol": ["circle-x-open" if gone else "circle" for gone in lost],
         }
+        named = [[self.shown.name(i), f"{n:,}"] for i, n in enumerate(self.plan.sizes)]
+        return _placed(self.out) | {"marker": marker, "customdata": named}
 
     def names(self) -> Trace:
         """Return names and sizes beside the dots, away from the middle: right, left, above or below."""
@@ -100,16 +87,18 @@ class _Ring:
         away = (self.widths / 2 + _GAP) / _PIXELS
         shift = np.where(beside, [np.sign(right), 0 * above], [0 * right, np.sign(above)]).T
         at = self.out + away[:, None] * shift
-        words = [
-            "<br>".join([*textwrap.wrap(self.shown.name(i), _NAME_LINE)[:2], text.patients(n)])
-            if i in self.named
-            else ""
-            for i, n in enumerate(self.plan.sizes)
-        ]
+        words = [""] * self.plan.hospitals
+        for i in self.named:
+            name = textwrap.wrap(self.shown.name(i), _NAME_LINE)[:2]
+            words[i] = "<br>".join([*name, text.patients(self.plan.sizes[i])])
         sides = np.where(beside, np.where(right > 0, "right", "left"), "center")
         heights = np.where(beside, "middle", np.where(above > 0, "top", "bottom"))
         anchors = [f"{height} {side}" for height, side in zip(heights, sides, strict=True)]
-        return {"x": rounded(at[:, 0]), "y": rounded(at[:, 1]), "text": words, "textposition": anchors}
+        return _placed(at) | {"text": words, "textposition": anchors}
+
+
+def _placed(points: Array) -> Trace:
+    return {"x": rounded(points[:, 0]), "y": rounded(points[:, 1])}
 
 
 def steps(shown: ShownRun) -> list[tuple[int, bool]]:
@@ -129,30 +118,25 @@ class _Curve:
         self.rounds, values = runs.curve(shown)
         self.values = factor(settings) * values
         plan = shown.record.plan
-        self.guess = factor(settings) * subspace_metrics.random_guess(plan.d, plan.k)
-        known = shown.errors is not None
-        self.title = error_title(settings) if known else "moved since the round before"
-        self.axis = ErrorAxis(
-            settings, self.guess, np.min(self.values[np.isfinite(self.values)], initial=1e-2)
-        )
+        self.guess = random_guess(settings, plan.d, plan.k)
+        self.floor, scale = error_axis(settings, self.guess, np.nanmin(self.values, initial=1.0))
+        title = "moved since the round before" if shown.errors is None else error_title(settings)
+        self.axis = axis(title, anchor="x2") | scale
 
     def until(self, number: float = math.inf) -> Trace:
         """Return the line up to this round."""
-        kept = [i for i, at in enumerate(self.rounds) if at <= number]
-        return {
-            "x": [self.rounds[i] for i in kept],
-            "y": rounded(np.maximum(self.values[kept], self.axis.floor)),
-        }
+        x = [at for at in self.rounds if at <= number]
+        return {"x": x, "y": rounded(np.maximum(self.values[: len(x)], self.floor))}
 
 
-def figure(shown: ShownRun, settings: Settings) -> dict[str, Any]:
+def figure(shown: ShownRun, settings: Settings) -> Trace:
     """Draw the ring, and beside it the error after each round, with a sentence for each frame."""
     ring, curve = _Ring(shown), _Curve(shown, settings)
-    rounds = shown.record.rounds
+    rounds, shown_steps = shown.record.rounds, steps(shown)
     frames, words = [], []
     everyone = list(range(ring.plan.hospitals))
     lost: list[int] = []
-    for number, answering in steps(shown):
+    for number, answering in shown_steps:
         done = rounds[number - 1]
         active = [i for i in everyone if i not in lost]
         if answering:
@@ -162,13 +146,13 @@ def figure(shown: ShownRun, settings: Settings) -> dict[str, Any]:
         down, up = reversed(strong) if answering else strong
         moved = [{}] * 4 if active == everyone else [*ring.arrows(False, active), *ring.arrows(True, active)]
         arrows = [arrow | opacity for arrow, opacity in zip(moved, (down, down, up, up), strict=True)]
-        labels = ring.labels(answering, run_text.bytes_on(done, active, answering))
+        size = text.size(run_text.answer_bytes(done) if answering else done.question.payload)
+        labels = ring.labels(answering, size, active)
         until = curve.until(number if answering else number - 1)
         patches = [*arrows, labels, ring.hospitals(lost) if lost else {}, until]
         frames.append(dict(enumerate(patches)))
         words.append(run_text.step(shown, number, answering, settings))
-    answered = [number for number, answering in steps(shown) if answering]
-    asked = min(settings["join.round"], answered[-1])
+    active_step = shown_steps.index((min(settings["join.round"], len(rounds)), True))
     masked = ", masked" if shown.summed else ""
     legend = [
         ("asked by the server", _DOWN, "solid", "line"),
@@ -176,10 +160,8 @@ def figure(shown: ShownRun, settings: Settings) -> dict[str, Any]:
         ("a hospital, its area by patients", _HOSPITAL, "solid", "band"),
         ("random guess", style.GUESS, "dot", "line"),
     ]
-    return playback.payload(
-        *(_traces(ring, curve), *_layouts(curve, len(rounds)), frames, words),
-        *(run_text.tile_titles(shown), legend, settings, steps(shown).index((asked, True))),
-    )
+    drawn, titles = (_traces(ring, curve), *_layouts(curve, len(rounds))), run_text.tile_titles(shown)
+    return playback.payload(*drawn, frames, words, titles, legend, settings, active_step)
 
 
 def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
@@ -208,13 +190,12 @@ def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
     ]
 
 
-def _layouts(curve: _Curve, rounds: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def _layouts(curve: _Curve, rounds: int) -> tuple[Trace, Trace]:
     """Place the ring beside the curve, and on a telephone above it."""
     hidden = {"visible": False, "fixedrange": True, "range": [-1.95, 1.95]}
     across = axis("round", range=[-0.3, rounds + 0.3], anchor="y2", dtick=max(1, math.ceil(rounds / 10)))
-    up = axis(curve.title, anchor="x2") | curve.axis.properties
     upright = hidden | {"scaleanchor": "x", "scaleratio": 1, "range": [-1.45, 1.45]}
-    axes = {"xaxis": hidden, "yaxis": upright, "xaxis2": across, "yaxis2": up}
+    axes = {"xaxis": hidden, "yaxis": upright, "xaxis2": across, "yaxis2": curve.axis}
     wide = playback.placed(axes, [0, 0.5], [0, 1], [0.6, 1], [0.04, 0.96])
     narrow = playback.placed(axes, [0, 1], [0.48, 1], [0.12, 1], [0, 0.42])
     return wide | {"height": 440, "margin": {"l": 8, "r": 12, "t": 8, "b": 46}}, narrow | {"height": 640}

@@ -28,9 +28,7 @@ if panel in ("rounds", "sees"):
 elif panel == "pair":
     run_panels.pair(recipe, settings)
 else:
-    for column, key in zip(st.columns(2), ("join.trust", "join.rank"), strict=True):
-        with column:
-            widgets.choose(key)
+    widgets.choose_beside("join.trust", "join.rank")
     gain_panels.compared(cache.collaboration_results(recipe), settings)
 st.markdown(f"**Try this:** {page_text.try_this(recipe, settings)}")
 experiment, epsilon = to_experiment.from_settings(settings)

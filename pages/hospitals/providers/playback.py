@@ -1,15 +1,12 @@
 """Make the payload of a figure that plays a run round by round. No Streamlit here."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 from pages.shared.charts.traces import Trace
 from pages.shared.settings.catalogue import Settings
 
 LegendEntry = tuple[str, str, str, str]  # label, colour, dash, kind
 
 
-def placed(axes: Mapping[str, Trace], *domains: Sequence[float]) -> dict[str, Any]:
+def placed(axes: dict[str, Trace], *domains: list[float]) -> Trace:
     """Return axes at these domains, in the axes' order."""
     return {
         name: properties | {"domain": domain}
@@ -19,15 +16,15 @@ def placed(axes: Mapping[str, Trace], *domains: Sequence[float]) -> dict[str, An
 
 def payload(
     data: list[Trace],
-    layout: dict[str, Any],
-    narrow: dict[str, Any],
-    frames: Sequence[Mapping[int, Trace]],
-    words: list[dict[str, Any]],
-    tiles: Sequence[str],
+    layout: Trace,
+    narrow: Trace,
+    frames: list[dict[int, Trace]],
+    words: list[Trace],
+    tiles: list[str],
     legend: list[LegendEntry],
     settings: Settings,
     active: int | None = None,
-) -> dict[str, Any]:
+) -> Trace:
     """Return the payload of a figure with a frame for each round, or for each step of a round.
 
     Args:
@@ -53,7 +50,5 @@ def payload(
         "play": active is not None or len(frames) > 1,
         "scrub": "Round by round",
         "ends": ["start", "end"],
-        "plain": settings["view"] == "board",
-        "ghost": False,
         "complete": True,
     }

@@ -1,6 +1,5 @@
 """Render the panels that show one run: its rounds, its messages, and two messages together."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -41,13 +40,12 @@ def run(recipe: CollaborationSetting, settings: Settings) -> None:
 def _rounds(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
     st.markdown(run_text.headline(shown))
     figure = network_diagram.figure(shown, settings)
-    numbers = [number for number, _ in network_diagram.steps(shown)]
-    keep = partial(_keep_round, "ring figure", numbers)
+    keep = partial(_keep_round, "ring figure", [number for number, _ in network_diagram.steps(shown)])
     component.figure(figure, key="ring figure", on_use=keep, save="dppca-rounds")
     if shown.record.ended:
         st.text(text.brief(shown.record.ended))
     st.caption(run_text.below_figure(shown))
-    downloads.downloads(_table_builder(recipe, shown, settings), lambda: figure, "dppca-rounds")
+    _downloads(recipe, shown, settings, figure, "dppca-rounds")
 
 
 def _message(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
@@ -62,23 +60,22 @@ def _message(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) 
     keep = partial(_keep_round, "sees figure")
     component.figure(figure, key="sees figure", on_use=keep, save="dppca-message")
     st.caption(message_text.message_note(shown, message_charts.MOST_ROWS))
-    downloads.downloads(_table_builder(recipe, shown, settings), lambda: figure, "dppca-message")
+    _downloads(recipe, shown, settings, figure, "dppca-message")
 
 
 def pair(recipe: CollaborationSetting, settings: Settings) -> None:
     """Render two hospitals' messages together, with shared noise and with independent noise."""
-    count = len(recipe.sizes)
+    count, chosen = len(recipe.sizes), []
     if count < 2:
         st.info(message_text.NOBODY_TO_COMPARE)
         return
-    left, right = st.columns(2)
-    with left:
-        first = _hospital("join.hospital", count, settings)
-    with right:
-        second = _hospital("join.other", count, settings)
+    for column, key in zip(st.columns(2), ("join.hospital", "join.other"), strict=True):
+        with column:
+            chosen.append(_hospital(key, count, settings))
+    first, second = chosen
     if first == second:
         second = (first + 1) % count
-        st.caption(message_text.same_hospital(second + 1))
+        st.caption(f"A hospital and itself have nothing to compare: shown beside hospital {second + 1}.")
     shared, independent = (_simulated(recipe, key) for key in _COMPARED)
     if shared is None or independent is None:
         return
@@ -86,31 +83,29 @@ def pair(recipe: CollaborationSetting, settings: Settings) -> None:
     keep = partial(_keep_round, "pair figure")
     component.figure(figure, key="pair figure", on_use=keep, save="dppca-pair")
     st.markdown(message_text.below_pair(shared.name(first), shared.name(second)))
+    downloads.downloads(
+        lambda: differences(*(_simulate(recipe, key) for key in _COMPARED), first, second),
+        lambda: figure,
+        "dppca-pair",
+    )
 
-    def compared() -> pd.DataFrame:
-        return differences(*(_simulate(recipe, key) for key in _COMPARED), first, second)
 
-    downloads.downloads(compared, lambda: figure, "dppca-pair")
-
-
-def _keep_round(key: str, numbers: Sequence[int] | None = None) -> None:
+def _keep_round(key: str, numbers: list[int] | None = None) -> None:
     """Set the link's round to that of the scrubbed frame; `numbers` holds each frame's if not 1, 2, 3, …"""
     index = int(st.session_state[key]["use"])
     widgets.set_to("join.round", index + 1 if numbers is None else numbers[index])
 
 
-def _table_builder(
-    recipe: CollaborationSetting, shown: ShownRun, settings: Settings
-) -> Callable[[], pd.DataFrame]:
-    """Return a function that builds the table once its button is pressed.
+def _downloads(
+    recipe: CollaborationSetting, shown: ShownRun, settings: Settings, figure: dict[str, object], name: str
+) -> None:
+    """Render the downloads of a run. The table is built once its button is pressed.
 
     A button lives as long as its visitor's session, so it must not hold a simulated run: the cache could not
     free the run's memory.
     """
-    if settings["join.source"] != "simulated":
-        return lambda: table(shown)
-    key = settings["join.way"]
-    return lambda: table(_simulate(recipe, key))
+    recorded, key = None if shown.transcript else shown, settings["join.way"]
+    downloads.downloads(lambda: table(recorded or _simulate(recipe, key)), lambda: figure, name)
 
 
 def _simulate(recipe: CollaborationSetting, key: str) -> ShownRun:
@@ -123,21 +118,20 @@ def table(shown: ShownRun) -> pd.DataFrame:
     """Return a row for each round and answer, with its bytes and, where the truth is known, the error."""
     errors = dict(zip(*runs.curve(shown), strict=True))
     column = "sin_theta" if shown.errors is not None else "moved_sin_theta"
-    return pd.DataFrame(
-        [
-            {
-                "round": done.number,
-                "hospital": "sum" if hospital == ALL else shown.name(hospital),
-                "bytes_asked": done.question.payload,
-                "bytes_sent": answer.message.payload,
-                "bytes_of_message": answer.wire_bytes,
-                "seconds": answer.seconds,
-                column: errors.get(done.number),
-            }
-            for done in shown.record.rounds
-            for hospital, answer in done.answers.items()
-        ]
-    )
+    rows = [
+        {
+            "round": done.number,
+            "hospital": "sum" if hospital == ALL else shown.name(hospital),
+            "bytes_asked": done.question.payload,
+            "bytes_sent": answer.message.payload,
+            "bytes_of_message": answer.wire_bytes,
+            "seconds": answer.seconds,
+            column: errors.get(done.number),
+        }
+        for done in shown.record.rounds
+        for hospital, answer in done.answers.items()
+    ]
+    return pd.DataFrame(rows)
 
 
 def differences(shared: ShownRun, independent: ShownRun, first: int, second: int) -> pd.DataFrame:
@@ -146,24 +140,22 @@ def differences(shared: ShownRun, independent: ShownRun, first: int, second: int
     for name, shown in (("shared", shared), ("independent", independent)):
         for done in shown.record.rounds:
             result = transcript.difference(shown.transcript, done.number, first, second)
-            rows.append(
-                {"noise": name, "round": done.number, "relative_error": result.relative}
-                | {"std": result.std, "expected_std": result.expected}
-            )
-    return pd.DataFrame(rows)
+            rows.append((name, done.number, result.relative, result.std, result.expected))
+    return pd.DataFrame(rows, columns=["noise", "round", "relative_error", "std", "expected_std"])
 
 
 def _chosen(recipe: CollaborationSetting, settings: Settings) -> ShownRun | None:
     """Return the run that is asked for, or None after saying on screen why there is none."""
+    source = settings["join.source"]
     left, right = st.columns(2)
     with left:
         widgets.choose("join.source")
     with right:
-        if settings["join.source"] == "simulated":
+        if source == "simulated":
             widgets.choose("join.way")
         else:
-            shown = _stored() if settings["join.source"] == "stored" else _uploaded()
-    if settings["join.source"] == "simulated":
+            shown = _recorded(source)
+    if source == "simulated":
         return _simulated(recipe, settings["join.way"])
     st.caption(run_text.NOT_MOVED)
     return shown
@@ -172,39 +164,30 @@ def _chosen(recipe: CollaborationSetting, settings: Settings) -> ShownRun | None
 def _simulated(recipe: CollaborationSetting, key: str) -> ShownRun | None:
     refusal = transcript.refused(recipe, PROTOCOLS[key])
     if refusal:
-        st.info(run_text.not_simulated(refusal))
+        st.info(f"Not simulated message by message: {refusal}.")
         return None
     with st.spinner(run_text.passing(recipe, PROTOCOLS[key])):
         try:
             return _simulate(recipe, key)
         except MemoryError as reason:
-            st.info(str(reason) or run_text.NO_MEMORY)
+            st.info(str(reason) or "This server has no memory left for this run: try again later.")
             return None
 
 
-def _stored() -> ShownRun | None:
-    names = runs.stored()
-    if not names:
-        st.info(run_text.NOTHING_STORED)
-        return None
-    chosen = st.selectbox("Stored", names, key="stored run") if len(names) > 1 else names[0]
+def _recorded(source: str) -> ShownRun | None:
+    """Return the stored run that is chosen, or the uploaded one, or None after saying why there is none."""
     try:
-        return runs.open_stored(chosen or names[0])
-    except ValueError as reason:
-        st.info(str(reason))
-        return None
-
-
-def _uploaded() -> ShownRun | None:
-    file = st.file_uploader(run_text.UPLOAD, type="jsonl", key="record uploaded")
-    if file is None:
-        st.caption(run_text.UPLOAD_NOTE)
-        return None
-    try:
-        return runs.read(file.getvalue())
+        if source == "stored":
+            names = runs.stored()
+            name = st.selectbox("Stored", names, key="stored run") if len(names) > 1 else names[0]
+            return runs.open_stored(name)
+        file = st.file_uploader("A run's record, JSON lines", type="jsonl", key="record uploaded")
+        if file is not None:
+            return runs.read(file.getvalue())
+        st.caption("The record that the server wrote: it holds what the server saw, and nothing else.")
     except ValueError as reason:
         st.text(str(reason))  # not Markdown: the reason may quote the file
-        return None
+    return None
 
 
 def _hospital(key: str, count: int, settings: Settings) -> int:

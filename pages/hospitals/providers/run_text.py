@@ -1,13 +1,12 @@
 """Form the sentences about one run, round by round: what is asked and sent, and the error after it."""
 
 import math
-from collections.abc import Sequence
-from typing import Any
 
 from dppca_core.experiments.collaboration.protocols import Protocol
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.record import Round
+from dppca_core.methods import METHODS
 from pages.hospitals.providers import runs
 from pages.hospitals.providers.runs import ShownRun
 from pages.shared import text
@@ -16,25 +15,12 @@ from pages.shared.settings.catalogue import Settings
 
 MASKED = "Single messages are masked: the server sees their sum, and nothing of any one of them."
 NOT_MOVED = "A run that took place has its own settings: the sliders do not move it."
-NOTHING_STORED = "No run is stored with this program."
-UPLOAD = "A run's record, JSON lines"
-UPLOAD_NOTE = "The record that the server wrote: it holds what the server saw, and nothing else."
 CANNOT_BE_DRAWN = "This run cannot be drawn: numbers in its record are too large, or do not belong together."
-NO_MEMORY = "This server has no memory left for this run: try again later."
 _MOST_FAULTS = 5  # written in full
-_METHODS = {"dps_pca": "DPS-PCA", "dpdis_pca": "DPdisPCA", "federated_projector": "Averaged projectors"}
 
 
-def bytes_on(done: Round, hospitals: Sequence[int], answering: bool) -> dict[int, str]:
-    """Return the label beside the arrow of each of these hospitals."""
-    if answering and ALL not in done.answers:
-        return {i: text.size(done.answers[i].message.payload) for i in hospitals}
-    payload = _payload(done) if answering else done.question.payload
-    return dict.fromkeys(hospitals, text.size(payload))
-
-
-def _payload(done: Round) -> int:
-    """Return the bytes that one hospital sends in this round."""
+def answer_bytes(done: Round) -> int:
+    """Return the bytes that each hospital, or the sum of all, sends in this round."""
     return max((answer.message.payload for answer in done.answers.values()), default=0)
 
 
@@ -46,7 +32,7 @@ def travelled(shown: ShownRun, number: int, answering: bool) -> int:
         silent = 0 if ALL in done.answers else len(done.faults)
         total += (senders + silent) * done.question.payload
         if done.number < number or answering:
-            total += senders * _payload(done)
+            total += senders * answer_bytes(done)
     return total
 
 
@@ -57,16 +43,20 @@ def tile_titles(shown: ShownRun) -> list[str]:
     return [error, "Asked of each", "Each hospital sends", last]
 
 
-def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> dict[str, Any]:
+def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> dict[str, object]:
     """Return the sentence, the four figures and the notes of one frame: a round's question or its answers."""
     done, whole = shown.record.rounds[number - 1], len(shown.record.rounds)
-    reached = number if answering else number - 1
     errors = dict(zip(*runs.curve(shown), strict=True))
-    error = factor(settings) * float(errors.get(reached, math.nan))
-    figure = text.error(error) if math.isfinite(error) else "–"
-    asked = text.size(done.question.payload) if done.question.payload else "–"
+    error = text.error(factor(settings) * errors.get(number if answering else number - 1, math.nan))
+    asked, sent, weight = "–", ["–", ""], ["–", ""]
+    if done.question.payload:
+        asked = text.size(done.question.payload)
     if answering:
-        sentence = _answered(shown, done, figure)
+        sentence = _answered(shown, done, error)
+        sent = [text.size(answer_bytes(done)), "masked" if shown.summed else ""]
+        # Bytes of the largest answer with its header; what the network adds is not in the record.
+        message = max((answer.wire_bytes for answer in done.answers.values()), default=0)
+        weight = [text.size(message), f"answers after {text.duration(done.seconds)}"]
     else:
         hospitals = text.count(shown.record.plan.hospitals, "hospital", "hospitals")
         sentence = (
@@ -75,19 +65,13 @@ def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> d
         )
     if not shown.over_network:
         weight = [text.size(travelled(shown, number, answering)), "both ways"]
-    elif answering:
-        # Bytes of the largest answer with its header; what the network adds is not in the record.
-        message = max((answer.wire_bytes for answer in done.answers.values()), default=0)
-        weight = [text.size(message), f"answers after {text.duration(done.seconds)}"]
-    else:
-        weight = ["–", ""]
     return {
         "at": f"round {number}: {'answers' if answering else 'asked'}",
         "sentence": sentence,
         "tiles": [
-            [figure, f"after {number} of {whole}" if answering else "before this round"],
+            [error, f"after {number} of {whole}" if answering else "before this round"],
             [asked, "the rows that are kept, and which" if done.question.payload else "nothing is asked"],
-            [text.size(_payload(done)) if answering else "–", "masked" if shown.summed and answering else ""],
+            sent,
             weight,
         ],
         "notes": _faults(shown, done) if answering else "",
@@ -98,7 +82,7 @@ def _answered(shown: ShownRun, done: Round, error: str) -> str:
     begin = f"Round {done.number} of {len(shown.record.rounds)}: "
     if not done.answers:
         return f"{begin}no hospital's answer could be used."
-    count, sent = shown.record.plan.hospitals, text.size(_payload(done))
+    count, sent = shown.record.plan.hospitals, text.size(answer_bytes(done))
     left = f", and is left with error {error}" if shown.errors is not None and error != "–" else ""
     if len(done.answers) == 1 and not (shown.summed and count > 1):
         noise = "masked" if shown.summed else "with noise of its own on top"
@@ -127,15 +111,13 @@ def _faults(shown: ShownRun, done: Round) -> str:
 def headline(shown: ShownRun) -> str:
     """Return the whole run in a sentence, and the error with which it ends."""
     plan, record = shown.record.plan, shown.record
-    where = (
-        "between separate processes" if shown.over_network else "simulated with the messages of the protocol"
-    )
-    took = f", in {text.duration(record.seconds)}" if shown.over_network and record.seconds else ""
-    run = (
-        f"{_METHODS.get(plan.method, plan.method)} with "
-        f"{text.count(plan.hospitals, 'hospital', 'hospitals')} and {sum(plan.sizes):,} patients in "
-        f"{text.count(len(record.rounds), 'round', 'rounds')}, {where}{took}."
-    )
+    where = "simulated with the messages of the protocol"
+    if shown.over_network:
+        took = f", in {text.duration(record.seconds)}" if record.seconds else ""
+        where = f"between separate processes{took}"
+    hospitals = text.count(plan.hospitals, "hospital", "hospitals")
+    who = f"{METHODS[plan.method].title} with {hospitals} and {sum(plan.sizes):,} patients"
+    run = f"{who} in {text.count(len(record.rounds), 'round', 'rounds')}, {where}."
     if record.ended:
         return f"{run} It did not come to its end."
     if shown.errors is not None:
@@ -150,10 +132,6 @@ def passing(recipe: CollaborationSetting, protocol: Protocol) -> str:
         f"Passing the messages of {hospitals} with {recipe.n:,} patients and {recipe.d:,} measurements of "
         f"each: about {math.ceil(recipe.seconds(protocol, with_moments=True))} s."
     )
-
-
-def not_simulated(reason: str) -> str:
-    return f"Not simulated message by message: {reason}."
 
 
 def below_figure(shown: ShownRun) -> str:

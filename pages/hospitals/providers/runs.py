@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import draws
@@ -62,16 +60,18 @@ def from_record(recorded: Record, table_name: str = "") -> ShownRun:
     """Return a recorded run, with its errors where its patients are all those of a table that is here."""
     plan = recorded.plan
     table = TABLES.get(table_name)
-    errors = None
-    if table is not None and (table.d, table.n) == (plan.d, sum(plan.sizes)):
-        truth = draws.truth(table.name, (table.n,), plan.k, PUBLIC, 0)
-        errors = transcript.errors(recorded, truth.basis)
-    return ShownRun(recorded, None, errors)
+    if table is None or (table.d, table.n) != (plan.d, sum(plan.sizes)):
+        return ShownRun(recorded, None, None)
+    truth = draws.truth(table.name, (table.n,), plan.k, PUBLIC, 0)
+    return ShownRun(recorded, None, transcript.errors(recorded, truth.basis))
 
 
 def stored() -> tuple[str, ...]:
-    """Return the names of the stored runs; each is that of its table."""
-    return tuple(sorted(path.stem for path in STORED.glob("*.jsonl")))
+    """Return the names of the stored runs, which are those of their tables. Raises ValueError for none."""
+    names = tuple(sorted(path.stem for path in STORED.glob("*.jsonl")))
+    if not names:
+        raise ValueError("No run is stored with this program.")
+    return names
 
 
 @lru_cache(maxsize=4)
@@ -87,19 +87,17 @@ def open_stored(name: str) -> ShownRun:
 def read(raw: bytes) -> ShownRun:
     """Read a run from an uploaded file. Raises ValueError, with one sentence, for anything else."""
     if len(raw) > MOST_BYTES:
-        raise ValueError(
-            f"This file has {text.size(len(raw))}; this page reads up to {text.size(MOST_BYTES)}."
-        )
+        size, most = text.size(len(raw)), text.size(MOST_BYTES)
+        raise ValueError(f"This file has {size}; this page reads up to {most}.")
     try:
         recorded = record.read(raw.decode("utf-8-sig"))  # some editors write a byte order mark
     except UnicodeDecodeError:
         raise ValueError("This file is not a run's record: it is not text.") from None
     except ValueError as reason:
         raise ValueError(f"This file is not a run's record: {text.brief(str(reason))}.") from None
-    if recorded.plan.hospitals > _MOST_HOSPITALS:
-        raise ValueError(
-            f"This page draws up to {_MOST_HOSPITALS} hospitals; this run has {recorded.plan.hospitals:,}."
-        )
+    count = recorded.plan.hospitals
+    if count > _MOST_HOSPITALS:
+        raise ValueError(f"This page draws up to {_MOST_HOSPITALS} hospitals; this run has {count:,}.")
     if not recorded.rounds:
         raise ValueError(f"This run has no round to show. {text.brief(recorded.ended)}".strip())
     return from_record(recorded)
@@ -111,7 +109,7 @@ def curve(shown: ShownRun) -> tuple[list[int], Array]:
         first = 0 if shown.record.start is not None else 1
         return list(range(first, first + len(shown.errors))), shown.errors
     moved = transcript.moves(shown.record)
-    return list(range(1, 1 + len(moved))), np.asarray(moved)
+    return list(range(1, 1 + len(moved))), moved
 
 
 class MessagePair:
@@ -120,6 +118,6 @@ class MessagePair:
     def __init__(self, shown: ShownRun, number: int, hospital: int) -> None:
         self.shown, self.number, self.hospital = shown, number, hospital
         plan, answer = shown.record.plan, shown.record.rounds[number - 1].answers.get(hospital)
-        self.received = None if answer is None else transcript.matrix(answer.message.arrays, plan, hospital)
-        hidden = None if shown.transcript is None else shown.transcript.hidden[number - 1].get(hospital)
-        self.exact = None if hidden is None else transcript.matrix(hidden, plan, hospital)
+        self.received = answer and transcript.matrix(answer.message.arrays, plan, hospital)
+        known = shown.transcript
+        self.exact = known and transcript.matrix(known.hidden[number - 1][hospital], plan, hospital)

@@ -10,27 +10,11 @@ from pages.hospitals.providers import settings as page_settings
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
-INTRODUCTION = (
-    "The same patients in the same hospitals: what each can find by joining, by whom they trust, or by "
-    "staying alone, and what leaves a hospital on the way."
-)
-SIZES_DRAWER = "Type the hospitals' sizes yourself"
+INTRODUCTION = "What hospitals find together, by whom they trust, or alone, and what leaves them on the way."
 _TRY = {
-    "rounds": (
-        "press *Play*; then choose *DPS-PCA, secure sums* and see what still reaches the server, and what "
-        "error it is left with."
-    ),
-    "sees": (
-        "move *{}* to the left, round by round: more noise, until nothing of the pattern can be told from it."
-    ),
-    "pair": (
-        "move *{}* to the left: with shared noise all points stay on the line, however much noise there is."
-    ),
-}
-_TRY_ALONE = {
-    "gain": "the same patients in several hospitals, and what each would find alone.",
-    "travel": "then hospitals have somebody to send to.",
-    "pair": "then two can put their messages together.",
+    "rounds": "press *Play*; then choose *DPS-PCA, secure sums*: what does the server still see?",
+    "sees": "move *{}* to the left, round by round: the more noise, the less of the pattern can be told.",
+    "pair": "move *{}* to the left: with shared noise all points stay on the line, however much there is.",
 }
 
 
@@ -60,23 +44,19 @@ def try_this(recipe: CollaborationSetting, settings: Settings) -> str:
     def name(key: str) -> str:
         return catalogue.CHOICES[key].name(settings["view"] == "board")
 
-    if len(recipe.sizes) == 1 and panel in _TRY_ALONE:
-        if page_settings.typed_sizes(settings):
-            return f"type the size of a second hospital: {_TRY_ALONE[panel]}"
-        return f"move *{name('providers')}* to 5: {_TRY_ALONE[panel]}"
+    if len(recipe.sizes) == 1 and panel in ("gain", "travel", "pair"):
+        typed = page_settings.typed_sizes(settings)
+        more = "type the size of a second hospital" if typed else f"move *{name('providers')}* to 5"
+        return f"{more}: then hospitals have somebody to join, and to compare with."
     if panel in ("rounds", "sees") and settings["join.source"] != "simulated":
         return "press *Play*, then set *Run* to a simulated one, whose privacy and hospitals you can move."
     if panel in _TRY:
         simulated = ("dps_pca shared", "dps_pca") if panel == "pair" else (settings["join.way"],)
         if any(transcript.refused(recipe, PROTOCOLS[key]) for key in simulated):
-            return (
-                f"move *{name('providers')}* or *{name('d')}* to the left: then every message is simulated "
-                "here."
-            )
+            sliders = f"*{name('providers')}* or *{name('d')}*"
+            return f"move {sliders} to the left: then every message is simulated here."
         return _TRY[panel].format(name("epsilon"))
     if settings["largest_share"] == 0 and not settings["join.sizes"]:
-        return (
-            f"set *{name('largest_share')}* (*More settings*) to 60 %, or type the hospitals' sizes "
-            "yourself: whether joining pays is then another question for the largest than for the smallest."
-        )
+        share = f"set *{name('largest_share')}* (*More settings*) to 60 %, or type the hospitals' sizes"
+        return f"{share}: does joining pay for the largest and the smallest alike?"
     return "make the hospitals equal again, then raise their number: who gains by joining then?"

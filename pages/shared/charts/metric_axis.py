@@ -11,8 +11,10 @@ from dppca_core.arrays import Array
 from dppca_core.experiments.explorer.results import Cell, Results
 from dppca_core.numerics import subspace_metrics
 from pages.shared import text
-from pages.shared.charts.traces import rounded
+from pages.shared.charts.traces import Trace, rounded
 from pages.shared.settings.catalogue import Settings
+
+_LEAST_ERROR = 1e-4  # below it a logarithmic axis does not begin
 
 
 def factor(settings: Settings) -> float:
@@ -27,6 +29,28 @@ def error_title(settings: Settings) -> str:
     return text.METRIC_TITLES["projector" if settings["metric"] == "projector" else "sin"]
 
 
+def random_guess(settings: Settings, d: int, k: int) -> float:
+    """Return the error on screen of k random directions among d features."""
+    return factor(settings) * subspace_metrics.random_guess(d, k)
+
+
+def error_axis(settings: Settings, guess: float, least: float, begins: float = 0.01) -> tuple[float, Trace]:
+    """Return where an axis of errors up to a random guess begins, and its properties.
+
+    Args:
+        settings: Of the page.
+        guess: The error of a random guess.
+        least: The smallest error drawn.
+        begins: What a logarithmic axis reaches down to in any case; it ends at a power of ten.
+    """
+    if settings["scale"] != "log":
+        return 0.0, {"type": "linear", "range": [0.0, 1.12 * guess]}
+    low = math.floor(math.log10(min(max(least, _LEAST_ERROR), begins)))
+    span = [float(low), math.log10(1.6 * guess)]
+    step = 1 if span[1] - span[0] > 2 else "D2"  # whole decades where there are several, else also 2 and 5
+    return 10.0**low, {"type": "log", "range": span, "dtick": step, "exponentformat": "e", "minexponent": 6}
+
+
 class Scale:
     """Convert a cell's numbers to the metric on screen, and hold the value of a random guess."""
 
@@ -39,7 +63,7 @@ class Scale:
         if self.metric == "energy":
             self.guess = subspace_metrics.random_energy(results.truth.eigenvalues, k)
         else:
-            self.guess = self.factor * subspace_metrics.random_guess(d, k)
+            self.guess = random_guess(settings, d, k)
 
     def values(self, cell: Cell) -> Array:
         """Return the cell's values, one per iterate."""

@@ -45,6 +45,12 @@ def band(panel: int, name: str, colour: str, x: Sequence[float]) -> list[Trace]:
     return [low, line(panel, f"{name}, 10-90 %", colour, x=list(x), hoverinfo="skip") | fill]
 
 
+def arms(low: Array, middle: Array, high: Array, colour: str, **more: Any) -> Trace:
+    """Return the arms of dots at these middles, down to `low` and up to `high`."""
+    ends = {"array": rounded(high - middle), "arrayminus": rounded(middle - low)}
+    return {"type": "data", "symmetric": False, "color": colour} | ends | more
+
+
 def axis(title: str, **more: Any) -> dict[str, Any]:
     """Return an axis with a title; `more` are its other properties."""
     return {"title": {"text": title, "standoff": 8}, "zeroline": False, "tickangle": 0} | more

@@ -122,6 +122,13 @@ def choose(key: str) -> None:
         show(key, label_with_ends(choice, plain), plain, help=choice.help or None)
 
 
+def choose_beside(*keys: str) -> None:
+    """Show some of a page's own controls beside each other."""
+    for column, key in zip(st.columns(len(keys), vertical_alignment="bottom"), keys, strict=True):
+        with column:
+            choose(key)
+
+
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
     """Show the switches for detail, ghost and loadings: what is shown, not what is measured."""
     view, now = CHOICES["view"], settings()

@@ -210,8 +210,8 @@ def test_the_method_that_needs_least_is_named_unless_it_is_in_focus():
     settings = catalogue.defaults()
     needed = {name: view.answer(settings, name).value for name in ("dps_pca", "analyze_gauss")}
     least = text.value(needed["analyze_gauss"], settings)
-    assert text._least("dps_pca", needed["dps_pca"], settings).endswith(f"would do with {least}.")
-    assert text._least("analyze_gauss", needed["analyze_gauss"], settings) == ""
+    assert text._least(needed["dps_pca"], settings).endswith(f"would do with {least}.")
+    assert text._least(needed["analyze_gauss"], settings) == ""
 
 
 def test_the_projector_distance_is_another_number_for_the_same_plan():

@@ -217,14 +217,14 @@ def test_a_hospital_is_compared_with_another_only(screen):
     page = screen(PAGE, **SMALL | {"join.panel": "pair", "N": "1"})
     assert message_text.NOBODY_TO_COMPARE in page.notices
     page = screen(PAGE, **SMALL | {"join.panel": "pair", "join.hospital": "3", "join.other": "3"})
-    assert message_text.same_hospital(1) in page.captions
+    assert "shown beside hospital 1." in page.captions
 
 
 def test_a_run_that_is_too_large_is_refused_with_its_reason(screen):
     page = screen(PAGE, **{"join.panel": "rounds", "d": "2000", "n": "1000000", "N": "200", "repeats": "1"})
     now = view.recipe(page.app.session_state["settings of the last run"])[0]
     reason = transcript.refused(now, PROTOCOLS["dps_pca"])
-    assert reason and run_text.not_simulated(reason) in page.notices
+    assert reason and f"message by message: {reason}." in page.notices
 
 
 @pytest.fixture
@@ -234,6 +234,10 @@ def stored_in(tmp_path, monkeypatch):
     runs.open_stored.cache_clear()
     yield tmp_path
     runs.open_stored.cache_clear()
+
+
+def texts(page):
+    return [box.value for box in page.app.text]
 
 
 def stored_page(screen, panel, **link):
@@ -253,13 +257,14 @@ def test_a_stored_run_is_shown_with_its_recorded_settings(screen, stored_in):
 
 
 def test_no_stored_run_is_one_sentence(screen, stored_in):
-    assert run_text.NOTHING_STORED in stored_page(screen, "rounds").notices
+    assert texts(stored_page(screen, "rounds")) == ["No run is stored with this program."]
 
 
 def test_a_damaged_stored_run_is_one_sentence(screen, stored_in):
     whole = raw(recorded()).decode()
     (stored_in / "cut.jsonl").write_text(whole[: len(whole) // 3].replace("{", "[", 3), encoding="utf-8")
-    assert "data/runs/cut.jsonl cannot be read: " in stored_page(screen, "rounds").notices
+    (sentence,) = texts(stored_page(screen, "rounds"))
+    assert sentence.startswith("data/runs/cut.jsonl cannot be read: ")
 
 
 def test_stored_runs_came_to_their_end_between_processes():
@@ -385,7 +390,7 @@ def test_a_record_that_cannot_be_drawn_is_a_sentence(screen, monkeypatch, panel)
     monkeypatch.setattr(network_diagram if panel == "rounds" else message_charts, drawing, too_large)
     monkeypatch.setattr(run_panels.st, "file_uploader", lambda *_, **__: io.BytesIO(raw(recorded())))
     page = screen(PAGE, **SMALL | {"join.panel": panel, "join.source": "own"})
-    assert run_text.CANNOT_BE_DRAWN in [box.value for box in page.app.text]
+    assert run_text.CANNOT_BE_DRAWN in texts(page)
 
 
 def test_a_file_too_large_is_not_read(monkeypatch):

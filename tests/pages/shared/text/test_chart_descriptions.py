@@ -10,8 +10,6 @@ import pytest
 from dppca_core.auditing.membership import Rates
 from dppca_core.bounds.ge_figure2 import EPSILONS, Figure2
 from dppca_core.bounds.regimes import REGIONS
-from dppca_core.experiments.collaboration.joining import SiteResults
-from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL
 from dppca_core.experiments.explorer.regime_map import RegimeMap
@@ -21,16 +19,13 @@ from dppca_core.privacy import Budget
 from pages.explore.bounds import charts
 from pages.explore.bounds import text as bounds_descriptions
 from pages.explore.methods import text as methods_descriptions
-from pages.hospitals.differences import chart_descriptions as differences_descriptions
-from pages.hospitals.differences import view as site_view
-from pages.hospitals.providers import chart_descriptions as providers_descriptions
+from pages.hospitals.providers import gain_text
 from pages.hospitals.providers import view as joins
 from pages.hospitals.your_data import chart_descriptions as your_data_descriptions
 from pages.hospitals.your_data import charts as own_charts
 from pages.learn.papers import text as papers_descriptions
 from pages.learn.privacy import accounting_text, attack_text
 from pages.learn.privacy.view import Accounted, Attack
-from pages.shared import text
 from pages.shared.charts import loadings
 from pages.shared.figure import component
 from pages.shared.settings import catalogue, to_experiment
@@ -186,36 +181,15 @@ def test_methods_compared_have_a_finding_also_where_there_is_little_to_compare(r
 
 
 def test_joining_says_the_least_error_under_every_heading():
-    settings = catalogue.defaults() | SMALL
-    recipe = joins.recipe(settings)[0]
-    scale = joins.GainScale(CollaborationResults(recipe), settings)
+    recipe = joins.recipe(catalogue.defaults() | SMALL)[0]
 
     def row(key, middle, hospital=ALL):
-        error = None if middle is None else np.array([middle / 2, middle, 2 * middle])
-        return joins.Row(PROTOCOLS[key], hospital, error, None)
+        return joins.Row(PROTOCOLS[key], hospital, np.array([middle / 2, middle, 2 * middle]), np.zeros(3))
 
-    grouped = {"untrusted server": [row("dps_pca", 0.4), row("dpdis_pca", 0.3), row("full", None)]}
-    description = providers_descriptions.gains(grouped, recipe, scale)
+    grouped = {"untrusted server": [row("dpdis_pca", 0.3), row("dps_pca", 0.4), row("full", math.nan)]}
+    description = gain_text.least_errors(grouped, recipe, plain=True)
     assert "least error 0.3, by DPdisPCA" in description and "0.4" not in description
-    assert description.endswith(f"A random guess has {scale.guess:.2f}.")
-    assert (
-        providers_descriptions.gains({"untrusted server": [row("dps_pca", None)]}, recipe, scale)
-        == labels.MEASURING
-    )
-    assert providers_descriptions.gains({}, recipe, scale) == labels.MEASURING
-
-
-def test_standardising_ranks_the_ways_by_their_error():
-    settings = catalogue.defaults() | {"repeats": 1}
-    results = SiteResults(site_view.recipe(settings))
-    shown = site_view.SiteView(results, settings)
-    assert differences_descriptions.standardising(shown) == labels.MEASURING
-    for cell in results.first(shown.strength, shown.kind):
-        results.try_cell(*cell)
-    least = min(float(spread[1]) for spread, _ in shown.common_by_kind().values())
-    description = differences_descriptions.standardising(shown)
-    assert text.error(least) in description.partition(";")[0]
-    assert description.endswith(f"Guessing has {shown.guess:.2f}.")
+    assert gain_text.least_errors({"alone": [row("alone", math.nan, 0)]}, recipe, plain=True) == ""
 
 
 def test_a_papers_figure_says_its_verdict_and_every_curve():
