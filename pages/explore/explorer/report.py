@@ -7,7 +7,7 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.explore.explorer.text import TITLE
 from pages.shared import text
-from pages.shared.charts import explorer_summary, loadings
+from pages.shared.charts import explorer_summary, explorer_text, loadings
 from pages.shared.reports import html_report, phrases, sources
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings.catalogue import Settings
@@ -81,12 +81,11 @@ def _figures(
 def _guarantee(results: Results, epsilon: float, settings: Settings) -> str:
     """Return the guarantee of the traced method, at the epsilon that its calibration truly gives."""
     experiment, plain = results.experiment, settings["view"] == "board"
-    true_epsilon = explorer_summary.true_epsilon(results, epsilon)
+    true_epsilon = explorer_text.true_epsilon(results, epsilon)
     odds = text.odds(true_epsilon, experiment.delta, experiment.neighbours)
+    caution = explorer_text.printed(results, epsilon, (TRACED,), plain)
     if plain:
-        caution = explorer_summary.printed_plainly(results, epsilon)
         return f"{odds} {text.margin(experiment.delta)} {caution}".strip()
-    caution = explorer_summary.printed(results, epsilon, (TRACED,))
     rounds = text.count(experiment.iterations, "round", "rounds")
     relation = text.RELATIONS[experiment.neighbours]
     return (

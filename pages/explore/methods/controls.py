@@ -35,7 +35,7 @@ def choose(settings: Settings) -> None:
         if panel == "needed":
             widgets.choose("compare.target")
         elif panel != "frontier":
-            _choose_swept(settings)
+            widgets.choose("compare.over")
     with right:
         widgets.choose_panel("compare.panel")
 
@@ -58,18 +58,6 @@ def _keep_methods() -> None:
     if _PICKED in st.session_state:  # it is not, where the browser missed the run that drew the list
         for name in METHODS:
             widgets.set_to(f"use.{name}", name in st.session_state[_PICKED])
-
-
-def _choose_swept(settings: Settings) -> None:
-    plain = settings["view"] == "board"
-    choice = CHOICES["compare.over"]
-    st.selectbox(
-        *(choice.name(plain), choice.options, choice.options.index(settings[choice.key])),
-        key=choice.key,
-        format_func=lambda key: CHOICES[key].name(plain),
-        on_change=widgets.remember,
-        args=(choice.key,),
-    )
 
 
 def jobs(slot: str, sweep: SweepSetting) -> dict[str, Job]:

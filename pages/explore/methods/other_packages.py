@@ -10,7 +10,7 @@ import pandas as pd
 from dppca_core.numerics import subspace_metrics
 from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.traces import axis, line, plain_figure, rounded
+from pages.shared.charts.traces import axis, line, marked_line, plain_figure, rounded
 
 _FILE = Path(__file__).parents[3] / "data" / "peers.json"
 _OURS = {"Analyze Gauss + sparse step": "analyze_gauss_sparse", "DPS-PCA": "dps_pca"}
@@ -81,28 +81,20 @@ def figure(neighbours: str, plain: bool) -> dict[str, Any]:
     for recipe, look in _LOOKS.items():
         rows = measured[(measured["recipe"] == recipe) & measured["error"].notna()].sort_values("d")
         if len(rows):
-            mark = {"symbol": look.symbol, "size": 8, "color": look.colour}
-            points: dict[str, list[float | None]] = {"x": [], "y": []}
+            x: list[float | None] = []
+            y: list[float | None] = []
             for _, group in rows.groupby("n"):  # more patients begin a new line
-                points["x"] += [*map(float, group["d"]), None]
-                points["y"] += [*rounded(group["error"].to_numpy()), None]
-            traces.append(
-                line(1, recipe, look.colour, look.dash, **points, showlegend=True)
-                | {"mode": "lines+markers", "marker": mark, "hovertemplate": "%{x}: %{y:.3~g}"}
-            )
-    x = sorted(measured["d"].unique().tolist())
-    guess = rounded([subspace_metrics.random_guess(d, k) for d in x])
-    traces.append(line(1, "random guess", style.GUESS, "dot", x=x, y=guess, showlegend=True))
-    ticks = {"tickvals": x, "ticktext": [str(d) for d in x]}
+                x += [*map(float, group["d"]), None]
+                y += [*rounded(group["error"].to_numpy()), None]
+            traces.append(marked_line(recipe, look, x, y, 8, hovertemplate="%{x}: %{y:.3~g}"))
+    sizes = sorted(measured["d"].unique().tolist())
+    guess = rounded([subspace_metrics.random_guess(d, k) for d in sizes])
+    traces.append(line(1, "random guess", style.GUESS, "dot", x=sizes, y=guess, showlegend=True))
+    ticks = {"tickvals": sizes, "ticktext": [str(d) for d in sizes]}
     across = axis("measurements per patient" if plain else "features d", type="log") | ticks
-    upward = axis("error" if plain else text.METRIC_TITLES["sin"], type="log") | {"dtick": 1}
-    drawn = plain_figure(traces, across, upward | {"exponentformat": "e", "minexponent": 6})
+    drawn = plain_figure(traces, across, axis("error" if plain else text.METRIC_TITLES["sin"], decades=True))
     drawn["layout"]["legend"] |= {"traceorder": "normal"}
     return drawn
-
-
-def unreadable(reason: ValueError) -> str:
-    return f"Nothing to compare with here: {reason}."
 
 
 def finding(neighbours: str, plain: bool) -> str:

@@ -10,7 +10,6 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.recipe import Point, Value
-from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from pages.shared.settings import catalogue, to_experiment
 
@@ -46,13 +45,6 @@ class SweepSetting(NamedTuple):
     heavy: dict[str, Recipe]
     left_out: Point = ()
     limit: str = ""
-
-
-def true_epsilon(experiment: ExplorerExperiment, name: str, epsilon: float) -> float | None:
-    """Return the epsilon that a calibration truly gives, where it is not the one asked for."""
-    method, options = METHODS[name], experiment.options(name)
-    true = method.true_epsilon(experiment.budget(epsilon), d=experiment.d, k=experiment.k, **options)
-    return None if true is None or abs(true / epsilon - 1) <= 0.01 else true
 
 
 def _sparsity(experiment: ExplorerExperiment) -> int:

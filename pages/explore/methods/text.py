@@ -15,8 +15,9 @@ from dppca_core.methods import METHODS
 from dppca_core.records import Estimate
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.explore.methods.frontier import Corner
-from pages.explore.methods.sweeps import SweepSetting, true_epsilon
+from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
+from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
@@ -67,43 +68,44 @@ def spreads(rows: pd.DataFrame, measure: ComparisonMeasure) -> dict[str, Array]:
     return {name: quantiles(v) for name, v in values.items() if len(v)}
 
 
-def headline(results: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
-    """Return who errs least here, among methods that trust the same and promise the same."""
-    measure = ComparisonMeasure(results, settings, "error")
-    errors = spreads(rows, measure)
-    if not errors:
+def compared(measure: ComparisonMeasure, rows: pd.DataFrame, key: str, here: Value) -> str:
+    """Return the finding of methods against each other, and the value of a method that is alone."""
+    values = spreads(rows, measure)
+    if not values:
         return text.MEASURING
-    kinds: dict[tuple[str, str], list[str]] = {}
-    for name in errors:
-        kind = METHODS[name].trust, METHODS[name].guarantee_at(results.experiment.k)
-        kinds.setdefault(kind, []).append(name)
-    guess = measure.guess(key, here)
-    parts = [
-        f"{_kind(kind, kinds)}, {_winner({name: errors[name] for name in kinds[kind]}, guess, measure)}"
-        for kind in sorted(kinds, key=lambda kind: list(_OF_TRUST).index(kind[0]))
-        if len(kinds[kind]) > 1
-    ]
-    where = _where(key, here, settings)
+    choice = catalogue.CHOICES[key]
+    where = f"At {choice.label.split()[-1]} = {text.number(here)}"
+    if measure.plain:
+        where = f"With {choice.plain.lower()} at {text.number(here)}"
+    finding = f"{where}{(_least_error if measure.errs else _least_cost)(measure, values, key, here)}"
+    if len(values) > 1:
+        return finding
+    ((name, spread),) = values.items()
+    low, middle, high = (measure.text(float(value)) for value in spread)
+    return f"{finding} {METHODS[name].title}: {measure.quantity} {middle} ({low} to {high} in 8 of 10 runs)."
+
+
+def _least_error(measure: ComparisonMeasure, errors: Mapping[str, Array], key: str, here: Value) -> str:
+    """Return who errs least here, among methods that trust the same and promise the same."""
+    experiment = measure.results.experiment
+    kinds: dict[tuple[str, str], dict[str, Array]] = {}
+    for name, error in errors.items():
+        kind = METHODS[name].trust, METHODS[name].guarantee_at(experiment.k)
+        kinds.setdefault(kind, {})[name] = error
+    guess, trusts = measure.guess(key, here), [trust for trust, _ in kinds]
+    parts = []
+    for trust, guarantee in sorted(kinds, key=lambda kind: list(_OF_TRUST).index(kind[0])):
+        equals = kinds[trust, guarantee]
+        promise = f" and are {text.GUARANTEES[guarantee]}" if trusts.count(trust) > 1 else ""
+        if len(equals) > 1:
+            parts.append(f"{_OF_TRUST[trust]}{promise}, {_winner(equals, guess, measure)}")
     if not parts:
-        return f"{where}, no two of these methods trust the same and promise the same: nothing to rank."
-    sentence = f"{where}: {'; '.join(parts)}. A random guess has {text.short(guess)}."
-    epsilon = float(here) if key == "epsilon" else float(settings["epsilon"])
-    if any(true_epsilon(results.experiment, name, epsilon) for name in errors):
+        return ", no two of these methods trust the same and promise the same: nothing to rank."
+    sentence = f": {'; '.join(parts)}. A random guess has {text.short(guess)}."
+    epsilon = float(here if key == "epsilon" else measure.settings["epsilon"])
+    if any(other_epsilon(experiment, name, epsilon) for name in errors):
         sentence += " As printed in their papers, they do not all keep the privacy asked for: see below."
     return sentence
-
-
-def _where(key: str, here: Value, settings: Settings) -> str:
-    choice = catalogue.CHOICES[key]
-    if settings["view"] == "board":
-        return f"With {choice.name(True).lower()} at {text.number(here)}"
-    return f"At {choice.label.split()[-1]} = {text.number(here)}"
-
-
-def _kind(kind: tuple[str, str], kinds: Mapping[tuple[str, str], Any]) -> str:
-    trust, guarantee = kind
-    several = sum(other == trust for other, _ in kinds) > 1
-    return _OF_TRUST[trust] + (f" and are {text.GUARANTEES[guarantee]}" if several else "")
 
 
 def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasure) -> str:
@@ -117,38 +119,17 @@ def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasur
     return f"{best} {'captures most' if measure.energy else 'errs least'} {values}"
 
 
-def cheapest(results: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
+def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array], key: str, here: Value) -> str:
     """Return who takes, or sends, least and most here."""
-    panel = settings["compare.panel"]
-    costs = spreads(rows, ComparisonMeasure(results, settings, panel))
-    where = _where(key, here, settings)
     if len(costs) < 2:
-        return f"{where}: one method, nothing to compare." if costs else text.MEASURING
-    verb, unit, each = (
-        ("takes", milliseconds, "a fit")
-        if panel == "time"
-        else ("sends", text.size, "a hospital, in all rounds")
-    )
+        return ": one method, nothing to compare."
     ranked = sorted(costs, key=lambda name: float(costs[name][1]))
-    titles = [f"{METHODS[name].title} {verb}" for name in (ranked[0], ranked[-1])]
-    values = [unit(float(costs[name][1])) for name in (ranked[0], ranked[-1])]
-    return f"{where}, {titles[0]} least ({values[0]} {each}) and {titles[1]} most ({values[1]})."
-
-
-def compared(results: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
-    """Return the finding of methods against each other, and the value of a method that is alone."""
-    measure = ComparisonMeasure(results, settings, settings["compare.panel"])
-    finding = (headline if measure.errs else cheapest)(results, rows, key, here, settings)
-    values = spreads(rows, measure)
-    if len(values) != 1:
-        return finding
-    ((name, spread),) = values.items()
-    quantity, unit = {
-        "time": ("a fit takes", milliseconds),
-        "bytes": ("a hospital sends", text.size),
-    }.get(measure.panel, ("captured energy" if measure.energy else "error", measure.text))
-    low, middle, high = (unit(float(value)) for value in spread)
-    return f"{finding} {METHODS[name].title}: {quantity} {middle} ({low} to {high} in 8 of 10 runs)."
+    least, most = (
+        (f"{METHODS[name].title} {measure.quantity.split()[-1]}", measure.text(float(costs[name][1])))
+        for name in (ranked[0], ranked[-1])
+    )
+    each = "a fit" if measure.panel == "time" else "a hospital, in all rounds"
+    return f", {least[0]} least ({least[1]} {each}) and {most[0]} most ({most[1]})."
 
 
 def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings) -> str:
@@ -173,45 +154,32 @@ def left_out(sweep: SweepSetting) -> str:
     return f"{catalogue.CHOICES[sweep.over].label} = {values} left out: impossible beside {sweep.limit}."
 
 
-def milliseconds(value: float) -> str:
-    """Return a duration in the unit a person would use."""
-    return f"{value / 1e3:.2g} s" if value >= 1e3 else f"{value:.2g} ms"
-
-
-def facts(
-    results: Results, rows: pd.DataFrame, methods: Sequence[str], epsilon: float, settings: Settings
-) -> pd.DataFrame:
+def facts(measure: ComparisonMeasure, rows: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """Return one row for each method at the current setting; numbers stay numbers, so that columns sort."""
-    plain = settings["view"] == "board"
-    measures = {panel: ComparisonMeasure(results, settings, panel) for panel in ("error", "time", "bytes")}
-    values = {panel: spreads(rows, measure) for panel, measure in measures.items()}
-    missing = np.full(3, np.nan)
+    experiment, settings, missing = measure.results.experiment, measure.settings, np.full(3, np.nan)
+    errors, times, sizes = (
+        spreads(rows, ComparisonMeasure(measure.results, settings, panel))
+        for panel in ("error", "time", "bytes")
+    )
     lines = []
     for name in methods:
         method = METHODS[name]
-        low, middle, high = values["error"].get(name, missing)
+        low, middle, high = errors.get(name, missing)
         row = {
             "method": method.title,
-            "share captured" if measures["error"].energy else "error": middle,
+            "share captured" if settings["metric"] == "energy" else "error": middle,
             "10 %": low,
             "90 %": high,
-            "time (ms)": values["time"].get(name, missing)[1],
-            "sent (kB)": values["bytes"].get(name, missing)[1] / 1e3,
+            "time (ms)": times.get(name, missing)[1],
+            "sent (kB)": sizes.get(name, missing)[1] / 1e3,
             "whom it trusts": text.TRUST_TITLES[method.trust].lower(),
-            "guarantee": _guarantee(name, results.experiment.k, plain),
+            "guarantee": text.guarantee(method.guarantee_at(experiment.k), measure.plain and method.private),
             "what it needs": needs(name),
         }
-        if not plain:
-            row["true ε"] = true_epsilon(results.experiment, name, epsilon) or np.nan
+        if not measure.plain:
+            row["true ε"] = other_epsilon(experiment, name, settings["epsilon"]) or np.nan
         lines.append(row | {"source": method.reference})
     return pd.DataFrame(lines)
-
-
-def _guarantee(name: str, k: int, plain: bool) -> str:
-    kind = METHODS[name].guarantee_at(k)
-    if plain and METHODS[name].private:
-        return text.PLAIN_GUARANTEES.get(kind, "protected")
-    return text.GUARANTEES[kind]
 
 
 def runs(sweep: SweepSetting | None) -> str:
@@ -303,7 +271,7 @@ def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
     return " ".join(sentences)
 
 
-def frontier(corners: Sequence[Corner], settings: Settings) -> str:
+def frontier(corners: Sequence[Corner], plain: bool) -> str:
     """Return which methods the hull runs through, from strict to loose privacy."""
     if not corners:
         return "None of these methods is a tenth better than a random guess, or can be on the hull."
@@ -314,7 +282,7 @@ def frontier(corners: Sequence[Corner], settings: Settings) -> str:
             _, first, _, before = ranges.pop()
             level &= before
         ranges.append((name, first, epsilon, level))
-    symbol = "privacy setting" if settings["view"] == "board" else "ε ="
+    symbol = "privacy setting" if plain else "ε ="
     parts = [
         f"{METHODS[name].title} at {symbol} {_range(low, high)} "
         f"({text.TRUST_TITLES[METHODS[name].trust].lower()}){_level_with(level)}"
@@ -353,14 +321,6 @@ def release(name: str, epsilon: float, error: float, estimate: Estimate, plain: 
         f"**One release of {method.title}{where}: error {text.error(error)}{noise}.** This is one draw: "
         "another has other noise, and another error."
     )
-
-
-def no_release(name: str, reason: ValueError) -> str:
-    return f"{METHODS[name].title} has no release here: {reason}."
-
-
-def true_calibration(epsilon: float) -> str:
-    return f"Its calibration truly gives ε = {text.short(epsilon)}."
 
 
 def try_this(settings: Mapping[str, Any]) -> str:

@@ -36,12 +36,6 @@ def reference_look(results: Results) -> style.Look:
     return look._replace(dash="longdash") if look.dash == "dot" else look
 
 
-def reference_reaches_truth(results: Results) -> bool:
-    """Return whether the reference can reach the truth: a table's truth has no zero rows."""
-    table = isinstance(results.experiment.population, str)
-    return not table or reference(results) == "pca" or results.experiment.s_hat >= results.experiment.d
-
-
 def _smallest(results: Results, scale: Scale) -> float:
     last = np.array([scale.last(cell) for cell in results.all_cells()])
     return float(last[last > ZERO].min(initial=1e-2))
