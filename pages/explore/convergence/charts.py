@@ -15,13 +15,12 @@ from pages.explore.convergence.curves import CurveReading, Family
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_title, factor
-from pages.shared.charts.traces import Trace, axis, band, line, one_panel, rounded
+from pages.shared.charts.traces import ZERO, Trace, axis, band, line, one_panel, rounded
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 COLOURS = ("#5B5BB8", "#3B82C4", "#1B9C9C", "#3F9A58", "#8A8D1F", "#C47712")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star")
 _DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot", "12px,3px,3px,3px")
-_LEAST = 1e-7  # errors below are an iteration's tolerance, not a measurement
 _WIDE, _NARROW = 3, 2  # panels in a row
 _PANEL, _GAP = 210, 76  # pixels
 
@@ -44,7 +43,7 @@ class _Lines:
         self.title = error_title(settings)
         guess = self.factor * max(reading.guess for reading in readings)
         lows = [reading.low.min() for reading in readings if reading.low is not None]
-        least = max(self.factor * min(lows, default=1e-2), _LEAST)
+        least = max(self.factor * min(lows, default=1e-2), ZERO)
         self.floor = 10.0 ** min(math.floor(math.log10(least)), -1) if self.log else 0.0
         self.span = [math.log10(self.floor), math.log10(1.5 * guess)] if self.log else [0.0, 1.1 * guess]
         lengths = [len(reading.middle) - 1 for reading in readings if reading.middle is not None]
@@ -92,10 +91,9 @@ class _Lines:
 
     def axes(self, panel: int) -> tuple[Trace, Trace]:
         suffix = "" if panel == 1 else str(panel)
-        ticks = {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6} if self.log else {}
         across = axis("round", range=[-0.3, self.rounds + 0.3], anchor=f"y{suffix}")
         across |= {"dtick": max(1, math.ceil(self.rounds / 10)), "tick0": 0}
-        return across, axis(self.title, range=self.span, anchor=f"x{suffix}") | ticks
+        return across, axis(self.title, decades=self.log, range=self.span, anchor=f"x{suffix}")
 
 
 def figure(family: Family, readings: Sequence[CurveReading], settings: Settings) -> dict[str, Any]:

@@ -66,19 +66,12 @@ def family(settings: Settings) -> Family:
         key = "epsilon"
     conflicts = {v: catalogue.conflict(settings | {key: v}) for v in around(key, settings[key])}
     values = tuple(value for value, conflict in conflicts.items() if conflict is None)
-    experiment, epsilon = to_experiment.from_settings(settings)
-    recipe = _recipe(experiment, epsilon, method.name, key, values)
     left_out = {value: conflict for value, conflict in conflicts.items() if conflict is not None}
-    return Family(key, values, settings[key], recipe, left_out)
-
-
-def _recipe(
-    experiment: ExplorerExperiment, epsilon: float, method: str, key: str, values: tuple[Value, ...]
-) -> Recipe:
+    experiment, epsilon = to_experiment.from_settings(settings)
     table = isinstance(experiment.population, str)
-    return Recipe(
+    recipe = Recipe(
         population=experiment.population,
-        methods=(variant(method),),
+        methods=(variant(method.name),),
         swept=(Axis(key, values),),
         n=None if table else experiment.n,
         k=experiment.k if table else None,
@@ -88,6 +81,7 @@ def _recipe(
         metrics=("rounds",),
         **to_experiment.runs(experiment),
     )
+    return Family(key, values, settings[key], recipe, left_out)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer.experiment import TRACED  # the method of Theorem 4.3
 from dppca_core.methods import METHODS
 from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
@@ -91,18 +92,13 @@ def _fall(reading: CurveReading, settings: Settings) -> str:
 
 def _theorem_clause(reading: CurveReading, settings: Settings) -> str:
     """Return a clause on the rate that Theorem 4.3 of Ge et al. promises, or on the condition that fails."""
-    if settings["view"] == "board" or not _theorem_applies(settings):
+    if settings["view"] == "board" or settings["traced"] != TRACED:
         return ""
     if reading.theorem_rate is not None:
         return f"; the theorem's rate would be {text.short(reading.theorem_rate)}"
     alpha, gamma = (reading.theorem.quantities[name] for name in ("alpha", "gamma"))
     limits = f"α = {text.short(alpha)}, must be below 1 − γ = {text.short(1 - gamma)}"
     return f"; Theorem 4.3 promises no rate here ({limits})"
-
-
-def _theorem_applies(settings: Settings) -> bool:
-    """Return whether the method is the one that Theorem 4.3 is about."""
-    return settings["traced"] == "dps_pca"
 
 
 def _along(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
@@ -144,7 +140,7 @@ def _best_rounds(family: Family, readings: Sequence[CurveReading], settings: Set
 def table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> pd.DataFrame:
     """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
     plain = settings["view"] == "board"
-    theorem = _theorem_applies(settings) and not plain
+    theorem = settings["traced"] == TRACED and not plain
     if plain:
         heads = [CHOICES[family.key].plain, "Error at the end", "8 of 10 runs", "Rounds until then"]
     else:
@@ -188,7 +184,7 @@ def below_table(readings: Sequence[CurveReading], settings: Settings) -> str:
         "Fitted to the median line: the factor is that of the angle's tangent in the rounds between the "
         "random guess and the plateau; thresholding that begins after the burn-in is part of it."
     ]
-    if not _theorem_applies(settings):
+    if settings["traced"] != TRACED:
         return f"{sentences[0]} Without noise, rounds tend to the factor λₖ₊₁/λₖ."
     sentences.append("Theorem 4.3's rate needs more than is checked in its column: see *Bounds*.")
     void = next((reading for reading in readings if reading.theorem_rate is None), None)
@@ -251,7 +247,7 @@ def try_this(settings: Settings) -> str:
     if settings["family"] != "iterations":
         over, rounds = CHOICES["family"].name(plain), CHOICES["family"].option("iterations", plain)
         return f"set *{over}* to *{rounds}*: they share one budget, and a few may beat many."
-    if settings["traced"] != "dps_pca":
+    if settings["traced"] != TRACED:
         return "choose DPS-PCA instead: it keeps fewer rows, and stands lower where few rows matter."
     burn_in = CHOICES["burn_in"].name(plain)
     return f"set *{burn_in}* (*More settings*) to 0 and compare the bands of the runs."

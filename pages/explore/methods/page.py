@@ -50,7 +50,7 @@ def render() -> None:
 
 
 if sweep is not None:
-    refresh.while_more(render, lambda: controls.is_measuring(sweep, controls.jobs(slot, sweep)))
+    refresh.while_more(render, lambda: any(job.running for job in controls.jobs(slot, sweep).values()))
     if panel == "frontier":
         name = controls.choose_release(settings, methods)
         panels.release(results, name, settings["compare.at"], settings)

@@ -145,8 +145,6 @@ def _split(
     fewest = min(experiment.repeats, _FEWEST)
     heavy, light = {}, []
     for name in methods:
-        if name in results.skipped:
-            continue
         alone = recipe(experiment, epsilon, (name,), axis, fewest)
         if name in results.slow or run_cells.total_seconds(alone) > _HEAVY_SECONDS:
             heavy[name] = alone
@@ -161,10 +159,8 @@ def _split(
     return SweepSetting(axis.name, axis.values, here, live, heavy)
 
 
-def first_run(sweep: SweepSetting) -> Recipe | None:
+def first_run(sweep: SweepSetting) -> Recipe:
     """Return one run of each live method at the current setting, which is measured before all others."""
-    if sweep.live is None:
-        return None
     near = min(sweep.values, key=lambda value: abs(float(value) / float(sweep.here) - 1))
     return replace(sweep.live, swept=(Axis(sweep.live.names[0], (near,)),), repeats=1)
 

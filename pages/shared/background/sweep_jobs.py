@@ -257,9 +257,10 @@ def jobs() -> Jobs:
 
 
 def start(slot: str, recipe: Recipe) -> Job:
-    """Return this visitor's job in this slot; one that is quick is complete by then."""
-    job = jobs().start(sessions.visitor(), slot, recipe)
-    job.wait(_FIRST_LOOK_SECONDS)
+    """Return this visitor's job in this slot; a new one that is quick is complete by then."""
+    former, job = at(slot), jobs().start(sessions.visitor(), slot, recipe)
+    if job is not former:
+        job.wait(_FIRST_LOOK_SECONDS)
     return job
 
 

@@ -18,7 +18,7 @@ from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import Scale
-from pages.shared.charts.traces import ZERO, Trace, axis, band, line, rounded
+from pages.shared.charts.traces import EPSILON_TICKS, ZERO, Trace, axis, band, line, rounded, this_setting
 from pages.shared.settings.catalogue import Settings
 
 _FIRST = ("none", "central")  # groups of the third panel start with these
@@ -123,7 +123,6 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
     foot, top = ((10**v if scale.log else v) for v in span)
     bands = band(2, name, look.colour, at)
     bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
-    spot = line(2, "this setting", "#000000", x=[], y=[foot, top])
     free_look = reference_look(results)
     return [
         *bands,
@@ -133,7 +132,7 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
         line(2, METHODS[plain_method].title, free_look.colour, free_look.dash, x=ends)
         | {"y": scale.drawn([level] * 2)},
         line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
-        spot | {"meta": "text-colour", "hoverinfo": "skip"},
+        this_setting(2, [], [foot, top]),
     ]
 
 
@@ -183,7 +182,7 @@ class Comparison:
         waiting = name in self.results.slow and not self.results.measured(name, epsilon)
         return f"<i>{label} · not live</i>" if waiting else label
 
-    def frame(self, epsilon: float) -> tuple[dict[int, Trace], list[str]]:
+    def frame(self, epsilon: float) -> tuple[Trace, list[str]]:
         """Return dots and intervals at this epsilon, best first in each group, and the axis labels."""
         low, middle, high = self._spreads[:, EPSILONS.index(epsilon)].T
         sign = -1 if self.scale.metric == "energy" else 1
@@ -197,12 +196,8 @@ class Comparison:
             words += [heading, *(self._label(name, epsilon) for name in ranked)]
         arms = {"array": rounded(high - middle), "arrayminus": rounded(middle - low), "symmetric": False}
         look = {"thickness": 2, "width": 4, "color": style.faded(style.GUESS, 0.9)}
-        dots = {
-            "x": self.scale.drawn(middle),
-            "y": [rows[name] for name in self.names],
-            "error_x": arms | look,
-        }
-        return {0: dots}, words
+        y = [rows[name] for name in self.names]
+        return {"x": self.scale.drawn(middle), "y": y, "error_x": arms | look}, words
 
 
 def bounds_at(results: Results, epsilon: float) -> tuple[Bound, Bound]:
@@ -225,21 +220,15 @@ def explorer(results: Results, settings: Settings, bounds: Sequence[tuple[Bound,
     second = sweep(results, scale, [prediction for _, prediction in bounds], span)
     third = Comparison(results, scale, plain)
     rounds = first.traces if first is not None else []
-    panels = (rounds, second, third.traces)
-    starts = (0, len(rounds), len(rounds) + len(second))
+    dots_at = len(rounds) + len(second)  # their place among all traces, after the mark of this epsilon
     frames = []
     for at, (theorem, prediction) in zip(EPSILONS, bounds, strict=True):
         dots, words = third.frame(at)
-        iterates = first.frame(at, theorem, prediction) if first is not None else {}
-        patches = (iterates, {len(second) - 1: {"x": [at] * 2}}, dots)
-        moved = {
-            str(start + i): patch
-            for start, part in zip(starts, patches, strict=True)
-            for i, patch in part.items()
-        }
-        frames.append({"traces": moved, "methods": words})
+        moved = first.frame(at, theorem, prediction) if first is not None else {}
+        moved |= {dots_at - 1: {"x": [at] * 2}, dots_at: dots}
+        frames.append({"traces": {str(i): patch for i, patch in moved.items()}, "methods": words})
     return {
-        "data": [trace for traces in panels for trace in traces],
+        "data": [*rounds, *second, *third.traces],
         "layout": _layout(results, scale, span, third, plain),
         "frames": frames,
     }
@@ -251,8 +240,8 @@ def _layout(
     word = "energy" if scale.metric == "energy" else "error"
     plain_measure = "share of signal captured" if scale.metric == "energy" else "error"
     measure = plain_measure if plain else text.METRIC_TITLES[scale.metric]
-    log = {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6}
-    value = {"range": span, "fixedrange": False} | (log if scale.log else {"type": "linear"})
+    kind = "log" if scale.log else "linear"
+    value = {"decades": scale.log, "type": kind, "range": span, "fixedrange": False}
     titles = (
         f"{METHODS[TRACED].title}, {'round by round' if plain else f'{word} per iteration'}",
         "What more privacy costs" if plain else f"{word.capitalize()} against ε",
@@ -263,14 +252,13 @@ def _layout(
     round_title, ticks = "round" if plain else "iteration t", max(1, rounds // 5)
     first = {
         "xaxis": axis(round_title, range=[-0.3, rounds + 0.3], dtick=ticks),
-        "yaxis": axis(measure) | value,
+        "yaxis": axis(measure, **value),
     }
     return ({} if alone else first) | {
-        "xaxis2": axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2")
-        | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
+        "xaxis2": axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2") | EPSILON_TICKS,
         # Beside the first panel it shares that panel's scale.
-        "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone) | value,
-        "xaxis3": axis(measure, anchor="y3") | value,
+        "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone, **value),
+        "xaxis3": axis(measure, anchor="y3", **value),
         "yaxis3": axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
         | {"tickvals": third.positions, "showgrid": False},
         "meta": {"titles": titles[1:] if alone else titles, "rows": third.bottom + 0.6},
