@@ -36,7 +36,7 @@ from dppca_core.populations import gaussian_patients, spiked
 from dppca_core.privacy import Budget
 from dppca_core.records import Bound
 from pages.shared.background import memory
-from pages.shared.settings import to_experiment
+from pages.shared.settings import catalogue, to_experiment
 
 MB = 2**20
 VIEW_BYTES = 2**16  # of a view without its cells and without arrays that grow with the features
@@ -135,7 +135,7 @@ def regimes(
 def warm_up() -> None:
     """Use one BLAS thread, measure the default experiment, and exempt loaded modules from collection."""
     use_one_thread()
-    experiment, epsilon = to_experiment.default()
+    experiment, epsilon = to_experiment.from_settings(catalogue.defaults())
     cells = results(experiment)
     cells.try_cells(cells.first(epsilon))
     gc.collect()

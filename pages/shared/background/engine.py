@@ -6,8 +6,6 @@ that fails ends only the work it belongs to. The engine never interrupts a step:
 two steps.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

@@ -6,8 +6,6 @@ work. Each line follows one rule: the first entry runs, one of each visitor at a
 of its line after a step if it has more. So visitors take turns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum

@@ -224,8 +224,7 @@ class Jobs:
 
     def at(self, visitor: str, slot: str) -> Job | None:
         """Return the visitor's job in this slot, if there is one."""
-        with self._lock:
-            return self._jobs.get((visitor, slot))
+        return self._jobs.get((visitor, slot))
 
     def _keep(self, job: Job) -> None:
         table = job.table()

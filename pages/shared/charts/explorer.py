@@ -1,7 +1,5 @@
 """Draw the front page's three linked panels, with a frame for each epsilon. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

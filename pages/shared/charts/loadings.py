@@ -1,7 +1,5 @@
 """Draw a release's loadings beside the true ones, as a heat map. No Streamlit here."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

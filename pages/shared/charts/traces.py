@@ -4,8 +4,6 @@ A figure is {"data", "layout", "frames"}; frames hold the parts of the traces th
 can scrub through them without asking the server.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

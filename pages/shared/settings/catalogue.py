@@ -3,8 +3,6 @@
 No Streamlit here, so that tests need no browser. Options are round numbers; a link may hold anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -164,15 +162,14 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
     now, reasons = _resolve(requested, None)
     sentences = []
     for key in dict.fromkeys([*link_text, *reasons]):
-        name, value = CHOICES[key].name(now["view"] == "board"), CHOICES[key].text(now[key])
+        choice = CHOICES[key]
         if key not in link_text:
             sentences.append(_change(key, requested, now, reasons[key]))
-        elif key in reasons:
-            sentences.append(f"{name} was {link_text[key]}: set to {value}, as {reasons[key]}.")
-        elif CHOICES[key].numeric and link_text[key][0] in "+-.0123456789":
-            sentences.append(f"{name} was {link_text[key]}: set to {value}, the nearest setting.")
-        else:
-            sentences.append(f"{name} was {link_text[key]}: set to {value}.")
+            continue
+        number = choice.numeric and link_text[key][0] in "+-.0123456789"
+        why = f", as {reasons[key]}" if key in reasons else ", the nearest setting" if number else ""
+        name, value = choice.name(now["view"] == "board"), choice.text(now[key])
+        sentences.append(f"{name} was {link_text[key]}: set to {value}{why}.")
     return now, sentences
 
 
@@ -187,9 +184,7 @@ def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, l
 
 def _change(key: str, before: Settings, now: Settings, reason: str) -> str:
     choice = CHOICES[key]
-    verb = "set"
-    if choice.numeric:
-        verb = "lowered" if now[key] < before[key] else "raised"
+    verb = ("lowered" if now[key] < before[key] else "raised") if choice.numeric else "set"
     return f"{choice.name(now['view'] == 'board')} {verb} to {choice.text(now[key])}: {reason}."
 
 

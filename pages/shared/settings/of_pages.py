@@ -6,8 +6,6 @@ Such a file may hold
     PANEL              what the page changes in the panel of shared settings, a `Panel`
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache

@@ -5,7 +5,7 @@ from typing import Any
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.populations.spiked import SpikedModel
-from pages.shared.settings.catalogue import Settings, defaults
+from pages.shared.settings.catalogue import Settings
 
 _RUNS = (
     *("s_hat", "providers", "largest_share", "iterations", "burn_in", "provider_noise"),
@@ -41,8 +41,3 @@ def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
 def runs(experiment: ExplorerExperiment) -> dict[str, Any]:
     """Return the arguments of `Recipe` that all recipes of this experiment's runs share."""
     return {name: getattr(experiment, name) for name in (*_RUNS, "failure")}
-
-
-def default() -> tuple[ExplorerExperiment, float]:
-    """Return the experiment and the epsilon that the front page opens with."""
-    return from_settings(defaults())

@@ -1,7 +1,5 @@
 """Bind all settings to the link, and show the widgets that set them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -147,8 +145,7 @@ def settings() -> Settings:
 
 def last_move() -> tuple[str, int] | None:
     """Return the slider that was moved last, and by how many options."""
-    move: tuple[str, int] | None = st.session_state.get(_MOVE)
-    return move
+    return st.session_state.get(_MOVE)
 
 
 def notices(plain: bool = False) -> None:
