@@ -1,7 +1,8 @@
 """Form the recipe of a family of trajectories from settings, and read rates off its runs. No Streamlit."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pandas as pd
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
-from dppca_core.experiments import Axis, Recipe, variant
+from dppca_core.experiments import Axis, Recipe
 from dppca_core.experiments.explorer.contraction import Contraction, contraction, tail
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.quantiles import quantiles
@@ -68,19 +69,8 @@ def family(settings: Settings) -> Family:
     values = tuple(value for value, conflict in conflicts.items() if conflict is None)
     left_out = {value: conflict for value, conflict in conflicts.items() if conflict is not None}
     experiment, epsilon = to_experiment.from_settings(settings)
-    table = isinstance(experiment.population, str)
-    recipe = Recipe(
-        population=experiment.population,
-        methods=(variant(method.name),),
-        swept=(Axis(key, values),),
-        n=None if table else experiment.n,
-        k=experiment.k if table else None,
-        epsilon=epsilon,
-        delta=experiment.delta,
-        repeats=experiment.repeats,
-        metrics=("rounds",),
-        **to_experiment.runs(experiment),
-    )
+    along, k = Axis(key, values), experiment.k if experiment.table else None
+    recipe = to_experiment.recipe(experiment, epsilon, (method.name,), along, k=k, metrics=("rounds",))
     return Family(key, values, settings[key], recipe, left_out)
 
 
@@ -92,7 +82,6 @@ class CurveReading:
     guess: float
     ratio: float  # lambda_{k+1} / lambda_k
     theorem: Bound
-    runs: int = 0
     low: Array | None = None  # by round: 10 %, 50 %, 90 % over the runs
     middle: Array | None = None
     high: Array | None = None
@@ -113,13 +102,13 @@ def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[Cu
     for value in family.values:
         experiment, epsilon = to_experiment.from_settings(settings | {"start": "random", family.key: value})
         ratio, theorem = _theorem(experiment, epsilon)
-        blank = CurveReading(value, random_guess(experiment.d, experiment.k), ratio, theorem)
-        runs = rounds[rounds[family.key] == value]
-        results.append(_read(blank, runs, experiment) if len(runs) else blank)
+        guess, runs = random_guess(experiment.d, experiment.k), rounds[rounds[family.key] == value]
+        measured = _read(runs, experiment) if len(runs) else {}
+        results.append(CurveReading(value, guess, ratio, theorem, **measured))
     return results
 
 
-def _read(blank: CurveReading, runs: pd.DataFrame, experiment: ExplorerExperiment) -> CurveReading:
+def _read(runs: pd.DataFrame, experiment: ExplorerExperiment) -> dict[str, Any]:
     errors = runs.pivot(index="repeat", columns="round", values="sin_theta").to_numpy()
     low, middle, high = quantiles(errors)
     fit = contraction(middle, d=experiment.d, k=experiment.k)
@@ -127,7 +116,7 @@ def _read(blank: CurveReading, runs: pd.DataFrame, experiment: ExplorerExperimen
     if fit.plateau is not None:
         ends = np.median(errors[:, -tail(len(middle)) :], axis=1)
         spread = tuple(float(v) for v in quantiles(ends)[[0, 2]])
-    return replace(blank, runs=len(errors), low=low, middle=middle, high=high, fit=fit, spread=spread)
+    return {"low": low, "middle": middle, "high": high, "fit": fit, "spread": spread}
 
 
 @lru_cache(maxsize=256)

@@ -71,17 +71,13 @@ class ComparisonMeasure:
     def guess(self, name: str, value: Value) -> float:
         """Return what a random subspace gives where the swept parameter has this value."""
         experiment, eigenvalues = self.results.experiment, self.results.truth.eigenvalues
-        population, d, k = experiment.population, experiment.d, experiment.k
-        if isinstance(population, SpikedModel) and name in ("d", "k", "s"):
-            sizes = {"d": d, "k": k, "s": population.s} | {name: int(value)}
-            d, k = sizes["d"], sizes["k"]
-            if self.energy:
-                eigenvalues = replace(population, **sizes).eigenvalues
-        elif name == "k":
-            k = int(value)
-        if self.energy:
-            return subspace_metrics.random_energy(eigenvalues, k)
-        return self.factor * subspace_metrics.random_guess(d, k)
+        sizes = {name: int(value)} if name in ("d", "k", "s") else {}
+        d, k = sizes.get("d", experiment.d), sizes.get("k", experiment.k)
+        if not self.energy:
+            return self.factor * subspace_metrics.random_guess(d, k)
+        if sizes and isinstance(experiment.population, SpikedModel):
+            eigenvalues = replace(experiment.population, **sizes).eigenvalues
+        return subspace_metrics.random_energy(eigenvalues, k)
 
 
 def spreads(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], name: str) -> Spreads:

@@ -38,19 +38,15 @@ def stored() -> dict[str, Any]:
     """
     try:
         record: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
-        _check(record)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as reason:
-        raise ValueError("data/peers.json cannot be read: restore it, or run make bench-peers") from reason
+        for name in ("epsilon", "delta", "k", "s"):
+            float(record["settings"][name])
+        whole = record["date"] and record["limit_seconds"] > 0 and dict(record["versions"])
+        whole = whole and {"sparse population", "breast_cancer"} <= set(_table(record)["population"])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        whole = False
+    if not whole:
+        raise ValueError("data/peers.json cannot be read: restore it, or run make bench-peers")
     return record
-
-
-def _check(record: dict[str, Any]) -> None:
-    for name in ("epsilon", "delta", "k", "s"):
-        float(record["settings"][name])
-    if not record["date"] or not record["limit_seconds"] > 0 or not dict(record["versions"]):
-        raise ValueError("date, limit_seconds or versions are missing")
-    if not {"sparse population", "breast_cancer"} <= set(_table(record)["population"]):
-        raise ValueError("places are missing")
 
 
 def table() -> pd.DataFrame:

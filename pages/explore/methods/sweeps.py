@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments import Axis, Recipe, variant
+from dppca_core.experiments import Axis, Recipe
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps import run_cells
@@ -82,27 +82,16 @@ def recipe(
 
     What is swept has no value of its own, so moving its control reuses the rows.
     """
-    swept = {along.name: along.values}
-    population, k = experiment.population, experiment.k
-    if isinstance(population, SpikedModel):
-        sizes: dict[str, Any] = {name: max(swept[name]) for name in ("d", "s") if name in swept}
-        if "k" in swept:
-            sizes["k"] = min(swept["k"])
-        population = replace(population, **sizes)
-        k = population.k
-    table = isinstance(population, str)
-    return Recipe(
-        population,
-        tuple(variant(name) for name in methods),
-        (along,),
-        n=None if table or "n" in swept else experiment.n,
-        k=None if "k" in swept else k,
-        epsilon=1.0 if "epsilon" in swept else epsilon,
-        delta=1e-5 if "delta" in swept else experiment.delta,
-        repeats=repeats,
-        metrics=("sin", "energy") if experiment.energy else ("sin",),
-        **to_experiment.runs(experiment) | ({"providers": 1} if "providers" in swept else {}),
-    )
+    population = experiment.population
+    ends = {"d": max, "s": max, "k": min}  # of what is swept, a population that is possible
+    if isinstance(population, SpikedModel) and along.name in ends:
+        population = replace(population, **{along.name: ends[along.name](along.values)})
+    fields = {"k": experiment.k, "population": population, "repeats": repeats}
+    fields["metrics"] = ("sin", "energy") if experiment.energy else ("sin",)
+    unswept = {"n": None, "k": None, "delta": 1e-5, "providers": 1}
+    fields |= {name: value for name, value in unswept.items() if name == along.name}
+    at = 1.0 if along.name == "epsilon" else epsilon
+    return to_experiment.recipe(experiment, at, methods, along, **fields)
 
 
 def for_panel(

@@ -1,6 +1,7 @@
 """The sentences and the table of the methods page, formed from its numbers. No Streamlit here."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -28,19 +29,12 @@ INTRODUCTION = (
 NOTHING_QUICK = "None of these methods is quick here: measure one at its button."
 FRONTIER_HELP = "Click a point to see one release of it, or choose it below."
 LOADINGS_NOTE = "Its directions are turned onto the true ones, as only what they span is estimated."
-_OF_TRUST = {
-    "central": "of those that trust a curator",
-    "untrusted server": "of those that trust no server",
-    "secure aggregation": "of those that add up in secret",
-    "local": "of those that trust nobody",
-    "none": "without privacy",
-}
-_NEEDS_TRUST = {
-    "central": "a curator who sees all second moments",
-    "untrusted server": "noise added at each hospital, any server",
-    "secure aggregation": "sums that no one can look into",
-    "local": "noise added at each patient, nobody trusted",
-    "none": "all second moments in the open",
+_TRUSTS = {  # who trusts alike, and what that takes
+    "central": ("of those that trust a curator", "a curator who sees all second moments"),
+    "untrusted server": ("of those that trust no server", "noise added at each hospital, any server"),
+    "secure aggregation": ("of those that add up in secret", "sums that no one can look into"),
+    "local": ("of those that trust nobody", "noise added at each patient, nobody trusted"),
+    "none": ("without privacy", "all second moments in the open"),
 }
 _NEEDS = {
     "s_hat": "how many rows to keep",
@@ -54,7 +48,7 @@ def needs(name: str) -> str:
     """Return what a method must be given."""
     method = METHODS[name]
     options = [words for use, words in _NEEDS.items() if use in method.uses]
-    return "; ".join([_NEEDS_ALONE.get(name, _NEEDS_TRUST[method.trust]), *options])
+    return "; ".join([_NEEDS_ALONE.get(name, _TRUSTS[method.trust][1]), *options])
 
 
 def at_here(table: pd.DataFrame, key: str, here: Value) -> pd.DataFrame:
@@ -94,11 +88,11 @@ def _least_error(measure: ComparisonMeasure, errors: Mapping[str, Array], key: s
         kinds.setdefault(kind, {})[name] = error
     guess, trusts = measure.guess(key, here), [trust for trust, _ in kinds]
     parts = []
-    for trust, guarantee in sorted(kinds, key=lambda kind: list(_OF_TRUST).index(kind[0])):
+    for trust, guarantee in sorted(kinds, key=lambda kind: list(_TRUSTS).index(kind[0])):
         equals = kinds[trust, guarantee]
         promise = f" and are {text.GUARANTEES[guarantee]}" if trusts.count(trust) > 1 else ""
         if len(equals) > 1:
-            parts.append(f"{_OF_TRUST[trust]}{promise}, {_winner(equals, guess, measure)}")
+            parts.append(f"{_TRUSTS[trust][0]}{promise}, {_winner(equals, guess, measure)}")
     if not parts:
         return ", no two of these methods trust the same and promise the same: nothing to rank."
     sentence = f": {'; '.join(parts)}. A random guess has {text.short(guess)}."
@@ -209,21 +203,19 @@ def needed(estimates: pd.DataFrame, target: float, plain: bool) -> str:
     """Return who never gets there, and who needs the fewest patients within each trust."""
     if not len(estimates):
         return text.MEASURING
-    titles = {row.label: METHODS[row.method].title for row in estimates.itertuples()}
     reached = estimates[np.isfinite(estimates["patients"])].sort_values("patients")
-    trusts = [METHODS[name].trust for name in reached["method"]]
     parts = []
-    for trust, words in _OF_TRUST.items():
-        if trust in trusts:
-            best = reached.iloc[trusts.index(trust)]
-            most = "at most " if best["state"] == "at most" else ""
-            title = titles[best["label"]].removesuffix(", no privacy")
-            parts.append(f"{words}, {title} needs {most}{text.patients(best['patients'])}")
+    for trust, (words, _) in _TRUSTS.items():
+        equals = [row for row in reached.itertuples() if METHODS[row.method].trust == trust]
+        if equals:
+            most = "at most " if equals[0].state == "at most" else ""
+            title = METHODS[equals[0].method].title.removesuffix(", no privacy")
+            parts.append(f"{words}, {title} needs {most}{text.patients(equals[0].patients)}")
     name = "an error" if plain else "error"
     if not parts:
         return f"No method reaches {name} of {text.number(target)} with the most patients measured."
     sentence = f"For {name} of {text.number(target)}: {'; '.join(parts)}."
-    never = [titles[row.label] for row in estimates.itertuples() if row.state == "never"]
+    never = [METHODS[row.method].title for row in estimates.itertuples() if row.state == "never"]
     if never:
         sentence += f" Not reached by the most patients measured: {', '.join(never)}."
     return sentence
@@ -275,29 +267,18 @@ def frontier(corners: Sequence[Corner], plain: bool) -> str:
     """Return which methods the hull runs through, from strict to loose privacy."""
     if not corners:
         return "None of these methods is a tenth better than a random guess, or can be on the hull."
-    ranges: list[tuple[str, float, float, frozenset[str]]] = []
-    for name, epsilon, _, level in corners:
-        first = epsilon
-        if ranges and ranges[-1][0] == name:
-            _, first, _, before = ranges.pop()
-            level &= before
-        ranges.append((name, first, epsilon, level))
     symbol = "privacy setting" if plain else "ε ="
-    parts = [
-        f"{METHODS[name].title} at {symbol} {_range(low, high)} "
-        f"({text.TRUST_TITLES[METHODS[name].trust].lower()}){_level_with(level)}"
-        for name, low, high, level in ranges
-    ]
+    parts = []
+    for name, group in groupby(corners, key=lambda corner: corner.method):
+        run = list(group)
+        low, high = (text.number(corner.epsilon) for corner in (run[0], run[-1]))
+        level = frozenset.intersection(*(corner.level for corner in run))
+        titles = " and ".join(METHODS[other].title for other in sorted(level))
+        beside = f", with {titles} level within the spread of the runs" if titles else ""
+        trust = text.TRUST_TITLES[METHODS[name].trust].lower()
+        at = low if low == high else f"{low} to {high}"
+        parts.append(f"{METHODS[name].title} at {symbol} {at} ({trust}){beside}")
     return f"Least error for its privacy, as far as drawn: {'; '.join(parts)}."
-
-
-def _range(low: float, high: float) -> str:
-    return text.number(low) if low == high else f"{text.number(low)} to {text.number(high)}"
-
-
-def _level_with(names: Collection[str]) -> str:
-    titles = [METHODS[name].title for name in sorted(names)]
-    return f", with {' and '.join(titles)} level within the spread of the runs" if titles else ""
 
 
 def off_hull(reasons: Mapping[str, str]) -> str:

@@ -311,4 +311,4 @@ def test_every_method_has_words_for_what_it_needs():
     words = {name: text.needs(name) for name in METHODS}
     assert all(words.values())
     assert all(text._NEEDS[use] in words["dps_pca"] for use in ("s_hat", "iterations"))
-    assert words["cape"] == text._NEEDS_TRUST["secure aggregation"]
+    assert words["cape"] == text._TRUSTS["secure aggregation"][1]
