@@ -56,9 +56,12 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
         return MEASURING
     plain = settings["view"] == "board"
     at = "" if plain else f" ({name(family.key, reading.value, plain)})"
-    along = _best_rounds if family.key == "iterations" else _along
     sentence = f"At this setting{at} {_course(reading, settings)}{_theorem_clause(reading, settings)}."
-    return f"{sentence} {along(family, readings, settings)}".strip()
+    measured = [reading for reading in readings if reading.fit is not None]
+    if len(measured) < 2:
+        return sentence
+    along = _best_rounds if family.key == "iterations" else _along
+    return f"{sentence} {along(family, measured, settings)}"
 
 
 def _end(reading: CurveReading, settings: Settings, at: int = -1) -> str:
@@ -101,10 +104,7 @@ def _theorem_clause(reading: CurveReading, settings: Settings) -> str:
     return f"; Theorem 4.3 promises no rate here ({limits})"
 
 
-def _along(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
-    measured = [reading for reading in readings if reading.fit is not None]
-    if len(measured) < 2:
-        return ""
+def _along(family: Family, measured: Sequence[CurveReading], settings: Settings) -> str:
     plain = settings["view"] == "board"
     first, last = measured[0], measured[-1]
     start = f"{CHOICES[family.key].plain}: from" if plain else "From"
@@ -119,21 +119,16 @@ def _along(family: Family, readings: Sequence[CurveReading], settings: Settings)
     return f"{sentence}, the factor from {text.short(rates[0])} to {text.short(rates[1])}."
 
 
-def _best_rounds(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
+def _best_rounds(family: Family, measured: Sequence[CurveReading], settings: Settings) -> str:
     """Return the best number of rounds: more come nearer, but each is noisier, for they share the budget."""
-    measured = [reading for reading in readings if reading.middle is not None]
-    if len(measured) < 2:
-        return ""
     best, most = min(measured, key=lambda reading: float(reading.middle[-1])), measured[-1]
+    rounds = text.count(best.value, "round is", "rounds are")
+    sentence = f"Of those shown, {rounds} best, with error {_end(best, settings)}"
     if best is most:
-        return (
-            f"Of those shown, {best.value} rounds are best, with error {_end(best, settings)}: "
-            "more rounds still help."
-        )
+        return f"{sentence}: more rounds still help."
     return (
-        f"Of those shown, {text.count(best.value, 'round is', 'rounds are')} best, with error "
-        f"{_end(best, settings)}; {most.value} end at {_end(most, settings)}, as more rounds share one "
-        "budget and each gets more noise."
+        f"{sentence}; {most.value} end at {_end(most, settings)}, as more rounds share one budget and each "
+        "gets more noise."
     )
 
 
@@ -141,13 +136,10 @@ def table(family: Family, readings: Sequence[CurveReading], settings: Settings) 
     """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
     plain = settings["view"] == "board"
     theorem = settings["traced"] == TRACED and not plain
+    heads = [text.symbols(family.key), "factor per round", "rounds fitted", "plateau", "10-90 %"]
+    heads += ["rounds until within 10 %", *(["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []), "λₖ₊₁/λₖ"]
     if plain:
         heads = [CHOICES[family.key].plain, "Error at the end", "8 of 10 runs", "Rounds until then"]
-    else:
-        heads = [text.symbols(family.key), "factor per round", "rounds fitted", "plateau"]
-        heads += ["10-90 %", "rounds until within 10 %"]
-        heads += ["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []
-        heads.append("λₖ₊₁/λₖ")
     rows = []
     for reading in readings:
         shown = CHOICES[family.key].text(reading.value)
@@ -180,18 +172,18 @@ def below_table(readings: Sequence[CurveReading], settings: Settings) -> str:
     """Return what the table's words mean."""
     if settings["view"] == "board":
         return "The error at the end is the middle of all runs over the last third of the rounds."
-    sentences = [
+    sentence = (
         "Fitted to the median line: the factor is that of the angle's tangent in the rounds between the "
         "random guess and the plateau; thresholding that begins after the burn-in is part of it."
-    ]
+    )
     if settings["traced"] != TRACED:
-        return f"{sentences[0]} Without noise, rounds tend to the factor λₖ₊₁/λₖ."
-    sentences.append("Theorem 4.3's rate needs more than is checked in its column: see *Bounds*.")
+        return f"{sentence} Without noise, rounds tend to the factor λₖ₊₁/λₖ."
+    sentence += " Theorem 4.3's rate needs more than is checked in its column: see *Bounds*."
     void = next((reading for reading in readings if reading.theorem_rate is None), None)
     if void is not None:
         limit = text.short(1 - void.theorem.quantities["gamma"])
-        sentences.append(f"It is void where α is not below 1 − γ, here {limit}.")
-    return " ".join(sentences)
+        sentence += f" It is void where α is not below 1 − γ, here {limit}."
+    return sentence
 
 
 def notes(family: Family, settings: Settings) -> list[str]:

@@ -54,25 +54,18 @@ def _figures(
     results: Results, epsilon: float, settings: Settings, payload: dict[str, Any]
 ) -> list[ReportFigure]:
     words = payload["words"][payload["active"]]
-    finding = f"{words.get('spoken') or words['sentence']} {phrases.error_definition(settings)}"
+    finding = f"{words['sentence']} {phrases.error_definition(settings)}"
     figures = [ReportFigure(payload, "The cost by round, by privacy setting and by method", finding)]
     if (TRACED, epsilon, 0) in results.failed:
         return figures
     share = text.percent(results.cell(TRACED, epsilon, 0).support)
-    title, weights, rows = (
-        ("Weights of one release", "weights", "measurements that matter most")
-        if settings["view"] == "board"
-        else (
-            "Loadings of one release, turned onto the true ones",
-            "loadings",
-            "rows with the largest true loadings",
-        )
-    )
-    kept = (
-        "every row is kept."
-        if results.support_size >= results.experiment.d
-        else f"it kept {share} of the {results.support_size:,} {rows}."
-    )
+    title, weights = "Loadings of one release, turned onto the true ones", "loadings"
+    rows = "rows with the largest true loadings"
+    if settings["view"] == "board":
+        title, weights, rows = "Weights of one release", "weights", "measurements that matter most"
+    kept = f"it kept {share} of the {results.support_size:,} {rows}."
+    if results.support_size >= results.experiment.d:
+        kept = "every row is kept."
     finding = f"Left the true {weights}, right those that one run found: {kept}"
     figure = loadings.loadings(results, results.estimate(TRACED, epsilon, 0).basis)
     return [*figures, ReportFigure(figure, title, finding)]

@@ -24,16 +24,13 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.collaboration.transcript import Transcript
-from dppca_core.experiments.demonstrations import neighbours
 from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
-from dppca_core.experiments.demonstrations.neighbours import Picture
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.populations import gaussian_patients, spiked
-from dppca_core.privacy import Budget
 from dppca_core.records import Bound
 from pages.shared.background import memory
 from pages.shared.settings import catalogue, to_experiment
@@ -106,12 +103,6 @@ def transcript(recipe: CollaborationSetting, way: str) -> Transcript:
 
     result: Transcript = TRANSCRIPTS.get((recipe, way), simulate, size)
     return result
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def picture(budget: Budget, seed: int) -> Picture:
-    """Return two neighbouring data sets and their releases."""
-    return neighbours.picture(budget, seed=seed)
 
 
 @st.cache_resource(max_entries=512, show_spinner=False)

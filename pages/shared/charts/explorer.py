@@ -107,30 +107,24 @@ class Trajectories:
 
 def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]) -> list[Trace]:
     """Return panel 2: error against epsilon; the last trace marks the current epsilon, once it has an x."""
-    method, plain_method = results.experiment.method, reference(results)
-    look = style.look(method)
-    name = METHODS[method].title
+    method, free = results.experiment.method, reference(results)
+    look, free_look, name = style.look(method), reference_look(results), METHODS[method].title
     spread = spreads(results, scale, (method,))[0]
     seen = np.isfinite(spread[:, 1])
     at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
-    low, middle, high = spread[seen].T
-    predicted = [bound.total if bound.applies else math.nan for bound in predictions]
-    free = results.measured(plain_method, EPSILONS[0])
-    level = quantiles([scale.last(cell) for cell in free])[1] if free else math.nan
+    low, middle, high = (scale.drawn(values) for values in spread[seen].T)
+    predicted = scale.bounded([bound.total if bound.applies else math.nan for bound in predictions])
+    runs = [scale.last(cell) for cell in results.measured(free, EPSILONS[0])]
+    level = scale.drawn([quantiles(runs)[1] if runs else math.nan] * 2)
     ends = [EPSILONS[0], EPSILONS[-1]]
-    foot, top = ((10**v if scale.log else v) for v in span)
-    bands = band(2, name, look.colour, at)
-    bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
-    free_look = reference_look(results)
+    lower, upper = band(2, name, look.colour, at)
     return [
-        *bands,
-        line(2, name, look.colour, x=at, y=scale.drawn(middle), meta="ghost"),
-        line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS))
-        | {"y": scale.drawn(scale.bounded(np.array(predicted)))},
-        line(2, METHODS[plain_method].title, free_look.colour, free_look.dash, x=ends)
-        | {"y": scale.drawn([level] * 2)},
+        *(lower | {"y": low}, upper | {"y": high}),
+        line(2, name, look.colour, x=at, y=middle, meta="ghost"),
+        line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS), y=scale.drawn(predicted)),
+        line(2, METHODS[free].title, free_look.colour, free_look.dash, x=ends, y=level),
         line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
-        this_setting(2, [], [foot, top]),
+        this_setting(2, [], [(10**v if scale.log else v) for v in span]),
     ]
 
 
@@ -158,19 +152,14 @@ class Comparison:
 
     def _dots(self, plain: bool) -> Trace:
         """Return all methods as one trace: a trace for each would take most of a redraw."""
-        looks = [style.look(name) for name in self.names]
+        looks, k = [style.look(name) for name in self.names], self.results.experiment.k
         methods = [METHODS[name] for name in self.names]
         colours, symbols = [look.colour for look in looks], [look.symbol for look in looks]
-        guarantees = [
-            text.guarantee(method.guarantee_at(self.results.experiment.k), plain) for method in methods
-        ]
         return line(3, "methods", style.GUESS) | {
             "mode": "markers",
             "meta": "ghost",
             "marker": {"color": colours, "symbol": symbols, "size": 11},
-            "customdata": [
-                [method.title, guarantee] for method, guarantee in zip(methods, guarantees, strict=True)
-            ],
+            "customdata": [[m.title, text.guarantee(m.guarantee_at(k), plain)] for m in methods],
             "hovertemplate": "%{x:.3g}<br>%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         }
 

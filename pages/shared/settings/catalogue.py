@@ -28,6 +28,9 @@ _ROWS = (*range(2, 31), 35, 40, 45, 50, 60, 64, 70, 80, 90, 100, 120, 150, 200, 
 _ROWS = (*_ROWS, 680, 800, 1000, 1200, 1500, 2000)
 _FEATURES = (10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100, 120, 140, 160, 200, 250, 300, 400, 500)
 _FEATURES = (*_FEATURES, 600, 800, 1000, 1200, 1500, 2000)
+_SPIKES = (20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+_BULKS = (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0)
+_VIEWS = {"board": "Board", "analyst": "Analyst", "researcher": "Researcher"}
 _HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
 
 SYNTHETIC = "synthetic"
@@ -58,10 +61,8 @@ CHOICES: dict[str, Choice] = {
         Choice("k", "Components k", "Directions to find", tuple(range(1, 21)), 3),
         Choice("s", "Rows that matter s", "Measurements that matter", _ROWS, 10),
         Choice("s_hat", "Rows kept ŝ", "Measurements kept", _ROWS, 20, link_name="shat"),
-        Choice(
+        _among(
             *("largest_share", "Largest hospital's share", "Largest hospital's share"),
-            (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
-            0.0,
             {0.0: "equal", **{i / 10: f"{i * 10} %" for i in range(1, 10)}},
             link_name="share",
         ),
@@ -95,16 +96,8 @@ CHOICES: dict[str, Choice] = {
             {"public": "public bound", "largest": "largest row, as published"},
             help="Dividing by the largest row looks at private rows: for reproducing papers only.",
         ),
-        Choice(
-            *("spike", "Spike eigenvalue", "Strength of the pattern"),
-            (20.0, 50.0, 100.0, 200.0, 500.0, 1000.0),
-            100.0,
-        ),
-        Choice(
-            *("bulk", "Largest bulk eigenvalue", "Strength of the background"),
-            (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0),
-            10.0,
-        ),
+        Choice("spike", "Spike eigenvalue", "Strength of the pattern", _SPIKES, 100.0),
+        Choice("bulk", "Largest bulk eigenvalue", "Strength of the background", _BULKS, 10.0),
         _among(
             *("start", "Start", "Start"),
             {"random": "random", "near": "0.1 from the truth (simulation only)"},
@@ -117,12 +110,7 @@ CHOICES: dict[str, Choice] = {
             {"sin": "‖sin Θ‖", "projector": "projector distance", "energy": "captured energy"},
         ),
         Choice("scale", "Error axis", "Error axis", ("log", "linear"), "log"),
-        Choice(
-            *("view", "Detail", "Detail"),
-            ("board", "analyst", "researcher"),
-            "analyst",
-            {"board": "Board", "analyst": "Analyst", "researcher": "Researcher"},
-        ),
+        Choice("view", "Detail", "Detail", tuple(_VIEWS), "analyst", _VIEWS),
         Choice("ghost", "Hold previous", "Hold previous", (False, True), False),
         Choice("loadings", "Loadings", "Loadings", (False, True), False),
         Choice("slow", "Slow methods", "Slow methods", (False, True), False),
