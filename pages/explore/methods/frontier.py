@@ -33,18 +33,15 @@ def hull(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str]
     """
     spreads, guess = charts.spreads(table, measure, methods, "epsilon"), measure.guess("epsilon", 1.0)
     _, floor = _span(measure, spreads)
-    owner: dict[tuple[float, float], str] = {}
-    bands: dict[float, dict[str, tuple[float, float]]] = {}
-    for method, (at, (low, middle, high)) in spreads.items():
-        for x, y, *ends in zip(at, np.maximum(middle, floor).tolist(), low, high, strict=True):
-            bands.setdefault(x, {})[method] = (ends[0], ends[1])
+    points: dict[tuple[float, float], str] = {}
+    for method, (at, (_, middle, _)) in spreads.items():
+        for x, y in zip(at, np.maximum(middle, floor).tolist(), strict=True):
             if measure.beats(y, guess):
-                owner.setdefault((x, y), method)
+                points.setdefault((x, y), method)
     corners = []
-    for x, y in lower_hull(list(owner), measure.log):
-        best = owner[x, y]
-        reach = bands[x][best][1]
-        level = frozenset(name for name, ends in bands[x].items() if name != best and ends[0] <= reach)
+    for x, y in lower_hull(list(points), measure.log):
+        best, here = points[x, y], {name: b[:, at.index(x)] for name, (at, b) in spreads.items() if x in at}
+        level = frozenset(name for name in here if name != best and here[name][0] <= here[best][2])
         corners.append(Corner(best, x, y, level))
     return corners
 

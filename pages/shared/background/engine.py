@@ -11,25 +11,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import streamlit as st
 from joblib import cpu_count
 
+from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.failures import surviving
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from pages.shared.background import sessions
 from pages.shared.background.lasting import LastingThread
 from pages.shared.background.queue import LONG_SECONDS, Queue, Queued, QueuePosition, Rank, Work
 
+Cells = CellStore[Any, Any]
 NextCell = Callable[[], tuple[Any, ...] | None]
-
-
-class Cells(Protocol):
-    """Define what is measured cell by cell."""
-
-    def try_cell(self, *cell: Any) -> None:
-        """Measure this cell unless it was, or note why it cannot be."""
 
 
 FIRST_SECONDS = 2.0  # a page measures for this long before it shows what there is

@@ -128,17 +128,16 @@ class Job:
             if not self._cancelled():
                 self.state = "running"
                 self._measure()
-            if not self._complete():
+            if self._complete():
+                self.state = "complete"
+                with failures.surviving("sweep"):
+                    self._keep(self)
+            else:
                 self.abandon()
-                return False
-            self.state = "complete"
         except Exception as reason:
             self.abandon(reason)
         finally:
             self._ended.set()
-        if self.state == "complete":
-            with failures.surviving("sweep"):
-                self._keep(self)
         return False
 
     def abandon(self, reason: Exception | None = None) -> None:

@@ -60,49 +60,45 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
     return out
 
 
-class Trajectories:
-    """Draw panel 1: error per iteration, with the theorem's terms and the closed form."""
-
-    def __init__(self, results: Results, scale: Scale, plain: bool) -> None:
-        self.results, self.scale = results, scale
-        steps = list(range(results.experiment.iterations + 1))
-        look = style.look(TRACED)
-        name = METHODS[TRACED].title
-        terms = ("sampling", "+ privacy", "+ optimisation")
-        marker = {"symbol": look.symbol, "size": 6, "color": look.colour}
-        ends = [steps[0], steps[-1]]
-        self.traces = [
-            *(
-                line(1, f"Theorem 4.3: {term}", style.THEOREM[0], style.THEOREM_DASHES[i], x=steps[1:])
-                | {"fill": "tozeroy" if i == 0 else "tonexty", "fillcolor": style.faded(colour, 0.5)}
-                for i, (term, colour) in enumerate(zip(terms, style.THEOREM, strict=True))
-            ),
-            *band(1, name, look.colour, steps),
-            line(1, name, look.colour, x=steps, mode="lines+markers", marker=marker, meta="ghost"),
-            line(1, "closed-form prediction", look.colour, "dash", x=ends),
-            line(1, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
-        ]
+def rounds(results: Results, scale: Scale, plain: bool) -> list[Trace]:
+    """Return panel 1: error per iteration, with the theorem's terms and the closed form; frames set its y."""
+    look, name = style.look(TRACED), METHODS[TRACED].title
+    steps = list(range(results.experiment.iterations + 1))
+    marker = {"symbol": look.symbol, "size": 6, "color": look.colour}
+    ends = [steps[0], steps[-1]]
+    terms = []
+    for i, term in enumerate(("sampling", "+ privacy", "+ optimisation")):
+        fill = {"fill": "tonexty" if i else "tozeroy", "fillcolor": style.faded(style.THEOREM[i], 0.5)}
+        dash = style.THEOREM_DASHES[i]
+        terms.append(line(1, f"Theorem 4.3: {term}", style.THEOREM[0], dash, x=steps[1:], **fill))
         if plain:
-            for trace in self.traces[:3]:
-                trace["visible"] = False
+            terms[i]["visible"] = False
+    return [
+        *terms,
+        *band(1, name, look.colour, steps),
+        line(1, name, look.colour, x=steps, mode="lines+markers", marker=marker, meta="ghost"),
+        line(1, "closed-form prediction", look.colour, "dash", x=ends),
+        line(1, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
+    ]
 
-    def frame(self, epsilon: float, theorem: Bound, prediction: Bound) -> dict[int, Trace]:
-        """Return what changes with epsilon, by position among the panel's traces."""
-        patch: dict[int, Trace] = {}
-        stacked = np.full((3, self.results.experiment.iterations), math.nan)
-        if theorem.applies:
-            for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
-                row[:] = theorem.terms[term]
-            stacked = stacked.cumsum(axis=0)
-        for i, row in enumerate(stacked):
-            patch[i] = {"y": self.scale.drawn(self.scale.bounded(row))}
-        cells = self.results.measured(TRACED, epsilon)
-        spread = quantiles([self.scale.values(cell) for cell in cells]) if cells else None
-        for i, which in ((3, 0), (4, 2), (5, 1)):
-            patch[i] = {"y": [] if spread is None else self.scale.drawn(spread[which])}
-        total = prediction.total if prediction.applies else math.nan
-        patch[6] = {"y": self.scale.drawn(np.repeat(self.scale.bounded(total), 2))}
-        return patch
+
+def rounds_at(
+    results: Results, scale: Scale, epsilon: float, theorem: Bound, prediction: Bound
+) -> dict[int, Trace]:
+    """Return what changes with epsilon in panel 1, by position among its traces."""
+    stacked = np.full((3, results.experiment.iterations), math.nan)
+    if theorem.applies:
+        for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
+            row[:] = theorem.terms[term]
+        stacked = stacked.cumsum(axis=0)
+    patch = {i: {"y": scale.drawn(scale.bounded(row))} for i, row in enumerate(stacked)}
+    cells = results.measured(TRACED, epsilon)
+    spread = quantiles([scale.values(cell) for cell in cells]) if cells else None
+    for i, which in ((3, 0), (4, 2), (5, 1)):
+        patch[i] = {"y": [] if spread is None else scale.drawn(spread[which])}
+    total = prediction.total if prediction.applies else math.nan
+    patch[6] = {"y": scale.drawn(np.repeat(scale.bounded(total), 2))}
+    return patch
 
 
 def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]) -> list[Trace]:
@@ -203,19 +199,19 @@ def explorer(results: Results, settings: Settings, bounds: Sequence[tuple[Bound,
     plain = settings["view"] == "board"
     scale = Scale(results, settings)
     span = scale.span(_smallest(results, scale))
-    first = Trajectories(results, scale, plain) if results.experiment.method == TRACED else None
+    traced = results.experiment.method == TRACED
+    first = rounds(results, scale, plain) if traced else []
     second = sweep(results, scale, [prediction for _, prediction in bounds], span)
     third = Comparison(results, scale, plain)
-    rounds = first.traces if first is not None else []
-    dots_at = len(rounds) + len(second)  # their place among all traces, after the mark of this epsilon
+    dots_at = len(first) + len(second)  # their place among all traces, after the mark of this epsilon
     frames = []
     for at, (theorem, prediction) in zip(EPSILONS, bounds, strict=True):
         dots, words = third.frame(at)
-        moved = first.frame(at, theorem, prediction) if first is not None else {}
+        moved = rounds_at(results, scale, at, theorem, prediction) if traced else {}
         moved |= {dots_at - 1: {"x": [at] * 2}, dots_at: dots}
         frames.append({"traces": {str(i): patch for i, patch in moved.items()}, "methods": words})
     return {
-        "data": [*rounds, *second, *third.traces],
+        "data": [*first, *second, *third.traces],
         "layout": _layout(results, scale, span, third, plain),
         "frames": frames,
     }

@@ -20,10 +20,6 @@ _PAGES = Path(__file__).resolve().parents[2]
 Reasons = Mapping[str, str]  # by a shared setting's key: why it cannot be moved, in a few words
 
 
-def _nothing(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Panel:
     """Hold what a page changes in the panel of shared settings.
@@ -39,7 +35,7 @@ class Panel:
     instead: str = ""
     decided: Reasons = field(default_factory=dict)
     unused: Callable[[Mapping[str, Any]], Reasons] | None = None
-    held: Callable[[Mapping[str, Any]], Mapping[str, tuple[str, str]]] = _nothing
+    held: Callable[[Mapping[str, Any]], Mapping[str, tuple[str, str]]] = field(default=lambda settings: {})
 
 
 @cache
