@@ -77,8 +77,8 @@ class _Lines:
         if self.plain or fit is None or fit.rate is None or fit.phase is None:
             return []
         x = np.linspace(fit.phase[0], len(reading.middle) - 1, 60)
-        trace = line(panel, "fit", "#000000", "dot", x=rounded(x), y=self.drawn(fit.curve(x)))
-        return [trace | {"meta": "text-colour", "hoverinfo": "skip"} | more]
+        more |= {"meta": "text-colour", "hoverinfo": "skip"}
+        return [line(panel, "fit", "#000000", "dot", x=rounded(x), y=self.drawn(fit.curve(x)), **more)]
 
     def guesses(self, panel: int, readings: Sequence[CurveReading], **more: Any) -> list[Trace]:
         """Return a line for every random guess among these readings; only the first is in the legend."""
@@ -91,8 +91,8 @@ class _Lines:
 
     def axes(self, panel: int) -> tuple[Trace, Trace]:
         suffix = "" if panel == 1 else str(panel)
-        across = axis("round", range=[-0.3, self.rounds + 0.3], anchor=f"y{suffix}")
-        across |= {"dtick": max(1, math.ceil(self.rounds / 10)), "tick0": 0}
+        step, ends = max(1, math.ceil(self.rounds / 10)), [-0.3, self.rounds + 0.3]
+        across = axis("round", range=ends, anchor=f"y{suffix}", dtick=step, tick0=0)
         return across, axis(self.title, decades=self.log, range=self.span, anchor=f"x{suffix}")
 
 

@@ -10,12 +10,7 @@ from pages.shared.figure import component
 from pages.shared.reports import sources
 from pages.shared.settings import to_experiment, widgets
 
-st.title(text.TITLE)
-st.markdown(text.INTRODUCTION)
-widgets.view_switches(("view",))
-with st.container():
-    widgets.notices()
-settings = widgets.settings()
+settings = widgets.head(text.TITLE, text.INTRODUCTION)
 plain, neighbours = settings["view"] == "board", settings["neighbours"]
 experiment, epsilon = to_experiment.from_settings(settings | {"start": "random"})  # sweeps know no other
 results = cache.results(experiment)
