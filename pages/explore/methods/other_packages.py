@@ -55,14 +55,8 @@ def table() -> pd.DataFrame:
 
 
 def _table(record: dict[str, Any]) -> pd.DataFrame:
-    rows = [
-        {name: place[name] for name in ("population", "d", "n")}
-        | {name: row[name] for name in ("recipe", "kind", "neighbours")}
-        | {"error": row.get("error", {}).get("median")}
-        for place in record["places"]
-        for row in place["rows"]
-    ]
-    return pd.DataFrame(rows).astype({"error": float})
+    rows = pd.json_normalize(record["places"], "rows", ["population", "d", "n"])
+    return rows.rename(columns={"error.median": "error"}).astype({"error": float, "d": int, "n": int})
 
 
 def _rows(population: str, neighbours: str) -> pd.DataFrame:

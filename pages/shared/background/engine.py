@@ -21,7 +21,7 @@ from dppca_core.experiments.failures import surviving
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from pages.shared.background import sessions
 from pages.shared.background.lasting import LastingThread
-from pages.shared.background.queue import LONG_SECONDS, Queue, Queued, QueuePosition, Rank, Work
+from pages.shared.background.queue import LONG_SECONDS, Queue, Queued, Rank, Work
 
 Cells = CellStore[Any, Any]
 NextCell = Callable[[], tuple[Any, ...] | None]
@@ -107,8 +107,8 @@ class Engine:
                 entry.work.abandon()
             self._begin_sweeps()
 
-    def position(self, entry: Queued) -> QueuePosition:
-        """Return how many sweeps run before this one."""
+    def position(self, entry: Queued) -> tuple[int, int]:
+        """Return how many sweeps run before this one, of other visitors and of its own."""
         with self._changed:
             self._drop_unwanted()
             return self._queue.position(entry)

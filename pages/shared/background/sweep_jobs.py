@@ -24,7 +24,7 @@ from dppca_core.experiments.sweeps.run_cells import Row
 from pages.shared import text
 from pages.shared.background import sessions
 from pages.shared.background.engine import Engine, engine
-from pages.shared.background.queue import Queued, QueuePosition
+from pages.shared.background.queue import Queued
 
 HERE_SECONDS = 2.0  # in the server itself, as long as worker processes take to start
 CELL_SECONDS = 0.5  # runs expected to take longer never run in the server itself
@@ -88,10 +88,10 @@ class Job:
             return self._table
 
     @property
-    def position(self) -> QueuePosition:
+    def position(self) -> tuple[int, int]:
         """Return how many sweeps come first while it waits: of other visitors and of its own."""
         if self._engine is None or self._entry is None:
-            return QueuePosition(0, 0)
+            return 0, 0
         return self._engine.position(self._entry)
 
     def begin(self, runner: Engine) -> None:

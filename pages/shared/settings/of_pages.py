@@ -65,10 +65,8 @@ def settings(shared: Mapping[str, Choice]) -> dict[str, Choice]:
 
 def presets() -> dict[str, dict[str, Any]]:
     """Return all pages' own presets by name."""
-    result: dict[str, dict[str, Any]] = {}
-    for module in modules().values():
-        result |= getattr(module, "PRESETS", {})
-    return result
+    each = (getattr(module, "PRESETS", {}) for module in modules().values())
+    return {name: preset for presets in each for name, preset in presets.items()}
 
 
 def panel(page: str) -> Panel:
