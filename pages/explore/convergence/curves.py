@@ -27,8 +27,6 @@ _RATIOS = {
     **{"epsilon": 10**0.5, "delta": 100.0, "n": 10.0, "providers": 3.0, "iterations": 1.7},
     **{"d": 2.0, "k": 1.7, "s": 2.0, "s_hat": 2.0},
 }
-_COUNTS = {"iterations": 6}
-_COUNT = 5
 
 
 @dataclass(frozen=True)
@@ -44,16 +42,10 @@ class Family:
 
 def around(key: str, here: Value) -> tuple[Value, ...]:
     """Return options of a control spread around the one it is set to, which is among them."""
-    choice, count = CHOICES[key], _COUNTS.get(key, _COUNT)
-    options = sorted(choice.options)
-    below, above = [], []
-    for step in range(1, len(options)):
-        low = choice.nearest(here / _RATIOS[key] ** step)
-        high = choice.nearest(here * _RATIOS[key] ** step)
-        if low < min([*below, here]):
-            below.append(low)
-        if high > max([*above, here]):
-            above.append(high)
+    choice, count = CHOICES[key], 6 if key == "iterations" else 5
+    ratios = [_RATIOS[key] ** step for step in range(1, len(choice.options))]
+    below = sorted({low for ratio in ratios if (low := choice.nearest(here / ratio)) < here}, reverse=True)
+    above = sorted({high for ratio in ratios if (high := choice.nearest(here * ratio)) > here})
     lower = below[: max(count // 2, count - 1 - len(above))]
     return (*reversed(lower), here, *above[: count - 1 - len(lower)])
 

@@ -57,9 +57,7 @@ def against(
     facts = text.facts(measure, rows, methods)
     st.markdown("**The same methods at the current setting**")
     column = st.column_config
-    columns: dict[str, Any] = {
-        name: column.NumberColumn(format="%.3g") for name in facts if facts[name].dtype.kind == "f"
-    }
+    columns: dict[str, Any] = dict.fromkeys(facts.select_dtypes("float"), column.NumberColumn(format="%.3g"))
     columns["method"] = column.TextColumn(pinned=True)
     columns["guarantee"] = column.TextColumn(width="medium")
     st.dataframe(facts, hide_index=True, height="content", column_config=columns)
@@ -118,6 +116,5 @@ def release(results: Results, name: str, epsilon: float, settings: Settings) -> 
     if true is not None and not plain:
         st.caption(f"Its calibration truly gives ε = {short(true)}.")
     figure = loadings.loadings(results, estimate.basis)
-    says = loadings.description(figure)
-    component.figure(figure, key="release figure", save="dppca-release", says=says)
+    component.figure(figure, key="release figure", save="dppca-release", says=loadings.description(figure))
     st.caption(text.LOADINGS_NOTE)
