@@ -17,6 +17,7 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
+from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import Progress, Recipe, failures, sweep
 from dppca_core.experiments.sweeps import executors, recipe_file, run_cells, store
 from dppca_core.experiments.sweeps.recipe import Key
@@ -28,7 +29,6 @@ from pages.shared.background.queue import Queued
 
 HERE_SECONDS = 2.0  # in the server itself, as long as worker processes take to start
 CELL_SECONDS = 0.5  # runs expected to take longer never run in the server itself
-KEPT_TABLES = 48
 KEPT_BYTES = 64 * 2**20  # of complete tables, and as many of the rows of sweeps that have ended
 _ROW_BYTES = 2_000  # of a row as it was measured
 KEPT_JOBS = 256
@@ -195,7 +195,7 @@ class Jobs:
     def __init__(self, runner: Engine) -> None:
         self._engine = runner
         self._jobs: OrderedDict[tuple[str, str], Job] = OrderedDict()
-        self._tables: OrderedDict[Recipe, tuple[pd.DataFrame, int]] = OrderedDict()
+        self._tables = ByteCache(KEPT_BYTES)
         self._lock = threading.Lock()
 
     def start(self, visitor: str, slot: str, recipe: Recipe) -> Job:
@@ -213,10 +213,9 @@ class Jobs:
             self._jobs[visitor, slot] = job
             self._jobs.move_to_end((visitor, slot))
             self._forget()
-            cached = self._tables.get(recipe)
-            if cached is not None:
-                self._tables.move_to_end(recipe)
-                job.hold(cached[0])
+            table = self._tables.peek(recipe)
+            if table is not None:
+                job.hold(table)
                 return job
         job.begin(self._engine)
         return job
@@ -227,16 +226,7 @@ class Jobs:
 
     def _keep(self, job: Job) -> None:
         table = job.table()
-        size = int(table.memory_usage(deep=True).sum())
-        with self._lock:
-            self._tables[job.recipe] = table, size
-            while len(self._tables) > KEPT_TABLES or self.table_bytes > KEPT_BYTES:
-                self._tables.popitem(last=False)
-
-    @property
-    def table_bytes(self) -> int:
-        """Return the bytes of the complete tables that are kept for all visitors."""
-        return sum(size for _, size in self._tables.values())
+        self._tables.get(job.recipe, lambda: table, int(table.memory_usage(deep=True).sum()))
 
     def _forget(self) -> None:
         """Forget jobs that have ended: of visitors who have gone for good, then the oldest."""

@@ -110,7 +110,6 @@ def test_visitors_neither_see_nor_block_each_other(gate):
 def test_a_complete_table_is_there_at_once_for_everybody():
     board = Jobs(Engine())
     table = ended(board.start("ann", "here", RECIPE)).table()
-    assert eventually(lambda: board._tables)
     job = board.start("bob", "elsewhere", RECIPE)
     assert not job.running and job.table() is table
 
