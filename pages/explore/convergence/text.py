@@ -71,26 +71,23 @@ def _end(reading: CurveReading, settings: Settings, at: int = -1) -> str:
 
 def _course(reading: CurveReading, settings: Settings) -> str:
     fit, last = reading.fit, text.count(len(reading.middle) - 1, "round", "rounds")
-    end = _end(reading, settings)
+    plain, end = settings["view"] == "board", _end(reading, settings)
+    fall = f"the error falls from {_end(reading, settings, 0)}"
+    if fit.rate is not None and not plain:
+        fall = f"each round shrinks the error, as a tangent, by a factor {text.short(fit.rate)}"
     if fit.plateau is None:
         if fit.rate is None:
             return f"no rate can be read off: the error is {end} after {last}"
-        return f"{_fall(reading, settings)}, and it has not come to a stand after {last}, at {end}"
+        return f"{fall}, and it has not come to a stand after {last}, at {end}"
     plateau = text.error(factor(settings) * fit.plateau)
     if fit.stuck:
         return f"the error never leaves the random guess: it stands at {plateau}, noise drowns every round"
     after = text.count(fit.reached, "round", "rounds")
     if fit.rate is None:
         return f"the error stands at {plateau} after {after}, with too few rounds before to read off a rate"
-    if settings["view"] == "board":
-        return f"{_fall(reading, settings)} to {plateau} in {after}, and stays there"
-    return f"{_fall(reading, settings)}, until it stands at {plateau} after {after}"
-
-
-def _fall(reading: CurveReading, settings: Settings) -> str:
-    if settings["view"] == "board":
-        return f"the error falls from {_end(reading, settings, 0)}"
-    return f"each round shrinks the error, as a tangent, by a factor {text.short(reading.fit.rate)}"
+    if plain:
+        return f"{fall} to {plateau} in {after}, and stays there"
+    return f"{fall}, until it stands at {plateau} after {after}"
 
 
 def _theorem_clause(reading: CurveReading, settings: Settings) -> str:
