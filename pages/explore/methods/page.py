@@ -48,7 +48,7 @@ if sweep is not None:
     refresh.while_more(render, lambda: any(job.running for job in controls.jobs(slot, sweep).values()))
     if panel == "frontier":
         name = controls.choose_release(settings, methods)
-        panels.release(results, name, settings["compare.at"], settings)
+        panels.release(measure, name)
 st.caption(text.notes(results, controls.used(settings), settings))
 st.caption(explorer_text.printed(results, epsilon, methods, plain))
 st.header("Against packages that can be installed")

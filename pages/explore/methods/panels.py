@@ -1,13 +1,12 @@
 """Show what was measured of a sweep: one function for each view of the methods page."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dppca_core.experiments.explorer.results import Results, run_seconds
+from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
@@ -18,10 +17,8 @@ from pages.explore.methods.sweeps import SweepSetting
 from pages.shared.background import sweep_status
 from pages.shared.charts import loadings
 from pages.shared.charts.explorer_text import other_epsilon
-from pages.shared.charts.metric_axis import factor
 from pages.shared.figure import component
 from pages.shared.reports import downloads
-from pages.shared.settings.catalogue import Settings
 from pages.shared.text import short
 
 _AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
@@ -40,11 +37,7 @@ def _show(
 
 
 def against(
-    measure: ComparisonMeasure,
-    sweep: SweepSetting,
-    table: pd.DataFrame,
-    methods: Sequence[str],
-    progress: str,
+    measure: ComparisonMeasure, sweep: SweepSetting, table: pd.DataFrame, methods: list[str], progress: str
 ) -> DeltaGenerator:
     """Show error, time or bytes of every method against what is swept, and a table at the current setting."""
     rows = text.at_here(table, sweep.over, sweep.here)
@@ -65,11 +58,7 @@ def against(
 
 
 def needed(
-    measure: ComparisonMeasure,
-    sweep: SweepSetting,
-    table: pd.DataFrame,
-    methods: Sequence[str],
-    progress: str,
+    measure: ComparisonMeasure, sweep: SweepSetting, table: pd.DataFrame, methods: list[str], progress: str
 ) -> DeltaGenerator:
     """Show how many patients each method needs for the error wanted, once all numbers of them were run."""
     target, seed = measure.settings["compare.target"], measure.results.experiment.seed
@@ -82,11 +71,7 @@ def needed(
 
 
 def frontier(
-    measure: ComparisonMeasure,
-    sweep: SweepSetting,
-    table: pd.DataFrame,
-    methods: Sequence[str],
-    progress: str,
+    measure: ComparisonMeasure, sweep: SweepSetting, table: pd.DataFrame, methods: list[str], progress: str
 ) -> DeltaGenerator:
     """Show error against epsilon as points to click, with the hull of methods with the same promise."""
     off = frontier_charts.off_hull(measure.results.experiment, methods)
@@ -98,9 +83,10 @@ def frontier(
     return _show(finding, figure, caption, table, "frontier figure", "dppca-frontier", on_pick=pick)
 
 
-def release(results: Results, name: str, epsilon: float, settings: Settings) -> None:
+def release(measure: ComparisonMeasure, name: str) -> None:
     """Show the release that the sweep measured first at this epsilon: same patients, same noise."""
-    experiment, title, plain = results.experiment, METHODS[name].title, settings["view"] == "board"
+    results, epsilon, plain = measure.results, measure.settings["compare.at"], measure.plain
+    experiment, title = results.experiment, METHODS[name].title
     about = run_seconds(name, experiment.d, experiment.k, experiment.providers)
     label = f"Draw one release of {title}, about {sweep_status.duration(about)}"
     if about > _AT_ONCE_SECONDS and not st.button(label, key="draw release"):
@@ -110,7 +96,7 @@ def release(results: Results, name: str, epsilon: float, settings: Settings) -> 
     except ValueError as reason:
         st.info(f"{title} has no release here: {reason}.")
         return
-    error = factor(settings) * subspace_metrics.sin_theta(estimate.basis, results.truth.basis)
+    error = measure.factor * subspace_metrics.sin_theta(estimate.basis, results.truth.basis)
     st.markdown(text.release(name, epsilon, error, estimate, plain))
     true = other_epsilon(experiment, name, epsilon)
     if true is not None and not plain:

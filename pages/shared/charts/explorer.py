@@ -34,11 +34,6 @@ def reference_look(results: Results) -> style.Look:
     return look._replace(dash="longdash") if look.dash == "dot" else look
 
 
-def _smallest(results: Results, scale: Scale) -> float:
-    last = np.array([scale.last(cell) for cell in results.all_cells()])
-    return float(last[last > ZERO].min(initial=1e-2))
-
-
 def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
     """Return the 10, 50 and 90 % quantiles over runs: (methods, epsilons, 3), nan where nothing was run.
 
@@ -198,7 +193,8 @@ def explorer(results: Results, settings: Settings, bounds: Sequence[tuple[Bound,
     """
     plain = settings["view"] == "board"
     scale = Scale(results, settings)
-    span = scale.span(_smallest(results, scale))
+    last = np.array([scale.last(cell) for cell in results.all_cells()])
+    span = scale.span(float(last[last > ZERO].min(initial=1e-2)))
     traced = results.experiment.method == TRACED
     first = rounds(results, scale, plain) if traced else []
     second = sweep(results, scale, [prediction for _, prediction in bounds], span)

@@ -149,8 +149,7 @@ def other_epsilon(experiment: ExplorerExperiment, name: str, epsilon: float) -> 
 
 def true_epsilon(results: Results, epsilon: float) -> float:
     """Return the epsilon that the experiment's method truly gives: as printed it is not the one asked for."""
-    true = other_epsilon(results.experiment, results.experiment.method, epsilon)
-    return epsilon if true is None else true
+    return other_epsilon(results.experiment, results.experiment.method, epsilon) or epsilon
 
 
 def printed(results: Results, epsilon: float, names: Iterable[str], plain: bool) -> str:
