@@ -38,6 +38,7 @@ class _Lines:
         self.key, self.readings = family.key, readings
         self.here = next(i for i, reading in enumerate(readings) if reading.value == family.here)
         self.plain = settings["view"] == "board"
+        self.names = [name(self.key, reading.value, self.plain) for reading in readings]
         self.log = settings["scale"] == "log"
         self.factor = factor(settings)
         self.title = error_title(settings)
@@ -49,15 +50,12 @@ class _Lines:
         lengths = [len(reading.middle) - 1 for reading in readings if reading.middle is not None]
         self.rounds = max(lengths, default=settings["iterations"])
 
-    def name(self, i: int) -> str:
-        return name(self.key, self.readings[i].value, self.plain)
-
     def drawn(self, errors: Array | None) -> list[float | None]:
         return [] if errors is None else rounded(np.maximum(self.factor * errors, self.floor))
 
     def median(self, i: int, panel: int, **more: Any) -> Trace:
         here = i == self.here
-        label = self.name(i) + (" (this setting)" if here else "")
+        label = self.names[i] + (" (this setting)" if here else "")
         y = self.drawn(self.readings[i].middle)
         trace = line(panel, label, COLOURS[i], x=list(range(len(y))), y=y, mode="lines+markers")
         dash, width = ("solid", 4) if here else (_DASHES[i], 2)
@@ -67,7 +65,7 @@ class _Lines:
 
     def band(self, i: int, panel: int) -> list[Trace]:
         low, high = (self.drawn(errors) for errors in (self.readings[i].low, self.readings[i].high))
-        lower, upper = band(panel, self.name(i), COLOURS[i], range(len(low)))
+        lower, upper = band(panel, self.names[i], COLOURS[i], range(len(low)))
         return [lower | {"y": low}, upper | {"y": high, "hoverinfo": "skip"}]
 
     def fit(self, i: int, panel: int, **more: Any) -> list[Trace]:
@@ -152,7 +150,7 @@ def _grid(lines: _Lines, columns: int) -> dict[str, Any]:
         label = f"{CHOICES[lines.key].plain} " if lines.plain and columns == _WIDE else ""
         mark = " (this setting)" if i == lines.here else ""
         titles.append(
-            {"text": f"<b>{label}{lines.name(i)}</b>{mark}", "xref": "paper", "yref": "paper", "x": left}
+            {"text": f"<b>{label}{lines.names[i]}</b>{mark}", "xref": "paper", "yref": "paper", "x": left}
             | {"y": top, "xanchor": "left", "yanchor": "bottom", "showarrow": False, "font": {"size": 13}}
         )
     return layout | {"annotations": titles}

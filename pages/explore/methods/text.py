@@ -71,7 +71,8 @@ def compared(measure: ComparisonMeasure, rows: pd.DataFrame, key: str, here: Val
     where = f"At {choice.label.split()[-1]} = {text.number(here)}"
     if measure.plain:
         where = f"With {choice.plain.lower()} at {text.number(here)}"
-    finding = f"{where}{(_least_error if measure.errs else _least_cost)(measure, values, key, here)}"
+    finding = _least_error(measure, values, key, here) if measure.errs else _least_cost(measure, values)
+    finding = f"{where}{finding}"
     if len(values) > 1:
         return finding
     ((name, spread),) = values.items()
@@ -113,7 +114,7 @@ def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasur
     return f"{best} {'captures most' if measure.energy else 'errs least'} {values}"
 
 
-def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array], key: str, here: Value) -> str:
+def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array]) -> str:
     """Return who takes, or sends, least and most here."""
     if len(costs) < 2:
         return ": one method, nothing to compare."
