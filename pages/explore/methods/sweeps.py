@@ -56,8 +56,7 @@ def setting(experiment: ExplorerExperiment, epsilon: float, key: str) -> Value:
     """Return the experiment's value of a swept control."""
     if key == "epsilon":
         return epsilon
-    value: Value = _sparsity(experiment) if key == "s" else getattr(experiment, key)
-    return value
+    return _sparsity(experiment) if key == "s" else getattr(experiment, key)
 
 
 def _limits(experiment: ExplorerExperiment, key: str) -> tuple[Value, Value, str]:
