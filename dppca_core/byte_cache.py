@@ -79,6 +79,13 @@ class ByteCache:
         finally:
             done.set()
 
+    def peek(self, key: object) -> Any:
+        """Return the value of this key, None where it is not kept."""
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+            return self._held.get(key, (None, 0))[0]
+
     def shrink(self, limit: int) -> None:
         """Keep no more than so many bytes from now on."""
         with self._lock:

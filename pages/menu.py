@@ -9,26 +9,18 @@ from pages.shared.server import sign_in
 from pages.shared.settings import sidebar
 
 HERE = Path(__file__).parent
-SECTIONS = ("explore", "hospitals", "learn")
 TITLE = "What privacy costs in PCA"
-# The menu's order; other pages follow by name.
-FIRST = (
-    "explorer",
-    "convergence",
-    "bounds",
-    "methods",
-    "providers",
-    "differences",
-    "your_data",
-    "planner",
-    "story",
-)
+SECTIONS = {  # with the pages that come first; others follow by name
+    "explore": ("explorer", "convergence", "bounds", "methods"),
+    "hospitals": ("providers", "differences", "your_data", "planner"),
+    "learn": ("story",),
+}
 
 
-def menu_order(page: Path) -> tuple[int, str]:
-    """Return a page's sort key in its section of the menu."""
-    name = page.parent.name
-    return (FIRST.index(name) if name in FIRST else len(FIRST), name)
+def pages_of(section: str) -> list[Path]:
+    """Return the files of a section's pages in the menu's order."""
+    first, files = SECTIONS[section], sorted((HERE / section).glob("*/page.py"))
+    return sorted(files, key=lambda file: (*first, file.parent.name).index(file.parent.name))
 
 
 sign_in.ask(TITLE)
@@ -40,10 +32,9 @@ menu = {
             url_path=page.parent.name,
             default=page.parent.name == "explorer",
         )
-        for page in sorted((HERE / section).glob("*/page.py"), key=menu_order)
+        for page in pages_of(section)
     ]
     for section in SECTIONS
-    if (HERE / section).is_dir()
 }
 page = st.navigation(menu)
 st.set_page_config(f"{page.title} · {TITLE}", str(HERE / "shared" / "icon.svg"), layout="wide")

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from dppca_core import datasets
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
@@ -82,6 +83,11 @@ class ExplorerExperiment:
     def sizes(self) -> tuple[int, ...]:
         """Return the number of patients of each hospital."""
         return hospital_sizes(self.n, self.providers, self.largest_share)
+
+    @property
+    def table(self) -> datasets.Table | None:
+        """Return the real table, if the patients are from one."""
+        return None if isinstance(self.population, SpikedModel) else datasets.TABLES[self.population]
 
     @property
     def scaling(self) -> Scaling:

@@ -15,13 +15,12 @@ from pages.explore.convergence.curves import CurveReading, Family
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_title, factor
-from pages.shared.charts.traces import Trace, axis, band, line, one_panel, rounded
+from pages.shared.charts.traces import ZERO, Trace, axis, band, line, one_panel, rounded
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 COLOURS = ("#5B5BB8", "#3B82C4", "#1B9C9C", "#3F9A58", "#8A8D1F", "#C47712")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star")
 _DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot", "12px,3px,3px,3px")
-_LEAST = 1e-7  # errors below are an iteration's tolerance, not a measurement
 _WIDE, _NARROW = 3, 2  # panels in a row
 _PANEL, _GAP = 210, 76  # pixels
 
@@ -39,26 +38,24 @@ class _Lines:
         self.key, self.readings = family.key, readings
         self.here = next(i for i, reading in enumerate(readings) if reading.value == family.here)
         self.plain = settings["view"] == "board"
+        self.names = [name(self.key, reading.value, self.plain) for reading in readings]
         self.log = settings["scale"] == "log"
         self.factor = factor(settings)
         self.title = error_title(settings)
         guess = self.factor * max(reading.guess for reading in readings)
         lows = [reading.low.min() for reading in readings if reading.low is not None]
-        least = max(self.factor * min(lows, default=1e-2), _LEAST)
+        least = max(self.factor * min(lows, default=1e-2), ZERO)
         self.floor = 10.0 ** min(math.floor(math.log10(least)), -1) if self.log else 0.0
         self.span = [math.log10(self.floor), math.log10(1.5 * guess)] if self.log else [0.0, 1.1 * guess]
         lengths = [len(reading.middle) - 1 for reading in readings if reading.middle is not None]
         self.rounds = max(lengths, default=settings["iterations"])
-
-    def name(self, i: int) -> str:
-        return name(self.key, self.readings[i].value, self.plain)
 
     def drawn(self, errors: Array | None) -> list[float | None]:
         return [] if errors is None else rounded(np.maximum(self.factor * errors, self.floor))
 
     def median(self, i: int, panel: int, **more: Any) -> Trace:
         here = i == self.here
-        label = self.name(i) + (" (this setting)" if here else "")
+        label = self.names[i] + (" (this setting)" if here else "")
         y = self.drawn(self.readings[i].middle)
         trace = line(panel, label, COLOURS[i], x=list(range(len(y))), y=y, mode="lines+markers")
         dash, width = ("solid", 4) if here else (_DASHES[i], 2)
@@ -68,7 +65,7 @@ class _Lines:
 
     def band(self, i: int, panel: int) -> list[Trace]:
         low, high = (self.drawn(errors) for errors in (self.readings[i].low, self.readings[i].high))
-        lower, upper = band(panel, self.name(i), COLOURS[i], range(len(low)))
+        lower, upper = band(panel, self.names[i], COLOURS[i], range(len(low)))
         return [lower | {"y": low}, upper | {"y": high, "hoverinfo": "skip"}]
 
     def fit(self, i: int, panel: int, **more: Any) -> list[Trace]:
@@ -78,8 +75,8 @@ class _Lines:
         if self.plain or fit is None or fit.rate is None or fit.phase is None:
             return []
         x = np.linspace(fit.phase[0], len(reading.middle) - 1, 60)
-        trace = line(panel, "fit", "#000000", "dot", x=rounded(x), y=self.drawn(fit.curve(x)))
-        return [trace | {"meta": "text-colour", "hoverinfo": "skip"} | more]
+        more |= {"meta": "text-colour", "hoverinfo": "skip"}
+        return [line(panel, "fit", "#000000", "dot", x=rounded(x), y=self.drawn(fit.curve(x)), **more)]
 
     def guesses(self, panel: int, readings: Sequence[CurveReading], **more: Any) -> list[Trace]:
         """Return a line for every random guess among these readings; only the first is in the legend."""
@@ -92,10 +89,9 @@ class _Lines:
 
     def axes(self, panel: int) -> tuple[Trace, Trace]:
         suffix = "" if panel == 1 else str(panel)
-        ticks = {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6} if self.log else {}
-        across = axis("round", range=[-0.3, self.rounds + 0.3], anchor=f"y{suffix}")
-        across |= {"dtick": max(1, math.ceil(self.rounds / 10)), "tick0": 0}
-        return across, axis(self.title, range=self.span, anchor=f"x{suffix}") | ticks
+        step, ends = max(1, math.ceil(self.rounds / 10)), [-0.3, self.rounds + 0.3]
+        across = axis("round", range=ends, anchor=f"y{suffix}", dtick=step, tick0=0)
+        return across, axis(self.title, decades=self.log, range=self.span, anchor=f"x{suffix}")
 
 
 def figure(family: Family, readings: Sequence[CurveReading], settings: Settings) -> dict[str, Any]:
@@ -154,7 +150,7 @@ def _grid(lines: _Lines, columns: int) -> dict[str, Any]:
         label = f"{CHOICES[lines.key].plain} " if lines.plain and columns == _WIDE else ""
         mark = " (this setting)" if i == lines.here else ""
         titles.append(
-            {"text": f"<b>{label}{lines.name(i)}</b>{mark}", "xref": "paper", "yref": "paper", "x": left}
+            {"text": f"<b>{label}{lines.names[i]}</b>{mark}", "xref": "paper", "yref": "paper", "x": left}
             | {"y": top, "xanchor": "left", "yanchor": "bottom", "showarrow": False, "font": {"size": 13}}
         )
     return layout | {"annotations": titles}

@@ -1,7 +1,8 @@
 """Form the recipe of a family of trajectories from settings, and read rates off its runs. No Streamlit."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pandas as pd
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
-from dppca_core.experiments import Axis, Recipe, variant
+from dppca_core.experiments import Axis, Recipe
 from dppca_core.experiments.explorer.contraction import Contraction, contraction, tail
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.quantiles import quantiles
@@ -26,8 +27,6 @@ _RATIOS = {
     **{"epsilon": 10**0.5, "delta": 100.0, "n": 10.0, "providers": 3.0, "iterations": 1.7},
     **{"d": 2.0, "k": 1.7, "s": 2.0, "s_hat": 2.0},
 }
-_COUNTS = {"iterations": 6}
-_COUNT = 5
 
 
 @dataclass(frozen=True)
@@ -43,16 +42,10 @@ class Family:
 
 def around(key: str, here: Value) -> tuple[Value, ...]:
     """Return options of a control spread around the one it is set to, which is among them."""
-    choice, count = CHOICES[key], _COUNTS.get(key, _COUNT)
-    options = sorted(choice.options)
-    below, above = [], []
-    for step in range(1, len(options)):
-        low = choice.nearest(here / _RATIOS[key] ** step)
-        high = choice.nearest(here * _RATIOS[key] ** step)
-        if low < min([*below, here]):
-            below.append(low)
-        if high > max([*above, here]):
-            above.append(high)
+    choice, count = CHOICES[key], 6 if key == "iterations" else 5
+    ratios = [_RATIOS[key] ** step for step in range(1, len(choice.options))]
+    below = sorted({low for ratio in ratios if (low := choice.nearest(here / ratio)) < here}, reverse=True)
+    above = sorted({high for ratio in ratios if (high := choice.nearest(here * ratio)) > here})
     lower = below[: max(count // 2, count - 1 - len(above))]
     return (*reversed(lower), here, *above[: count - 1 - len(lower)])
 
@@ -66,28 +59,11 @@ def family(settings: Settings) -> Family:
         key = "epsilon"
     conflicts = {v: catalogue.conflict(settings | {key: v}) for v in around(key, settings[key])}
     values = tuple(value for value, conflict in conflicts.items() if conflict is None)
-    experiment, epsilon = to_experiment.from_settings(settings)
-    recipe = _recipe(experiment, epsilon, method.name, key, values)
     left_out = {value: conflict for value, conflict in conflicts.items() if conflict is not None}
+    experiment, epsilon = to_experiment.from_settings(settings)
+    along, k = Axis(key, values), experiment.k if experiment.table else None
+    recipe = to_experiment.recipe(experiment, epsilon, (method.name,), along, k=k, metrics=("rounds",))
     return Family(key, values, settings[key], recipe, left_out)
-
-
-def _recipe(
-    experiment: ExplorerExperiment, epsilon: float, method: str, key: str, values: tuple[Value, ...]
-) -> Recipe:
-    table = isinstance(experiment.population, str)
-    return Recipe(
-        population=experiment.population,
-        methods=(variant(method),),
-        swept=(Axis(key, values),),
-        n=None if table else experiment.n,
-        k=experiment.k if table else None,
-        epsilon=epsilon,
-        delta=experiment.delta,
-        repeats=experiment.repeats,
-        metrics=("rounds",),
-        **to_experiment.runs(experiment),
-    )
 
 
 @dataclass(frozen=True)
@@ -98,7 +74,6 @@ class CurveReading:
     guess: float
     ratio: float  # lambda_{k+1} / lambda_k
     theorem: Bound
-    runs: int = 0
     low: Array | None = None  # by round: 10 %, 50 %, 90 % over the runs
     middle: Array | None = None
     high: Array | None = None
@@ -119,13 +94,13 @@ def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[Cu
     for value in family.values:
         experiment, epsilon = to_experiment.from_settings(settings | {"start": "random", family.key: value})
         ratio, theorem = _theorem(experiment, epsilon)
-        blank = CurveReading(value, random_guess(experiment.d, experiment.k), ratio, theorem)
-        runs = rounds[rounds[family.key] == value]
-        results.append(_read(blank, runs, experiment) if len(runs) else blank)
+        guess, runs = random_guess(experiment.d, experiment.k), rounds[rounds[family.key] == value]
+        measured = _read(runs, experiment) if len(runs) else {}
+        results.append(CurveReading(value, guess, ratio, theorem, **measured))
     return results
 
 
-def _read(blank: CurveReading, runs: pd.DataFrame, experiment: ExplorerExperiment) -> CurveReading:
+def _read(runs: pd.DataFrame, experiment: ExplorerExperiment) -> dict[str, Any]:
     errors = runs.pivot(index="repeat", columns="round", values="sin_theta").to_numpy()
     low, middle, high = quantiles(errors)
     fit = contraction(middle, d=experiment.d, k=experiment.k)
@@ -133,7 +108,7 @@ def _read(blank: CurveReading, runs: pd.DataFrame, experiment: ExplorerExperimen
     if fit.plateau is not None:
         ends = np.median(errors[:, -tail(len(middle)) :], axis=1)
         spread = tuple(float(v) for v in quantiles(ends)[[0, 2]])
-    return replace(blank, runs=len(errors), low=low, middle=middle, high=high, fit=fit, spread=spread)
+    return {"low": low, "middle": middle, "high": high, "fit": fit, "spread": spread}
 
 
 @lru_cache(maxsize=256)

@@ -11,15 +11,10 @@ from pages.shared.settings import to_experiment, widgets
 
 SLOT = "convergence"
 
-st.title(text.TITLE)
-st.markdown(text.INTRODUCTION)
-widgets.view_switches(("view",))
-with st.container():  # always there: what follows must keep its position, or the figure is built again
-    widgets.notices()
+settings = widgets.head(text.TITLE, text.INTRODUCTION)
 for column, key in zip(st.columns(3), ("family", "traced", "layout"), strict=True):
     with column:
         widgets.choose(key)
-settings = widgets.settings()
 family = curves.family(settings)
 with st.container():
     for note in text.notes(family, settings):

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer.experiment import TRACED  # the method of Theorem 4.3
 from dppca_core.methods import METHODS
 from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
@@ -55,9 +56,12 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
         return MEASURING
     plain = settings["view"] == "board"
     at = "" if plain else f" ({name(family.key, reading.value, plain)})"
-    along = _best_rounds if family.key == "iterations" else _along
     sentence = f"At this setting{at} {_course(reading, settings)}{_theorem_clause(reading, settings)}."
-    return f"{sentence} {along(family, readings, settings)}".strip()
+    measured = [reading for reading in readings if reading.fit is not None]
+    if len(measured) < 2:
+        return sentence
+    along = _best_rounds if family.key == "iterations" else _along
+    return f"{sentence} {along(family, measured, settings)}"
 
 
 def _end(reading: CurveReading, settings: Settings, at: int = -1) -> str:
@@ -67,31 +71,28 @@ def _end(reading: CurveReading, settings: Settings, at: int = -1) -> str:
 
 def _course(reading: CurveReading, settings: Settings) -> str:
     fit, last = reading.fit, text.count(len(reading.middle) - 1, "round", "rounds")
-    end = _end(reading, settings)
+    plain, end = settings["view"] == "board", _end(reading, settings)
+    fall = f"the error falls from {_end(reading, settings, 0)}"
+    if fit.rate is not None and not plain:
+        fall = f"each round shrinks the error, as a tangent, by a factor {text.short(fit.rate)}"
     if fit.plateau is None:
         if fit.rate is None:
             return f"no rate can be read off: the error is {end} after {last}"
-        return f"{_fall(reading, settings)}, and it has not come to a stand after {last}, at {end}"
+        return f"{fall}, and it has not come to a stand after {last}, at {end}"
     plateau = text.error(factor(settings) * fit.plateau)
     if fit.stuck:
         return f"the error never leaves the random guess: it stands at {plateau}, noise drowns every round"
     after = text.count(fit.reached, "round", "rounds")
     if fit.rate is None:
         return f"the error stands at {plateau} after {after}, with too few rounds before to read off a rate"
-    if settings["view"] == "board":
-        return f"{_fall(reading, settings)} to {plateau} in {after}, and stays there"
-    return f"{_fall(reading, settings)}, until it stands at {plateau} after {after}"
-
-
-def _fall(reading: CurveReading, settings: Settings) -> str:
-    if settings["view"] == "board":
-        return f"the error falls from {_end(reading, settings, 0)}"
-    return f"each round shrinks the error, as a tangent, by a factor {text.short(reading.fit.rate)}"
+    if plain:
+        return f"{fall} to {plateau} in {after}, and stays there"
+    return f"{fall}, until it stands at {plateau} after {after}"
 
 
 def _theorem_clause(reading: CurveReading, settings: Settings) -> str:
     """Return a clause on the rate that Theorem 4.3 of Ge et al. promises, or on the condition that fails."""
-    if settings["view"] == "board" or not _theorem_applies(settings):
+    if settings["view"] == "board" or settings["traced"] != TRACED:
         return ""
     if reading.theorem_rate is not None:
         return f"; the theorem's rate would be {text.short(reading.theorem_rate)}"
@@ -100,15 +101,7 @@ def _theorem_clause(reading: CurveReading, settings: Settings) -> str:
     return f"; Theorem 4.3 promises no rate here ({limits})"
 
 
-def _theorem_applies(settings: Settings) -> bool:
-    """Return whether the method is the one that Theorem 4.3 is about."""
-    return settings["traced"] == "dps_pca"
-
-
-def _along(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
-    measured = [reading for reading in readings if reading.fit is not None]
-    if len(measured) < 2:
-        return ""
+def _along(family: Family, measured: Sequence[CurveReading], settings: Settings) -> str:
     plain = settings["view"] == "board"
     first, last = measured[0], measured[-1]
     start = f"{CHOICES[family.key].plain}: from" if plain else "From"
@@ -123,35 +116,27 @@ def _along(family: Family, readings: Sequence[CurveReading], settings: Settings)
     return f"{sentence}, the factor from {text.short(rates[0])} to {text.short(rates[1])}."
 
 
-def _best_rounds(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
+def _best_rounds(family: Family, measured: Sequence[CurveReading], settings: Settings) -> str:
     """Return the best number of rounds: more come nearer, but each is noisier, for they share the budget."""
-    measured = [reading for reading in readings if reading.middle is not None]
-    if len(measured) < 2:
-        return ""
     best, most = min(measured, key=lambda reading: float(reading.middle[-1])), measured[-1]
+    rounds = text.count(best.value, "round is", "rounds are")
+    sentence = f"Of those shown, {rounds} best, with error {_end(best, settings)}"
     if best is most:
-        return (
-            f"Of those shown, {best.value} rounds are best, with error {_end(best, settings)}: "
-            "more rounds still help."
-        )
+        return f"{sentence}: more rounds still help."
     return (
-        f"Of those shown, {text.count(best.value, 'round is', 'rounds are')} best, with error "
-        f"{_end(best, settings)}; {most.value} end at {_end(most, settings)}, as more rounds share one "
-        "budget and each gets more noise."
+        f"{sentence}; {most.value} end at {_end(most, settings)}, as more rounds share one budget and each "
+        "gets more noise."
     )
 
 
 def table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> pd.DataFrame:
     """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
     plain = settings["view"] == "board"
-    theorem = _theorem_applies(settings) and not plain
+    theorem = settings["traced"] == TRACED and not plain
+    heads = [text.symbols(family.key), "factor per round", "rounds fitted", "plateau", "10-90 %"]
+    heads += ["rounds until within 10 %", *(["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []), "λₖ₊₁/λₖ"]
     if plain:
         heads = [CHOICES[family.key].plain, "Error at the end", "8 of 10 runs", "Rounds until then"]
-    else:
-        heads = [text.symbols(family.key), "factor per round", "rounds fitted", "plateau"]
-        heads += ["10-90 %", "rounds until within 10 %"]
-        heads += ["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []
-        heads.append("λₖ₊₁/λₖ")
     rows = []
     for reading in readings:
         shown = CHOICES[family.key].text(reading.value)
@@ -184,18 +169,18 @@ def below_table(readings: Sequence[CurveReading], settings: Settings) -> str:
     """Return what the table's words mean."""
     if settings["view"] == "board":
         return "The error at the end is the middle of all runs over the last third of the rounds."
-    sentences = [
+    sentence = (
         "Fitted to the median line: the factor is that of the angle's tangent in the rounds between the "
         "random guess and the plateau; thresholding that begins after the burn-in is part of it."
-    ]
-    if not _theorem_applies(settings):
-        return f"{sentences[0]} Without noise, rounds tend to the factor λₖ₊₁/λₖ."
-    sentences.append("Theorem 4.3's rate needs more than is checked in its column: see *Bounds*.")
+    )
+    if settings["traced"] != TRACED:
+        return f"{sentence} Without noise, rounds tend to the factor λₖ₊₁/λₖ."
+    sentence += " Theorem 4.3's rate needs more than is checked in its column: see *Bounds*."
     void = next((reading for reading in readings if reading.theorem_rate is None), None)
     if void is not None:
         limit = text.short(1 - void.theorem.quantities["gamma"])
-        sentences.append(f"It is void where α is not below 1 − γ, here {limit}.")
-    return " ".join(sentences)
+        sentence += f" It is void where α is not below 1 − γ, here {limit}."
+    return sentence
 
 
 def notes(family: Family, settings: Settings) -> list[str]:
@@ -251,7 +236,7 @@ def try_this(settings: Settings) -> str:
     if settings["family"] != "iterations":
         over, rounds = CHOICES["family"].name(plain), CHOICES["family"].option("iterations", plain)
         return f"set *{over}* to *{rounds}*: they share one budget, and a few may beat many."
-    if settings["traced"] != "dps_pca":
+    if settings["traced"] != TRACED:
         return "choose DPS-PCA instead: it keeps fewer rows, and stands lower where few rows matter."
     burn_in = CHOICES["burn_in"].name(plain)
     return f"set *{burn_in}* (*More settings*) to 0 and compare the bands of the runs."

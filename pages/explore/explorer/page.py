@@ -14,12 +14,7 @@ from pages.shared.figure import component
 from pages.shared.reports import downloads, html_report, sources
 from pages.shared.settings import to_experiment, widgets
 
-st.title(text.TITLE)
-st.markdown(text.INTRODUCTION)
-widgets.view_switches()
-with st.container():  # always there: what follows must keep its position, or the figure is built again
-    widgets.notices()
-settings = widgets.settings()
+settings = widgets.head(text.TITLE, text.INTRODUCTION, ("view", "ghost", "loadings"))
 experiment, epsilon = to_experiment.from_settings(settings)
 results = cache.results(experiment)
 

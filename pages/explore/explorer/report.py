@@ -7,7 +7,7 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.explore.explorer.text import TITLE
 from pages.shared import text
-from pages.shared.charts import explorer_summary, loadings
+from pages.shared.charts import explorer_summary, explorer_text, loadings
 from pages.shared.reports import html_report, phrases, sources
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings.catalogue import Settings
@@ -54,25 +54,18 @@ def _figures(
     results: Results, epsilon: float, settings: Settings, payload: dict[str, Any]
 ) -> list[ReportFigure]:
     words = payload["words"][payload["active"]]
-    finding = f"{words.get('spoken') or words['sentence']} {phrases.error_definition(settings)}"
+    finding = f"{words['sentence']} {phrases.error_definition(settings)}"
     figures = [ReportFigure(payload, "The cost by round, by privacy setting and by method", finding)]
     if (TRACED, epsilon, 0) in results.failed:
         return figures
     share = text.percent(results.cell(TRACED, epsilon, 0).support)
-    title, weights, rows = (
-        ("Weights of one release", "weights", "measurements that matter most")
-        if settings["view"] == "board"
-        else (
-            "Loadings of one release, turned onto the true ones",
-            "loadings",
-            "rows with the largest true loadings",
-        )
-    )
-    kept = (
-        "every row is kept."
-        if results.support_size >= results.experiment.d
-        else f"it kept {share} of the {results.support_size:,} {rows}."
-    )
+    title, weights = "Loadings of one release, turned onto the true ones", "loadings"
+    rows = "rows with the largest true loadings"
+    if settings["view"] == "board":
+        title, weights, rows = "Weights of one release", "weights", "measurements that matter most"
+    kept = f"it kept {share} of the {results.support_size:,} {rows}."
+    if results.support_size >= results.experiment.d:
+        kept = "every row is kept."
     finding = f"Left the true {weights}, right those that one run found: {kept}"
     figure = loadings.loadings(results, results.estimate(TRACED, epsilon, 0).basis)
     return [*figures, ReportFigure(figure, title, finding)]
@@ -81,12 +74,11 @@ def _figures(
 def _guarantee(results: Results, epsilon: float, settings: Settings) -> str:
     """Return the guarantee of the traced method, at the epsilon that its calibration truly gives."""
     experiment, plain = results.experiment, settings["view"] == "board"
-    true_epsilon = explorer_summary.true_epsilon(results, epsilon)
+    true_epsilon = explorer_text.true_epsilon(results, epsilon)
     odds = text.odds(true_epsilon, experiment.delta, experiment.neighbours)
+    caution = explorer_text.printed(results, epsilon, (TRACED,), plain)
     if plain:
-        caution = explorer_summary.printed_plainly(results, epsilon)
         return f"{odds} {text.margin(experiment.delta)} {caution}".strip()
-    caution = explorer_summary.printed(results, epsilon, (TRACED,))
     rounds = text.count(experiment.iterations, "round", "rounds")
     relation = text.RELATIONS[experiment.neighbours]
     return (

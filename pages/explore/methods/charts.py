@@ -18,34 +18,39 @@ from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import TRUSTS
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
-from pages.shared.charts import style
+from pages.shared.charts import style, traces
 from pages.shared.charts.metric_axis import error_title, factor
 from pages.shared.charts.traces import ZERO, Trace, axis, band, line, plain_figure, rounded
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
+Spreads = dict[str, tuple[list[float], Array]]  # by method: swept values, and 10, 50 and 90 % at each
+_COSTS = {  # by panel: column, factor to the unit shown, axis title, words before a value
+    "time": ("seconds", 1e3, "time per fit (ms)", "a fit takes"),
+    "bytes": ("bytes_sent_per_hospital", 1.0, "sent by a hospital (bytes)", "a hospital sends"),
+}
 _LOG_FROM = 30.0  # ratio of an axis's ends from which it is logarithmic
+
+
+def milliseconds(value: float) -> str:
+    """Return a duration in the unit a person would use."""
+    return f"{value / 1e3:.2g} s" if value >= 1e3 else f"{value:.2g} ms"
 
 
 class ComparisonMeasure:
     """Read the quantity of the vertical axis off a sweep's table, in the units of the screen."""
 
     def __init__(self, results: Results, settings: Settings, panel: str) -> None:
-        self.results, self.panel = results, panel
-        self.errs = panel not in ("time", "bytes")
+        self.results, self.settings, self.panel = results, settings, panel
+        self.plain = settings["view"] == "board"
+        self.errs = panel not in _COSTS
         self.energy = panel == "error" and settings["metric"] == "energy"
         self.log = settings["scale"] == "log" and not self.energy
-        self.factor = factor(settings)
-        self.column = METRICS["energy"] if self.energy else METRICS["sin"]
-        self.title = error_title(settings)
-        if self.energy:
-            plain = settings["view"] == "board"
-            self.title = "share of signal captured" if plain else text.METRIC_TITLES["energy"]
-        if panel == "time":
-            self.column, self.factor, self.title = "seconds", 1e3, "time per fit (ms)"
-        if panel == "bytes":
-            self.column, self.factor = "bytes_sent_per_hospital", 1.0
-            self.title = "sent by a hospital (bytes)"
+        captured = "share of signal captured" if self.plain else text.METRIC_TITLES["energy"]
+        energy = (METRICS["energy"], 1.0, captured, "captured energy")
+        error = (METRICS["sin"], factor(settings), error_title(settings), "error")
+        shown = _COSTS.get(panel, energy if self.energy else error)
+        self.column, self.factor, self.title, self.quantity = shown
 
     def values(self, rows: pd.DataFrame) -> Array:
         """Return the finite values of these rows."""
@@ -55,6 +60,8 @@ class ComparisonMeasure:
 
     def text(self, value: float) -> str:
         """Return a value as a sentence has it."""
+        if not self.errs:
+            return milliseconds(value) if self.panel == "time" else text.size(value)
         return f"{value:.3f}" if self.energy else text.error(value)
 
     def beats(self, value: float, guess: float) -> bool:
@@ -64,27 +71,24 @@ class ComparisonMeasure:
     def guess(self, name: str, value: Value) -> float:
         """Return what a random subspace gives where the swept parameter has this value."""
         experiment, eigenvalues = self.results.experiment, self.results.truth.eigenvalues
-        population, d, k = experiment.population, experiment.d, experiment.k
-        if isinstance(population, SpikedModel) and name in ("d", "k", "s"):
-            sizes = {"d": d, "k": k, "s": population.s} | {name: int(value)}
-            d, k = sizes["d"], sizes["k"]
-            if self.energy:
-                eigenvalues = replace(population, **sizes).eigenvalues
-        elif name == "k":
-            k = int(value)
-        if self.energy:
-            return subspace_metrics.random_energy(eigenvalues, k)
-        return self.factor * subspace_metrics.random_guess(d, k)
+        sizes = {name: int(value)} if name in ("d", "k", "s") else {}
+        d, k = sizes.get("d", experiment.d), sizes.get("k", experiment.k)
+        if not self.energy:
+            return self.factor * subspace_metrics.random_guess(d, k)
+        if sizes and isinstance(experiment.population, SpikedModel):
+            eigenvalues = replace(experiment.population, **sizes).eigenvalues
+        return subspace_metrics.random_energy(eigenvalues, k)
 
 
-def spread(
-    table: pd.DataFrame, measure: ComparisonMeasure, method: str, name: str
-) -> tuple[list[float], Array]:
-    """Return the swept values with measurements, and 10, 50 and 90 % there, shape (3, values)."""
-    groups = table[table["method"] == method].groupby(name)
-    measured = {float(value): measure.values(rows) for value, rows in groups}
-    spreads = {value: quantiles(values) for value, values in measured.items() if len(values)}
-    return list(spreads), np.array(list(spreads.values())).reshape(-1, 3).T
+def spreads(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], name: str) -> Spreads:
+    """Return each method's swept values with measurements, and 10, 50 and 90 % there, shape (3, values)."""
+    result = {}
+    for method in methods:
+        groups = table[table["method"] == method].groupby(name)
+        measured = {float(value): measure.values(rows) for value, rows in groups}
+        bands = {value: quantiles(values) for value, values in measured.items() if len(values)}
+        result[method] = list(bands), np.array(list(bands.values())).reshape(-1, 3).T
+    return result
 
 
 def order(methods: Sequence[str]) -> list[str]:
@@ -104,82 +108,72 @@ def grouped(name: str) -> Trace:
 
 
 def against(
-    table: pd.DataFrame,
-    measure: ComparisonMeasure,
-    methods: Sequence[str],
-    sweep: SweepSetting,
-    settings: Settings,
+    table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], sweep: SweepSetting
 ) -> dict[str, Any]:
     """Draw every method's median and 10-90 % band against what is swept, and the random guess."""
-    k = measure.results.experiment.k
     bands: list[Trace] = []
     lines: list[Trace] = []
-    spreads = {method: spread(table, measure, method, sweep.over) for method in order(methods)}
-    drawn = [v for _, values in spreads.values() for v in values.flat]
+    drawn = spreads(table, measure, order(methods), sweep.over)
     ends = [float(value) for value in sweep.values]
     guesses = [measure.guess(sweep.over, value) for value in ends] if measure.errs else []
-    lowest = min((v for v in drawn if v > (ZERO if measure.errs else 0)), default=math.inf)
-    reach, floor = span_of(measure, lowest, max([0.0, *drawn, *guesses]))
-    for method, (x, (low, middle, high)) in spreads.items():
-        look, title = style.look(method), marked(method, k)
+    reach, floor = span_of(measure, [v for _, values in drawn.values() for v in values.flat], guesses)
+    for method, (x, (low, middle, high)) in drawn.items():
+        look, title = style.look(method), marked(method, measure.results.experiment.k)
         if measure.panel != "bytes" and len(x) > 1:
             edges = band(1, title, look.colour, x)
             edges[0]["y"], edges[1]["y"] = (rounded(np.maximum(v, floor)) for v in (low, high))
             edges[1]["fillcolor"] = style.faded(look.colour, 0.05 if measure.panel == "time" else 0.12)
             bands += [edge | {"legendgroup": METHODS[method].trust} for edge in edges]
-        mark = {"symbol": look.symbol, "size": 7, "color": look.colour}
-        lines.append(
-            line(1, title, look.colour, look.dash, x=x, y=rounded(np.maximum(middle, floor)))
-            | {"mode": "lines+markers", "marker": mark, "showlegend": True}
-            | {"hovertemplate": "%{x:.4~g}: %{y:.3~g}"}
-            | grouped(method)
-        )
+        y, hover = rounded(np.maximum(middle, floor)), "%{x:.4~g}: %{y:.3~g}"
+        lines.append(traces.marked_line(title, look, x, y, hovertemplate=hover) | grouped(method))
     if measure.errs:
         lines.append(line(1, "random guess", style.GUESS, "dot", x=ends, y=rounded(guesses), showlegend=True))
     y = [10**v for v in reach] if measure.log else reach
-    here = line(1, "this setting", "#000000", x=[sweep.here] * 2, y=y, meta="text-colour", hoverinfo="skip")
-    return plain_figure([*bands, *lines, here], across(sweep.over, ends, settings), upward(measure, reach))
+    here = traces.this_setting(1, [sweep.here] * 2, y)
+    return plain_figure([*bands, *lines, here], across(measure, sweep.over, ends), upward(measure, reach))
 
 
-def span_of(measure: ComparisonMeasure, lowest: float, highest: float) -> tuple[list[float], float]:
+def span_of(
+    measure: ComparisonMeasure, drawn: Sequence[float], guesses: Sequence[float]
+) -> tuple[list[float], float]:
     """Return the range of the vertical axis, and the value at its lower edge."""
     if measure.energy:
         return [0.0, 1.03], 0.0
+    positive = [value for value in drawn if value > (ZERO if measure.errs else 0)]
+    highest = max([*positive, *guesses], default=1.0)
     if not measure.log:
-        return [0.0, 1.12 * max(highest, 1e-3)], 0.0
-    least = min(lowest, 1e-2) if measure.errs else min(lowest, highest or 1.0)
-    low = math.floor(math.log10(least))
-    return [float(low), math.log10(1.6 * max(highest, 10.0**low))], 10.0**low
+        return [0.0, 1.12 * highest], 0.0
+    low = math.floor(math.log10(min([*positive, 1e-2] if measure.errs else positive, default=1.0)))
+    return [float(low), math.log10(1.6 * highest)], 10.0**low
 
 
 def upward(measure: ComparisonMeasure, span: Sequence[float]) -> Trace:
     """Return the vertical axis."""
-    form = "e" if measure.errs else "power"  # errors as 0.1 and 0.01, as on every page
-    ticks = {"type": "log", "dtick": 1, "exponentformat": form, "minexponent": 6} if measure.log else {}
-    return axis(measure.title, range=list(span)) | ticks
+    powers = {} if measure.errs or not measure.log else {"exponentformat": "power"}
+    return axis(measure.title, decades=measure.log, range=list(span), **powers)
 
 
-def across(key: str, values: Sequence[float], settings: Settings) -> Trace:
+def across(measure: ComparisonMeasure, key: str, values: Sequence[float]) -> Trace:
     """Return the horizontal axis of a swept control."""
-    title = catalogue.CHOICES[key].name(settings["view"] == "board")
+    title = catalogue.CHOICES[key].name(measure.plain)
     low, high = values[0], values[-1]
     if high / low < _LOG_FROM:
         pad = 0.04 * (high - low)
         return axis(title, range=[low - pad, high + pad])
     pad = 0.03 * math.log10(high / low)
-    ticks: Trace = {"dtick": 1, "exponentformat": "power", "minexponent": 4}
-    if key == "epsilon":
-        ticks = {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
+    powers = {"dtick": 1, "exponentformat": "power", "minexponent": 4}
+    ticks = traces.EPSILON_TICKS if key == "epsilon" else powers
     return axis(title, type="log", range=[math.log10(low) - pad, math.log10(high) + pad]) | ticks
 
 
 def needed(
-    estimates: pd.DataFrame, settings: Settings, k: int, grid: Sequence[Value], here: Value, rows: int
+    estimates: pd.DataFrame, measure: ComparisonMeasure, grid: Sequence[Value], rows: int
 ) -> dict[str, Any]:
     """Draw a bar with its interval for every method, and words for one that never gets there.
 
     rows: number of bars for which there is room, so that the height stays while methods are measured.
     """
+    here, k = measure.results.experiment.n, measure.results.experiment.k
     never = [marked(name, k) for name in estimates["method"][estimates["state"] == "never"]]
     ranked = estimates[np.isfinite(estimates["patients"])].sort_values("patients", ascending=False)
     names = [marked(name, k) for name in ranked["method"]]
@@ -209,7 +203,7 @@ def needed(
     }
     never_text = {"mode": "text", "text": ["not reached"] * len(never), "textposition": "middle right"}
     words = line(1, "not reached", style.GUESS, x=[1.15 * low] * len(never), y=never, hoverinfo="skip")
-    title = "patients needed" if settings["view"] == "board" else "patients needed, n"
+    title = "patients needed" if measure.plain else "patients needed, n"
     bottom = axis(title, type="log", range=[math.log10(low), math.log10(high)])
     ticks = {"tickvals": [1e3, 1e6, 1e9], "ticktext": ["1,000", "1 million", "1 billion"]}
     up = axis("", automargin=True, type="category", ticksuffix=" ")

@@ -35,7 +35,7 @@ def choose(settings: Settings) -> None:
         if panel == "needed":
             widgets.choose("compare.target")
         elif panel != "frontier":
-            _choose_swept(settings)
+            widgets.choose("compare.over")
     with right:
         widgets.choose_panel("compare.panel")
 
@@ -60,31 +60,18 @@ def _keep_methods() -> None:
             widgets.set_to(f"use.{name}", name in st.session_state[_PICKED])
 
 
-def _choose_swept(settings: Settings) -> None:
-    plain = settings["view"] == "board"
-    choice = CHOICES["compare.over"]
-    st.selectbox(
-        *(choice.name(plain), choice.options, choice.options.index(settings[choice.key])),
-        key=choice.key,
-        format_func=lambda key: CHOICES[key].name(plain),
-        on_change=widgets.remember,
-        args=(choice.key,),
-    )
-
-
 def jobs(slot: str, sweep: SweepSetting) -> dict[str, Job]:
     """Return the jobs of heavy methods that were asked for at this setting, and that of all others under "".
 
     Jobs of heavy methods at another setting are stopped.
     """
     jobs = {}
-    first = sweeps.first_run(sweep)
-    if sweep.live is not None and first is not None:
-        jobs[LIVE] = _live_job(slot, sweep.live, first)
+    if sweep.live is not None:
+        jobs[LIVE] = _live_job(slot, sweep.live, sweeps.first_run(sweep))
     for name, recipe in sweep.heavy.items():
         job = sweep_jobs.at(f"{slot} {name}")
         if job is not None and job.recipe == recipe:
-            jobs[name] = _job(f"{slot} {name}", recipe)
+            jobs[name] = sweep_jobs.start(f"{slot} {name}", recipe)
         elif job is not None:
             job.stop()
     return jobs
@@ -96,16 +83,9 @@ def _live_job(slot: str, recipe: Recipe, first: Recipe) -> Job:
     fresh = former is None or not sweeps.shares_rows(former.recipe, recipe)
     begun = former is not None and former.running and former.recipe == first
     if begun or (fresh and run_cells.total_seconds(recipe) > sweep_jobs.HERE_SECONDS):
-        job = _job(slot, first)
+        job = sweep_jobs.start(slot, first)
         if job.running:
             return job
-    return _job(slot, recipe)
-
-
-def _job(slot: str, recipe: Recipe) -> Job:
-    former = sweep_jobs.at(slot)
-    if former is not None and former.recipe == recipe and former.running:
-        return former  # starting it again would wait for its first results
     return sweep_jobs.start(slot, recipe)
 
 
@@ -129,12 +109,6 @@ def show_heavy(slot: str, sweep: SweepSetting, jobs: dict[str, Job]) -> None:
             about = sweep_status.duration(run_cells.total_seconds(recipe))
             label, key = f"Measure {title} too, about {about}", f"ask {job_slot}"
             st.button(label, key=key, on_click=sweep_jobs.start, args=(job_slot, recipe))
-
-
-def is_measuring(sweep: SweepSetting, jobs: dict[str, Job]) -> bool:
-    """Return whether more results come without a click."""
-    first = LIVE in jobs and jobs[LIVE].recipe != sweep.live
-    return first or any(job.running for job in jobs.values())
 
 
 def table(jobs: dict[str, Job]) -> pd.DataFrame | None:

@@ -10,7 +10,7 @@ import pandas as pd
 from dppca_core.numerics import subspace_metrics
 from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.traces import axis, line, plain_figure, rounded
+from pages.shared.charts.traces import axis, line, marked_line, plain_figure, rounded
 
 _FILE = Path(__file__).parents[3] / "data" / "peers.json"
 _OURS = {"Analyze Gauss + sparse step": "analyze_gauss_sparse", "DPS-PCA": "dps_pca"}
@@ -38,19 +38,15 @@ def stored() -> dict[str, Any]:
     """
     try:
         record: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
-        _check(record)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as reason:
-        raise ValueError("data/peers.json cannot be read: restore it, or run make bench-peers") from reason
+        for name in ("epsilon", "delta", "k", "s"):
+            float(record["settings"][name])
+        whole = record["date"] and record["limit_seconds"] > 0 and dict(record["versions"])
+        whole = whole and {"sparse population", "breast_cancer"} <= set(_table(record)["population"])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        whole = False
+    if not whole:
+        raise ValueError("data/peers.json cannot be read: restore it, or run make bench-peers")
     return record
-
-
-def _check(record: dict[str, Any]) -> None:
-    for name in ("epsilon", "delta", "k", "s"):
-        float(record["settings"][name])
-    if not record["date"] or not record["limit_seconds"] > 0 or not dict(record["versions"]):
-        raise ValueError("date, limit_seconds or versions are missing")
-    if not {"sparse population", "breast_cancer"} <= set(_table(record)["population"]):
-        raise ValueError("places are missing")
 
 
 def table() -> pd.DataFrame:
@@ -59,14 +55,8 @@ def table() -> pd.DataFrame:
 
 
 def _table(record: dict[str, Any]) -> pd.DataFrame:
-    rows = [
-        {name: place[name] for name in ("population", "d", "n")}
-        | {name: row[name] for name in ("recipe", "kind", "neighbours")}
-        | {"error": row.get("error", {}).get("median")}
-        for place in record["places"]
-        for row in place["rows"]
-    ]
-    return pd.DataFrame(rows).astype({"error": float})
+    rows = pd.json_normalize(record["places"], "rows", ["population", "d", "n"])
+    return rows.rename(columns={"error.median": "error"}).astype({"error": float, "d": int, "n": int})
 
 
 def _rows(population: str, neighbours: str) -> pd.DataFrame:
@@ -81,28 +71,20 @@ def figure(neighbours: str, plain: bool) -> dict[str, Any]:
     for recipe, look in _LOOKS.items():
         rows = measured[(measured["recipe"] == recipe) & measured["error"].notna()].sort_values("d")
         if len(rows):
-            mark = {"symbol": look.symbol, "size": 8, "color": look.colour}
-            points: dict[str, list[float | None]] = {"x": [], "y": []}
+            x: list[float | None] = []
+            y: list[float | None] = []
             for _, group in rows.groupby("n"):  # more patients begin a new line
-                points["x"] += [*map(float, group["d"]), None]
-                points["y"] += [*rounded(group["error"].to_numpy()), None]
-            traces.append(
-                line(1, recipe, look.colour, look.dash, **points, showlegend=True)
-                | {"mode": "lines+markers", "marker": mark, "hovertemplate": "%{x}: %{y:.3~g}"}
-            )
-    x = sorted(measured["d"].unique().tolist())
-    guess = rounded([subspace_metrics.random_guess(d, k) for d in x])
-    traces.append(line(1, "random guess", style.GUESS, "dot", x=x, y=guess, showlegend=True))
-    ticks = {"tickvals": x, "ticktext": [str(d) for d in x]}
+                x += [*map(float, group["d"]), None]
+                y += [*rounded(group["error"].to_numpy()), None]
+            traces.append(marked_line(recipe, look, x, y, 8, hovertemplate="%{x}: %{y:.3~g}"))
+    sizes = sorted(measured["d"].unique().tolist())
+    guess = rounded([subspace_metrics.random_guess(d, k) for d in sizes])
+    traces.append(line(1, "random guess", style.GUESS, "dot", x=sizes, y=guess, showlegend=True))
+    ticks = {"tickvals": sizes, "ticktext": [str(d) for d in sizes]}
     across = axis("measurements per patient" if plain else "features d", type="log") | ticks
-    upward = axis("error" if plain else text.METRIC_TITLES["sin"], type="log") | {"dtick": 1}
-    drawn = plain_figure(traces, across, upward | {"exponentformat": "e", "minexponent": 6})
+    drawn = plain_figure(traces, across, axis("error" if plain else text.METRIC_TITLES["sin"], decades=True))
     drawn["layout"]["legend"] |= {"traceorder": "normal"}
     return drawn
-
-
-def unreadable(reason: ValueError) -> str:
-    return f"Nothing to compare with here: {reason}."
 
 
 def finding(neighbours: str, plain: bool) -> str:

@@ -3,24 +3,21 @@
 import streamlit as st
 
 from pages.explore.methods import controls, other_packages, panels, sweeps, text
+from pages.explore.methods.charts import ComparisonMeasure
 from pages.shared.background import cache, refresh, sweep_status
-from pages.shared.charts import explorer_summary
+from pages.shared.charts import explorer_text
 from pages.shared.figure import component
 from pages.shared.reports import sources
 from pages.shared.settings import to_experiment, widgets
 
-st.title(text.TITLE)
-st.markdown(text.INTRODUCTION)
-widgets.view_switches(("view",))
-with st.container():
-    widgets.notices()
-settings = widgets.settings()
+settings = widgets.head(text.TITLE, text.INTRODUCTION)
 plain, neighbours = settings["view"] == "board", settings["neighbours"]
 experiment, epsilon = to_experiment.from_settings(settings | {"start": "random"})  # sweeps know no other
 results = cache.results(experiment)
 controls.choose(settings)
 methods = [name for name in controls.used(settings) if name not in results.skipped]
 panel = settings["compare.panel"]
+measure = ComparisonMeasure(results, settings, panel)
 sweep, slot = sweeps.for_panel(results, epsilon, methods, settings)
 note = text.note(sweep, methods, settings)
 if note:
@@ -37,12 +34,9 @@ def render() -> None:
     if table is None:
         below = st.container()
         below.markdown(text.NOTHING_QUICK)
-    elif panel == "needed":
-        below = panels.needed(results, sweep, table, settings, progress)
-    elif panel == "frontier":
-        below = panels.frontier(results, table, methods, settings, progress)
     else:
-        below = panels.against(results, sweep, table, methods, epsilon, settings, progress)
+        show = {"needed": panels.needed, "frontier": panels.frontier}.get(panel, panels.against)
+        below = show(measure, sweep, table, methods, progress)
     with below:
         controls.show_heavy(slot, sweep, jobs)
     live = jobs.get(controls.LIVE)
@@ -51,21 +45,17 @@ def render() -> None:
 
 
 if sweep is not None:
-    refresh.while_more(render, lambda: controls.is_measuring(sweep, controls.jobs(slot, sweep)))
+    refresh.while_more(render, lambda: any(job.running for job in controls.jobs(slot, sweep).values()))
     if panel == "frontier":
         name = controls.choose_release(settings, methods)
-        panels.release(results, name, settings["compare.at"], settings)
+        panels.release(measure, name)
 st.caption(text.notes(results, controls.used(settings), settings))
-st.caption(
-    explorer_summary.printed_plainly(results, epsilon)
-    if plain
-    else explorer_summary.printed(results, epsilon, methods)
-)
+st.caption(explorer_text.printed(results, epsilon, methods, plain))
 st.header("Against packages that can be installed")
 try:
     finding = other_packages.finding(neighbours, plain)
 except ValueError as reason:
-    st.info(other_packages.unreadable(reason))
+    st.info(f"Nothing to compare with here: {reason}.")
 else:
     st.markdown(finding)
     figure = other_packages.figure(neighbours, plain)

@@ -6,10 +6,7 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.methods import METHODS
 from pages.shared.settings.setting import Choice
 
-_FIRST_METHODS = (
-    *("dps_pca", "dpdis_pca", "analyze_gauss", "analyze_gauss_sparse", "cape"),
-    *("ldp_pca", "pca"),
-)
+_FIRST = ("dps_pca", "dpdis_pca", "analyze_gauss", "analyze_gauss_sparse", "cape", "ldp_pca", "pca")
 SWEEPS = ("epsilon", "delta", "n", "d", "k", "s", "providers")
 PANELS = {
     "error": "Error",
@@ -24,17 +21,13 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     """Return the page's own controls: which methods, what is swept, what is drawn."""
     titles = {name: method.title for name, method in METHODS.items()}
     over = {key: shared[key].label for key in SWEEPS}
-    in_links = {"epsilon": "eps", "providers": "hospitals"}
     targets = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
-    used = [
-        Choice(f"use.{name}", title, title, (False, True), name in _FIRST_METHODS)
-        for name, title in titles.items()
-    ]
     return [
-        *used,
+        *(Choice(f"use.{name}", t, t, (False, True), name in _FIRST) for name, t in titles.items()),
         Choice(
             *("compare.over", "Swept", "What is varied", SWEEPS, "epsilon", over),
-            link_words=in_links,
+            plain_words={key: shared[key].plain for key in SWEEPS},
+            link_words={"epsilon": "eps", "providers": "hospitals"},
         ),
         Choice("compare.panel", "Shown", "Shown", tuple(PANELS), "error", PANELS),
         Choice("compare.target", "Error wanted", "Error wanted", targets, 0.1),

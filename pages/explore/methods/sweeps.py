@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments import Axis, Recipe, variant
+from dppca_core.experiments import Axis, Recipe
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.recipe import Point, Value
-from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from pages.shared.settings import catalogue, to_experiment
 
@@ -48,13 +47,6 @@ class SweepSetting(NamedTuple):
     limit: str = ""
 
 
-def true_epsilon(experiment: ExplorerExperiment, name: str, epsilon: float) -> float | None:
-    """Return the epsilon that a calibration truly gives, where it is not the one asked for."""
-    method, options = METHODS[name], experiment.options(name)
-    true = method.true_epsilon(experiment.budget(epsilon), d=experiment.d, k=experiment.k, **options)
-    return None if true is None or abs(true / epsilon - 1) <= 0.01 else true
-
-
 def _sparsity(experiment: ExplorerExperiment) -> int:
     population = experiment.population
     return population.s if isinstance(population, SpikedModel) else experiment.d
@@ -64,8 +56,7 @@ def setting(experiment: ExplorerExperiment, epsilon: float, key: str) -> Value:
     """Return the experiment's value of a swept control."""
     if key == "epsilon":
         return epsilon
-    value: Value = _sparsity(experiment) if key == "s" else getattr(experiment, key)
-    return value
+    return _sparsity(experiment) if key == "s" else getattr(experiment, key)
 
 
 def _limits(experiment: ExplorerExperiment, key: str) -> tuple[Value, Value, str]:
@@ -90,27 +81,16 @@ def recipe(
 
     What is swept has no value of its own, so moving its control reuses the rows.
     """
-    swept = {along.name: along.values}
-    population, k = experiment.population, experiment.k
-    if isinstance(population, SpikedModel):
-        sizes: dict[str, Any] = {name: max(swept[name]) for name in ("d", "s") if name in swept}
-        if "k" in swept:
-            sizes["k"] = min(swept["k"])
-        population = replace(population, **sizes)
-        k = population.k
-    table = isinstance(population, str)
-    return Recipe(
-        population,
-        tuple(variant(name) for name in methods),
-        (along,),
-        n=None if table or "n" in swept else experiment.n,
-        k=None if "k" in swept else k,
-        epsilon=1.0 if "epsilon" in swept else epsilon,
-        delta=1e-5 if "delta" in swept else experiment.delta,
-        repeats=repeats,
-        metrics=("sin", "energy") if experiment.energy else ("sin",),
-        **to_experiment.runs(experiment) | ({"providers": 1} if "providers" in swept else {}),
-    )
+    population = experiment.population
+    ends = {"d": max, "s": max, "k": min}  # of what is swept, a population that is possible
+    if isinstance(population, SpikedModel) and along.name in ends:
+        population = replace(population, **{along.name: ends[along.name](along.values)})
+    fields = {"k": experiment.k, "population": population, "repeats": repeats}
+    fields["metrics"] = ("sin", "energy") if experiment.energy else ("sin",)
+    unswept = {"n": None, "k": None, "delta": 1e-5, "providers": 1}
+    fields |= {name: value for name, value in unswept.items() if name == along.name}
+    at = 1.0 if along.name == "epsilon" else epsilon
+    return to_experiment.recipe(experiment, at, methods, along, **fields)
 
 
 def for_panel(
@@ -153,8 +133,6 @@ def _split(
     fewest = min(experiment.repeats, _FEWEST)
     heavy, light = {}, []
     for name in methods:
-        if name in results.skipped:
-            continue
         alone = recipe(experiment, epsilon, (name,), axis, fewest)
         if name in results.slow or run_cells.total_seconds(alone) > _HEAVY_SECONDS:
             heavy[name] = alone
@@ -169,10 +147,8 @@ def _split(
     return SweepSetting(axis.name, axis.values, here, live, heavy)
 
 
-def first_run(sweep: SweepSetting) -> Recipe | None:
+def first_run(sweep: SweepSetting) -> Recipe:
     """Return one run of each live method at the current setting, which is measured before all others."""
-    if sweep.live is None:
-        return None
     near = min(sweep.values, key=lambda value: abs(float(value) / float(sweep.here) - 1))
     return replace(sweep.live, swept=(Axis(sweep.live.names[0], (near,)),), repeats=1)
 

@@ -1,6 +1,7 @@
 """The sentences and the table of the methods page, formed from its numbers. No Streamlit here."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from dppca_core.methods import METHODS
 from dppca_core.records import Estimate
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.explore.methods.frontier import Corner
-from pages.explore.methods.sweeps import SweepSetting, true_epsilon
+from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
+from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
@@ -27,19 +29,12 @@ INTRODUCTION = (
 NOTHING_QUICK = "None of these methods is quick here: measure one at its button."
 FRONTIER_HELP = "Click a point to see one release of it, or choose it below."
 LOADINGS_NOTE = "Its directions are turned onto the true ones, as only what they span is estimated."
-_OF_TRUST = {
-    "central": "of those that trust a curator",
-    "untrusted server": "of those that trust no server",
-    "secure aggregation": "of those that add up in secret",
-    "local": "of those that trust nobody",
-    "none": "without privacy",
-}
-_NEEDS_TRUST = {
-    "central": "a curator who sees all second moments",
-    "untrusted server": "noise added at each hospital, any server",
-    "secure aggregation": "sums that no one can look into",
-    "local": "noise added at each patient, nobody trusted",
-    "none": "all second moments in the open",
+_TRUSTS = {  # who trusts alike, and what that takes
+    "central": ("of those that trust a curator", "a curator who sees all second moments"),
+    "untrusted server": ("of those that trust no server", "noise added at each hospital, any server"),
+    "secure aggregation": ("of those that add up in secret", "sums that no one can look into"),
+    "local": ("of those that trust nobody", "noise added at each patient, nobody trusted"),
+    "none": ("without privacy", "all second moments in the open"),
 }
 _NEEDS = {
     "s_hat": "how many rows to keep",
@@ -53,7 +48,7 @@ def needs(name: str) -> str:
     """Return what a method must be given."""
     method = METHODS[name]
     options = [words for use, words in _NEEDS.items() if use in method.uses]
-    return "; ".join([_NEEDS_ALONE.get(name, _NEEDS_TRUST[method.trust]), *options])
+    return "; ".join([_NEEDS_ALONE.get(name, _TRUSTS[method.trust][1]), *options])
 
 
 def at_here(table: pd.DataFrame, key: str, here: Value) -> pd.DataFrame:
@@ -67,43 +62,45 @@ def spreads(rows: pd.DataFrame, measure: ComparisonMeasure) -> dict[str, Array]:
     return {name: quantiles(v) for name, v in values.items() if len(v)}
 
 
-def headline(results: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
-    """Return who errs least here, among methods that trust the same and promise the same."""
-    measure = ComparisonMeasure(results, settings, "error")
-    errors = spreads(rows, measure)
-    if not errors:
+def compared(measure: ComparisonMeasure, rows: pd.DataFrame, key: str, here: Value) -> str:
+    """Return the finding of methods against each other, and the value of a method that is alone."""
+    values = spreads(rows, measure)
+    if not values:
         return text.MEASURING
-    kinds: dict[tuple[str, str], list[str]] = {}
-    for name in errors:
-        kind = METHODS[name].trust, METHODS[name].guarantee_at(results.experiment.k)
-        kinds.setdefault(kind, []).append(name)
-    guess = measure.guess(key, here)
-    parts = [
-        f"{_kind(kind, kinds)}, {_winner({name: errors[name] for name in kinds[kind]}, guess, measure)}"
-        for kind in sorted(kinds, key=lambda kind: list(_OF_TRUST).index(kind[0]))
-        if len(kinds[kind]) > 1
-    ]
-    where = _where(key, here, settings)
+    choice = catalogue.CHOICES[key]
+    where = f"At {choice.label.split()[-1]} = {text.number(here)}"
+    if measure.plain:
+        where = f"With {choice.plain.lower()} at {text.number(here)}"
+    finding = _least_error(measure, values, key, here) if measure.errs else _least_cost(measure, values)
+    finding = f"{where}{finding}"
+    if len(values) > 1:
+        return finding
+    ((name, spread),) = values.items()
+    low, middle, high = (measure.text(float(value)) for value in spread)
+    return f"{finding} {METHODS[name].title}: {measure.quantity} {middle} ({low} to {high} in 8 of 10 runs)."
+
+
+def _least_error(measure: ComparisonMeasure, errors: Mapping[str, Array], key: str, here: Value) -> str:
+    """Return who errs least here, among methods that trust the same and promise the same."""
+    experiment = measure.results.experiment
+    kinds: dict[tuple[str, str], dict[str, Array]] = {}
+    for name, error in errors.items():
+        kind = METHODS[name].trust, METHODS[name].guarantee_at(experiment.k)
+        kinds.setdefault(kind, {})[name] = error
+    guess, trusts = measure.guess(key, here), [trust for trust, _ in kinds]
+    parts = []
+    for trust, guarantee in sorted(kinds, key=lambda kind: list(_TRUSTS).index(kind[0])):
+        equals = kinds[trust, guarantee]
+        promise = f" and are {text.GUARANTEES[guarantee]}" if trusts.count(trust) > 1 else ""
+        if len(equals) > 1:
+            parts.append(f"{_TRUSTS[trust][0]}{promise}, {_winner(equals, guess, measure)}")
     if not parts:
-        return f"{where}, no two of these methods trust the same and promise the same: nothing to rank."
-    sentence = f"{where}: {'; '.join(parts)}. A random guess has {text.short(guess)}."
-    epsilon = float(here) if key == "epsilon" else float(settings["epsilon"])
-    if any(true_epsilon(results.experiment, name, epsilon) for name in errors):
+        return ", no two of these methods trust the same and promise the same: nothing to rank."
+    sentence = f": {'; '.join(parts)}. A random guess has {text.short(guess)}."
+    epsilon = float(here if key == "epsilon" else measure.settings["epsilon"])
+    if any(other_epsilon(experiment, name, epsilon) for name in errors):
         sentence += " As printed in their papers, they do not all keep the privacy asked for: see below."
     return sentence
-
-
-def _where(key: str, here: Value, settings: Settings) -> str:
-    choice = catalogue.CHOICES[key]
-    if settings["view"] == "board":
-        return f"With {choice.name(True).lower()} at {text.number(here)}"
-    return f"At {choice.label.split()[-1]} = {text.number(here)}"
-
-
-def _kind(kind: tuple[str, str], kinds: Mapping[tuple[str, str], Any]) -> str:
-    trust, guarantee = kind
-    several = sum(other == trust for other, _ in kinds) > 1
-    return _OF_TRUST[trust] + (f" and are {text.GUARANTEES[guarantee]}" if several else "")
 
 
 def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasure) -> str:
@@ -117,38 +114,17 @@ def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasur
     return f"{best} {'captures most' if measure.energy else 'errs least'} {values}"
 
 
-def cheapest(results: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
+def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array]) -> str:
     """Return who takes, or sends, least and most here."""
-    panel = settings["compare.panel"]
-    costs = spreads(rows, ComparisonMeasure(results, settings, panel))
-    where = _where(key, here, settings)
     if len(costs) < 2:
-        return f"{where}: one method, nothing to compare." if costs else text.MEASURING
-    verb, unit, each = (
-        ("takes", milliseconds, "a fit")
-        if panel == "time"
-        else ("sends", text.size, "a hospital, in all rounds")
-    )
+        return ": one method, nothing to compare."
     ranked = sorted(costs, key=lambda name: float(costs[name][1]))
-    titles = [f"{METHODS[name].title} {verb}" for name in (ranked[0], ranked[-1])]
-    values = [unit(float(costs[name][1])) for name in (ranked[0], ranked[-1])]
-    return f"{where}, {titles[0]} least ({values[0]} {each}) and {titles[1]} most ({values[1]})."
-
-
-def compared(results: Results, rows: pd.DataFrame, key: str, here: Value, settings: Settings) -> str:
-    """Return the finding of methods against each other, and the value of a method that is alone."""
-    measure = ComparisonMeasure(results, settings, settings["compare.panel"])
-    finding = (headline if measure.errs else cheapest)(results, rows, key, here, settings)
-    values = spreads(rows, measure)
-    if len(values) != 1:
-        return finding
-    ((name, spread),) = values.items()
-    quantity, unit = {
-        "time": ("a fit takes", milliseconds),
-        "bytes": ("a hospital sends", text.size),
-    }.get(measure.panel, ("captured energy" if measure.energy else "error", measure.text))
-    low, middle, high = (unit(float(value)) for value in spread)
-    return f"{finding} {METHODS[name].title}: {quantity} {middle} ({low} to {high} in 8 of 10 runs)."
+    least, most = (
+        (f"{METHODS[name].title} {measure.quantity.split()[-1]}", measure.text(float(costs[name][1])))
+        for name in (ranked[0], ranked[-1])
+    )
+    each = "a fit" if measure.panel == "time" else "a hospital, in all rounds"
+    return f", {least[0]} least ({least[1]} {each}) and {most[0]} most ({most[1]})."
 
 
 def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings) -> str:
@@ -173,45 +149,32 @@ def left_out(sweep: SweepSetting) -> str:
     return f"{catalogue.CHOICES[sweep.over].label} = {values} left out: impossible beside {sweep.limit}."
 
 
-def milliseconds(value: float) -> str:
-    """Return a duration in the unit a person would use."""
-    return f"{value / 1e3:.2g} s" if value >= 1e3 else f"{value:.2g} ms"
-
-
-def facts(
-    results: Results, rows: pd.DataFrame, methods: Sequence[str], epsilon: float, settings: Settings
-) -> pd.DataFrame:
+def facts(measure: ComparisonMeasure, rows: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """Return one row for each method at the current setting; numbers stay numbers, so that columns sort."""
-    plain = settings["view"] == "board"
-    measures = {panel: ComparisonMeasure(results, settings, panel) for panel in ("error", "time", "bytes")}
-    values = {panel: spreads(rows, measure) for panel, measure in measures.items()}
-    missing = np.full(3, np.nan)
+    experiment, settings, missing = measure.results.experiment, measure.settings, np.full(3, np.nan)
+    errors, times, sizes = (
+        spreads(rows, ComparisonMeasure(measure.results, settings, panel))
+        for panel in ("error", "time", "bytes")
+    )
     lines = []
     for name in methods:
         method = METHODS[name]
-        low, middle, high = values["error"].get(name, missing)
+        low, middle, high = errors.get(name, missing)
         row = {
             "method": method.title,
-            "share captured" if measures["error"].energy else "error": middle,
+            "share captured" if settings["metric"] == "energy" else "error": middle,
             "10 %": low,
             "90 %": high,
-            "time (ms)": values["time"].get(name, missing)[1],
-            "sent (kB)": values["bytes"].get(name, missing)[1] / 1e3,
+            "time (ms)": times.get(name, missing)[1],
+            "sent (kB)": sizes.get(name, missing)[1] / 1e3,
             "whom it trusts": text.TRUST_TITLES[method.trust].lower(),
-            "guarantee": _guarantee(name, results.experiment.k, plain),
+            "guarantee": text.guarantee(method.guarantee_at(experiment.k), measure.plain and method.private),
             "what it needs": needs(name),
         }
-        if not plain:
-            row["true ε"] = true_epsilon(results.experiment, name, epsilon) or np.nan
+        if not measure.plain:
+            row["true ε"] = other_epsilon(experiment, name, settings["epsilon"]) or np.nan
         lines.append(row | {"source": method.reference})
     return pd.DataFrame(lines)
-
-
-def _guarantee(name: str, k: int, plain: bool) -> str:
-    kind = METHODS[name].guarantee_at(k)
-    if plain and METHODS[name].private:
-        return text.PLAIN_GUARANTEES.get(kind, "protected")
-    return text.GUARANTEES[kind]
 
 
 def runs(sweep: SweepSetting | None) -> str:
@@ -241,21 +204,19 @@ def needed(estimates: pd.DataFrame, target: float, plain: bool) -> str:
     """Return who never gets there, and who needs the fewest patients within each trust."""
     if not len(estimates):
         return text.MEASURING
-    titles = {row.label: METHODS[row.method].title for row in estimates.itertuples()}
     reached = estimates[np.isfinite(estimates["patients"])].sort_values("patients")
-    trusts = [METHODS[name].trust for name in reached["method"]]
     parts = []
-    for trust, words in _OF_TRUST.items():
-        if trust in trusts:
-            best = reached.iloc[trusts.index(trust)]
-            most = "at most " if best["state"] == "at most" else ""
-            title = titles[best["label"]].removesuffix(", no privacy")
-            parts.append(f"{words}, {title} needs {most}{text.patients(best['patients'])}")
+    for trust, (words, _) in _TRUSTS.items():
+        equals = [row for row in reached.itertuples() if METHODS[row.method].trust == trust]
+        if equals:
+            most = "at most " if equals[0].state == "at most" else ""
+            title = METHODS[equals[0].method].title.removesuffix(", no privacy")
+            parts.append(f"{words}, {title} needs {most}{text.patients(equals[0].patients)}")
     name = "an error" if plain else "error"
     if not parts:
         return f"No method reaches {name} of {text.number(target)} with the most patients measured."
     sentence = f"For {name} of {text.number(target)}: {'; '.join(parts)}."
-    never = [titles[row.label] for row in estimates.itertuples() if row.state == "never"]
+    never = [METHODS[row.method].title for row in estimates.itertuples() if row.state == "never"]
     if never:
         sentence += f" Not reached by the most patients measured: {', '.join(never)}."
     return sentence
@@ -303,33 +264,22 @@ def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
     return " ".join(sentences)
 
 
-def frontier(corners: Sequence[Corner], settings: Settings) -> str:
+def frontier(corners: Sequence[Corner], plain: bool) -> str:
     """Return which methods the hull runs through, from strict to loose privacy."""
     if not corners:
         return "None of these methods is a tenth better than a random guess, or can be on the hull."
-    ranges: list[tuple[str, float, float, frozenset[str]]] = []
-    for name, epsilon, _, level in corners:
-        first = epsilon
-        if ranges and ranges[-1][0] == name:
-            _, first, _, before = ranges.pop()
-            level &= before
-        ranges.append((name, first, epsilon, level))
-    symbol = "privacy setting" if settings["view"] == "board" else "ε ="
-    parts = [
-        f"{METHODS[name].title} at {symbol} {_range(low, high)} "
-        f"({text.TRUST_TITLES[METHODS[name].trust].lower()}){_level_with(level)}"
-        for name, low, high, level in ranges
-    ]
+    symbol = "privacy setting" if plain else "ε ="
+    parts = []
+    for name, group in groupby(corners, key=lambda corner: corner.method):
+        run = list(group)
+        low, high = (text.number(corner.epsilon) for corner in (run[0], run[-1]))
+        level = frozenset.intersection(*(corner.level for corner in run))
+        titles = " and ".join(METHODS[other].title for other in sorted(level))
+        beside = f", with {titles} level within the spread of the runs" if titles else ""
+        trust = text.TRUST_TITLES[METHODS[name].trust].lower()
+        at = low if low == high else f"{low} to {high}"
+        parts.append(f"{METHODS[name].title} at {symbol} {at} ({trust}){beside}")
     return f"Least error for its privacy, as far as drawn: {'; '.join(parts)}."
-
-
-def _range(low: float, high: float) -> str:
-    return text.number(low) if low == high else f"{text.number(low)} to {text.number(high)}"
-
-
-def _level_with(names: Collection[str]) -> str:
-    titles = [METHODS[name].title for name in sorted(names)]
-    return f", with {' and '.join(titles)} level within the spread of the runs" if titles else ""
 
 
 def off_hull(reasons: Mapping[str, str]) -> str:
@@ -353,14 +303,6 @@ def release(name: str, epsilon: float, error: float, estimate: Estimate, plain: 
         f"**One release of {method.title}{where}: error {text.error(error)}{noise}.** This is one draw: "
         "another has other noise, and another error."
     )
-
-
-def no_release(name: str, reason: ValueError) -> str:
-    return f"{METHODS[name].title} has no release here: {reason}."
-
-
-def true_calibration(epsilon: float) -> str:
-    return f"Its calibration truly gives ε = {text.short(epsilon)}."
 
 
 def try_this(settings: Mapping[str, Any]) -> str:

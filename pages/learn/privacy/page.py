@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dppca_core.experiments.demonstrations import neighbours
 from pages.learn.privacy import accounting_charts, accounting_text, attack_charts, attack_text, sources, view
 from pages.learn.privacy.settings import patients
 from pages.shared.background import cache, failed_runs
@@ -46,7 +47,7 @@ if attack is None or honest is None:
 count = len(attack.here)  # fewer than asked for where some have failed
 
 st.header("One patient more or less")
-picture = cache.picture(budget, settings["seed"])
+picture = neighbours.picture(budget, seed=settings["seed"])
 st.markdown(attack_text.experiment(picture, attack.limit, budget, plain))
 releases = attack_charts.releases(picture, attack.limit, plain)
 component.figure(releases, key="releases figure", save="dppca-releases")

@@ -24,18 +24,15 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.collaboration.transcript import Transcript
-from dppca_core.experiments.demonstrations import neighbours
 from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
-from dppca_core.experiments.demonstrations.neighbours import Picture
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from dppca_core.populations import gaussian_patients, spiked
-from dppca_core.privacy import Budget
 from dppca_core.records import Bound
 from pages.shared.background import memory
-from pages.shared.settings import to_experiment
+from pages.shared.settings import catalogue, to_experiment
 
 MB = 2**20
 VIEW_BYTES = 2**16  # of a view without its cells and without arrays that grow with the features
@@ -107,12 +104,6 @@ def transcript(recipe: CollaborationSetting, way: str) -> Transcript:
     return result
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def picture(budget: Budget, seed: int) -> Picture:
-    """Return two neighbouring data sets and their releases."""
-    return neighbours.picture(budget, seed=seed)
-
-
 @st.cache_resource(max_entries=512, show_spinner=False)
 def bounds(
     experiment: ExplorerExperiment, name: str, tau: float, constants: tuple[tuple[str, float], ...]
@@ -134,7 +125,7 @@ def regimes(
 def warm_up() -> None:
     """Use one BLAS thread, measure the default experiment, and exempt loaded modules from collection."""
     use_one_thread()
-    experiment, epsilon = to_experiment.default()
+    experiment, epsilon = to_experiment.from_settings(catalogue.defaults())
     cells = results(experiment)
     cells.try_cells(cells.first(epsilon))
     gc.collect()

@@ -6,32 +6,25 @@ that fails ends only the work it belongs to. The engine never interrupts a step:
 two steps.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import streamlit as st
 from joblib import cpu_count
 
+from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.failures import surviving
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from pages.shared.background import sessions
 from pages.shared.background.lasting import LastingThread
-from pages.shared.background.queue import LONG_SECONDS, Queue, Queued, QueuePosition, Rank, Work
+from pages.shared.background.queue import LONG_SECONDS, Queue, Queued, Rank, Work
 
+Cells = CellStore[Any, Any]
 NextCell = Callable[[], tuple[Any, ...] | None]
-
-
-class Cells(Protocol):
-    """Define what is measured cell by cell."""
-
-    def try_cell(self, *cell: Any) -> None:
-        """Measure this cell unless it was, or note why it cannot be."""
 
 
 FIRST_SECONDS = 2.0  # a page measures for this long before it shows what there is
@@ -114,8 +107,8 @@ class Engine:
                 entry.work.abandon()
             self._begin_sweeps()
 
-    def position(self, entry: Queued) -> QueuePosition:
-        """Return how many sweeps run before this one."""
+    def position(self, entry: Queued) -> tuple[int, int]:
+        """Return how many sweeps run before this one, of other visitors and of its own."""
         with self._changed:
             self._drop_unwanted()
             return self._queue.position(entry)

@@ -1,7 +1,5 @@
 """Say on a page how many runs failed, and why, once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Keep a thread alive that serves every visitor: start it when first needed, and again if it has died."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Tell how much memory the server has left, and refuse a run that does not fit. No Streamlit here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")

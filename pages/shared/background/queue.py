@@ -6,13 +6,11 @@ work. Each line follows one rule: the first entry runs, one of each visitor at a
 of its line after a step if it has more. So visitors take turns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from math import inf
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 LONG_SECONDS = 15.0  # sweeps expected to take longer on one core have a line of their own
 _FEW = 3  # the most visitors at once for whom anything is prefetched
@@ -35,13 +33,6 @@ class Rank(IntEnum):
     NEXT_PRESS = 0  # what the slider that was moved last may ask for next
     SHOWN = 1  # what the screen lacks, and every sweep
     WHEN_IDLE = 2  # what other sliders may ask for next, when nobody's screen lacks anything
-
-
-class QueuePosition(NamedTuple):
-    """Count the sweeps that run first: other visitors' and the visitor's own."""
-
-    others: int
-    same_visitor: int
 
 
 @dataclass(eq=False)
@@ -118,15 +109,18 @@ class Queue:
             self._entries.remove(entry)
         return dropped
 
-    def position(self, entry: Queued) -> QueuePosition:
-        """Return how many entries run before this one: those that run now, and those that came earlier."""
+    def position(self, entry: Queued) -> tuple[int, int]:
+        """Return how many entries run before this one, of other visitors and of its own.
+
+        They run now, or came earlier.
+        """
         if entry.running or entry not in self._entries:
-            return QueuePosition(0, 0)
+            return 0, 0
         line = [other for other in self.line(entry.line) if not other.ending]
         first = [other for i, other in enumerate(line) if other.running or i < line.index(entry)]
         same_visitor = sum(other.visitor == entry.visitor for other in first)
         full = sum(other.running for other in line) >= self._capacity[entry.line]
-        return QueuePosition(len(first) - same_visitor if full else 0, same_visitor)
+        return len(first) - same_visitor if full else 0, same_visitor
 
     def line(self, line: Line) -> list[Queued]:
         """Return the entries of one line, in order."""

@@ -1,7 +1,5 @@
 """Refresh a part of a page while something is measured beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

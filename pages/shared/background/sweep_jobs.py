@@ -17,6 +17,7 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
+from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import Progress, Recipe, failures, sweep
 from dppca_core.experiments.sweeps import executors, recipe_file, run_cells, store
 from dppca_core.experiments.sweeps.recipe import Key
@@ -24,11 +25,10 @@ from dppca_core.experiments.sweeps.run_cells import Row
 from pages.shared import text
 from pages.shared.background import sessions
 from pages.shared.background.engine import Engine, engine
-from pages.shared.background.queue import Queued, QueuePosition
+from pages.shared.background.queue import Queued
 
 HERE_SECONDS = 2.0  # in the server itself, as long as worker processes take to start
 CELL_SECONDS = 0.5  # runs expected to take longer never run in the server itself
-KEPT_TABLES = 48
 KEPT_BYTES = 64 * 2**20  # of complete tables, and as many of the rows of sweeps that have ended
 _ROW_BYTES = 2_000  # of a row as it was measured
 KEPT_JOBS = 256
@@ -88,10 +88,10 @@ class Job:
             return self._table
 
     @property
-    def position(self) -> QueuePosition:
+    def position(self) -> tuple[int, int]:
         """Return how many sweeps come first while it waits: of other visitors and of its own."""
         if self._engine is None or self._entry is None:
-            return QueuePosition(0, 0)
+            return 0, 0
         return self._engine.position(self._entry)
 
     def begin(self, runner: Engine) -> None:
@@ -128,17 +128,16 @@ class Job:
             if not self._cancelled():
                 self.state = "running"
                 self._measure()
-            if not self._complete():
+            if self._complete():
+                self.state = "complete"
+                with failures.surviving("sweep"):
+                    self._keep(self)
+            else:
                 self.abandon()
-                return False
-            self.state = "complete"
         except Exception as reason:
             self.abandon(reason)
         finally:
             self._ended.set()
-        if self.state == "complete":
-            with failures.surviving("sweep"):
-                self._keep(self)
         return False
 
     def abandon(self, reason: Exception | None = None) -> None:
@@ -196,7 +195,7 @@ class Jobs:
     def __init__(self, runner: Engine) -> None:
         self._engine = runner
         self._jobs: OrderedDict[tuple[str, str], Job] = OrderedDict()
-        self._tables: OrderedDict[Recipe, tuple[pd.DataFrame, int]] = OrderedDict()
+        self._tables = ByteCache(KEPT_BYTES)
         self._lock = threading.Lock()
 
     def start(self, visitor: str, slot: str, recipe: Recipe) -> Job:
@@ -214,31 +213,20 @@ class Jobs:
             self._jobs[visitor, slot] = job
             self._jobs.move_to_end((visitor, slot))
             self._forget()
-            cached = self._tables.get(recipe)
-            if cached is not None:
-                self._tables.move_to_end(recipe)
-                job.hold(cached[0])
+            table = self._tables.peek(recipe)
+            if table is not None:
+                job.hold(table)
                 return job
         job.begin(self._engine)
         return job
 
     def at(self, visitor: str, slot: str) -> Job | None:
         """Return the visitor's job in this slot, if there is one."""
-        with self._lock:
-            return self._jobs.get((visitor, slot))
+        return self._jobs.get((visitor, slot))
 
     def _keep(self, job: Job) -> None:
         table = job.table()
-        size = int(table.memory_usage(deep=True).sum())
-        with self._lock:
-            self._tables[job.recipe] = table, size
-            while len(self._tables) > KEPT_TABLES or self.table_bytes > KEPT_BYTES:
-                self._tables.popitem(last=False)
-
-    @property
-    def table_bytes(self) -> int:
-        """Return the bytes of the complete tables that are kept for all visitors."""
-        return sum(size for _, size in self._tables.values())
+        self._tables.get(job.recipe, lambda: table, int(table.memory_usage(deep=True).sum()))
 
     def _forget(self) -> None:
         """Forget jobs that have ended: of visitors who have gone for good, then the oldest."""
@@ -257,9 +245,10 @@ def jobs() -> Jobs:
 
 
 def start(slot: str, recipe: Recipe) -> Job:
-    """Return this visitor's job in this slot; one that is quick is complete by then."""
-    job = jobs().start(sessions.visitor(), slot, recipe)
-    job.wait(_FIRST_LOOK_SECONDS)
+    """Return this visitor's job in this slot; a new one that is quick is complete by then."""
+    former, job = at(slot), jobs().start(sessions.visitor(), slot, recipe)
+    if job is not former:
+        job.wait(_FIRST_LOOK_SECONDS)
     return job
 
 

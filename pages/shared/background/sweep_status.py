@@ -46,18 +46,9 @@ def progress(job: Job) -> str:
 
 def queue(others: int, same_visitor: int) -> str:
     """Return how many sweeps run before this one, of other visitors and of the same one."""
-    theirs = text.count(others, "sweep", "sweeps")
-    if not others and not same_visitor:
-        return "Waiting to begin"
-    if not same_visitor:
-        return f"In the queue: {theirs} of other visitors {'runs' if others == 1 else 'run'} before yours"
-    mine = (
-        f"{same_visitor} of your own"
-        if others
-        else f"{text.count(same_visitor, 'sweep', 'sweeps')} of your own"
-    )
-    first = f"{theirs} of other visitors and {mine}" if others else mine
-    return f"In the queue: {first} {'runs' if others + same_visitor == 1 else 'run'} before this one"
+    first = ((others, "of other visitors"), (same_visitor, "of your own"))
+    behind = [f"{text.count(number, 'sweep', 'sweeps')} {whose}" for number, whose in first if number]
+    return f"In the queue behind {' and '.join(behind)}" if behind else "Waiting to begin"
 
 
 def duration(seconds: float) -> str:

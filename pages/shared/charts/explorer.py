@@ -1,7 +1,5 @@
 """Draw the front page's three linked panels, with a frame for each epsilon. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +16,7 @@ from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import Scale
-from pages.shared.charts.traces import ZERO, Trace, axis, band, line, rounded
+from pages.shared.charts.traces import EPSILON_TICKS, ZERO, Trace, axis, band, line, rounded, this_setting
 from pages.shared.settings.catalogue import Settings
 
 _FIRST = ("none", "central")  # groups of the third panel start with these
@@ -34,18 +32,6 @@ def reference_look(results: Results) -> style.Look:
     """Return how the reference is drawn where it is a line: PCA's dots would be those of a guess."""
     look = style.look(reference(results))
     return look._replace(dash="longdash") if look.dash == "dot" else look
-
-
-def reference_reaches_truth(results: Results) -> bool:
-    """Return whether the reference can reach the truth: a table's truth has no zero rows."""
-    table = isinstance(results.experiment.population, str)
-    return not table or reference(results) == "pca" or results.experiment.s_hat >= results.experiment.d
-
-
-def _smallest(results: Results, scale: Scale) -> float:
-    cells = list(results.cells.values())  # more may come meanwhile
-    last = np.array([scale.last(cell) for cell in cells])
-    return float(last[last > ZERO].min(initial=1e-2))
 
 
 def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
@@ -69,78 +55,67 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
     return out
 
 
-class Trajectories:
-    """Draw panel 1: error per iteration, with the theorem's terms and the closed form."""
-
-    def __init__(self, results: Results, scale: Scale, plain: bool) -> None:
-        self.results, self.scale = results, scale
-        steps = list(range(results.experiment.iterations + 1))
-        look = style.look(TRACED)
-        name = METHODS[TRACED].title
-        terms = ("sampling", "+ privacy", "+ optimisation")
-        marker = {"symbol": look.symbol, "size": 6, "color": look.colour}
-        ends = [steps[0], steps[-1]]
-        self.traces = [
-            *(
-                line(1, f"Theorem 4.3: {term}", style.THEOREM[0], style.THEOREM_DASHES[i], x=steps[1:])
-                | {"fill": "tozeroy" if i == 0 else "tonexty", "fillcolor": style.faded(colour, 0.5)}
-                for i, (term, colour) in enumerate(zip(terms, style.THEOREM, strict=True))
-            ),
-            *band(1, name, look.colour, steps),
-            line(1, name, look.colour, x=steps, mode="lines+markers", marker=marker, meta="ghost"),
-            line(1, "closed-form prediction", look.colour, "dash", x=ends),
-            line(1, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
-        ]
+def rounds(results: Results, scale: Scale, plain: bool) -> list[Trace]:
+    """Return panel 1: error per iteration, with the theorem's terms and the closed form; frames set its y."""
+    look, name = style.look(TRACED), METHODS[TRACED].title
+    steps = list(range(results.experiment.iterations + 1))
+    marker = {"symbol": look.symbol, "size": 6, "color": look.colour}
+    ends = [steps[0], steps[-1]]
+    terms = []
+    for i, term in enumerate(("sampling", "+ privacy", "+ optimisation")):
+        fill = {"fill": "tonexty" if i else "tozeroy", "fillcolor": style.faded(style.THEOREM[i], 0.5)}
+        dash = style.THEOREM_DASHES[i]
+        terms.append(line(1, f"Theorem 4.3: {term}", style.THEOREM[0], dash, x=steps[1:], **fill))
         if plain:
-            for trace in self.traces[:3]:
-                trace["visible"] = False
+            terms[i]["visible"] = False
+    return [
+        *terms,
+        *band(1, name, look.colour, steps),
+        line(1, name, look.colour, x=steps, mode="lines+markers", marker=marker, meta="ghost"),
+        line(1, "closed-form prediction", look.colour, "dash", x=ends),
+        line(1, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
+    ]
 
-    def frame(self, epsilon: float, theorem: Bound, prediction: Bound) -> dict[int, Trace]:
-        """Return what changes with epsilon, by position among the panel's traces."""
-        patch: dict[int, Trace] = {}
-        stacked = np.full((3, self.results.experiment.iterations), math.nan)
-        if theorem.applies:
-            for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
-                row[:] = theorem.terms[term]
-            stacked = stacked.cumsum(axis=0)
-        for i, row in enumerate(stacked):
-            patch[i] = {"y": self.scale.drawn(self.scale.bounded(row))}
-        cells = self.results.measured(TRACED, epsilon)
-        spread = quantiles([self.scale.values(cell) for cell in cells]) if cells else None
-        for i, which in ((3, 0), (4, 2), (5, 1)):
-            patch[i] = {"y": [] if spread is None else self.scale.drawn(spread[which])}
-        total = prediction.total if prediction.applies else math.nan
-        patch[6] = {"y": self.scale.drawn(np.repeat(self.scale.bounded(total), 2))}
-        return patch
+
+def rounds_at(
+    results: Results, scale: Scale, epsilon: float, theorem: Bound, prediction: Bound
+) -> dict[int, Trace]:
+    """Return what changes with epsilon in panel 1, by position among its traces."""
+    stacked = np.full((3, results.experiment.iterations), math.nan)
+    if theorem.applies:
+        for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
+            row[:] = theorem.terms[term]
+        stacked = stacked.cumsum(axis=0)
+    patch = {i: {"y": scale.drawn(scale.bounded(row))} for i, row in enumerate(stacked)}
+    cells = results.measured(TRACED, epsilon)
+    spread = quantiles([scale.values(cell) for cell in cells]) if cells else None
+    for i, which in ((3, 0), (4, 2), (5, 1)):
+        patch[i] = {"y": [] if spread is None else scale.drawn(spread[which])}
+    total = prediction.total if prediction.applies else math.nan
+    patch[6] = {"y": scale.drawn(np.repeat(scale.bounded(total), 2))}
+    return patch
 
 
 def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]) -> list[Trace]:
     """Return panel 2: error against epsilon; the last trace marks the current epsilon, once it has an x."""
-    method, plain_method = results.experiment.method, reference(results)
-    look = style.look(method)
-    name = METHODS[method].title
+    method, free = results.experiment.method, reference(results)
+    look, free_look, name = style.look(method), reference_look(results), METHODS[method].title
     spread = spreads(results, scale, (method,))[0]
     seen = np.isfinite(spread[:, 1])
     at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
-    low, middle, high = spread[seen].T
-    predicted = [bound.total if bound.applies else math.nan for bound in predictions]
-    free = results.measured(plain_method, EPSILONS[0])
-    level = quantiles([scale.last(cell) for cell in free])[1] if free else math.nan
+    low, middle, high = (scale.drawn(values) for values in spread[seen].T)
+    predicted = scale.bounded([bound.total if bound.applies else math.nan for bound in predictions])
+    runs = [scale.last(cell) for cell in results.measured(free, EPSILONS[0])]
+    level = scale.drawn([quantiles(runs)[1] if runs else math.nan] * 2)
     ends = [EPSILONS[0], EPSILONS[-1]]
-    foot, top = ((10**v if scale.log else v) for v in span)
-    bands = band(2, name, look.colour, at)
-    bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
-    spot = line(2, "this setting", "#000000", x=[], y=[foot, top])
-    free_look = reference_look(results)
+    lower, upper = band(2, name, look.colour, at)
     return [
-        *bands,
-        line(2, name, look.colour, x=at, y=scale.drawn(middle), meta="ghost"),
-        line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS))
-        | {"y": scale.drawn(scale.bounded(np.array(predicted)))},
-        line(2, METHODS[plain_method].title, free_look.colour, free_look.dash, x=ends)
-        | {"y": scale.drawn([level] * 2)},
+        *(lower | {"y": low}, upper | {"y": high}),
+        line(2, name, look.colour, x=at, y=middle, meta="ghost"),
+        line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS), y=scale.drawn(predicted)),
+        line(2, METHODS[free].title, free_look.colour, free_look.dash, x=ends, y=level),
         line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
-        spot | {"meta": "text-colour", "hoverinfo": "skip"},
+        this_setting(2, [], [(10**v if scale.log else v) for v in span]),
     ]
 
 
@@ -168,19 +143,14 @@ class Comparison:
 
     def _dots(self, plain: bool) -> Trace:
         """Return all methods as one trace: a trace for each would take most of a redraw."""
-        looks = [style.look(name) for name in self.names]
+        looks, k = [style.look(name) for name in self.names], self.results.experiment.k
         methods = [METHODS[name] for name in self.names]
         colours, symbols = [look.colour for look in looks], [look.symbol for look in looks]
-        guarantees = [
-            text.guarantee(method.guarantee_at(self.results.experiment.k), plain) for method in methods
-        ]
         return line(3, "methods", style.GUESS) | {
             "mode": "markers",
             "meta": "ghost",
             "marker": {"color": colours, "symbol": symbols, "size": 11},
-            "customdata": [
-                [method.title, guarantee] for method, guarantee in zip(methods, guarantees, strict=True)
-            ],
+            "customdata": [[m.title, text.guarantee(m.guarantee_at(k), plain)] for m in methods],
             "hovertemplate": "%{x:.3g}<br>%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         }
 
@@ -190,7 +160,7 @@ class Comparison:
         waiting = name in self.results.slow and not self.results.measured(name, epsilon)
         return f"<i>{label} · not live</i>" if waiting else label
 
-    def frame(self, epsilon: float) -> tuple[dict[int, Trace], list[str]]:
+    def frame(self, epsilon: float) -> tuple[Trace, list[str]]:
         """Return dots and intervals at this epsilon, best first in each group, and the axis labels."""
         low, middle, high = self._spreads[:, EPSILONS.index(epsilon)].T
         sign = -1 if self.scale.metric == "energy" else 1
@@ -204,12 +174,8 @@ class Comparison:
             words += [heading, *(self._label(name, epsilon) for name in ranked)]
         arms = {"array": rounded(high - middle), "arrayminus": rounded(middle - low), "symmetric": False}
         look = {"thickness": 2, "width": 4, "color": style.faded(style.GUESS, 0.9)}
-        dots = {
-            "x": self.scale.drawn(middle),
-            "y": [rows[name] for name in self.names],
-            "error_x": arms | look,
-        }
-        return {0: dots}, words
+        y = [rows[name] for name in self.names]
+        return {"x": self.scale.drawn(middle), "y": y, "error_x": arms | look}, words
 
 
 def bounds_at(results: Results, epsilon: float) -> tuple[Bound, Bound]:
@@ -227,26 +193,22 @@ def explorer(results: Results, settings: Settings, bounds: Sequence[tuple[Bound,
     """
     plain = settings["view"] == "board"
     scale = Scale(results, settings)
-    span = scale.span(_smallest(results, scale))
-    first = Trajectories(results, scale, plain) if results.experiment.method == TRACED else None
+    cells = list(results.cells.values())  # more may come meanwhile
+    last = np.array([scale.last(cell) for cell in cells])
+    span = scale.span(float(last[last > ZERO].min(initial=1e-2)))
+    traced = results.experiment.method == TRACED
+    first = rounds(results, scale, plain) if traced else []
     second = sweep(results, scale, [prediction for _, prediction in bounds], span)
     third = Comparison(results, scale, plain)
-    rounds = first.traces if first is not None else []
-    panels = (rounds, second, third.traces)
-    starts = (0, len(rounds), len(rounds) + len(second))
+    dots_at = len(first) + len(second)  # their place among all traces, after the mark of this epsilon
     frames = []
     for at, (theorem, prediction) in zip(EPSILONS, bounds, strict=True):
         dots, words = third.frame(at)
-        iterates = first.frame(at, theorem, prediction) if first is not None else {}
-        patches = (iterates, {len(second) - 1: {"x": [at] * 2}}, dots)
-        moved = {
-            str(start + i): patch
-            for start, part in zip(starts, patches, strict=True)
-            for i, patch in part.items()
-        }
-        frames.append({"traces": moved, "methods": words})
+        moved = rounds_at(results, scale, at, theorem, prediction) if traced else {}
+        moved |= {dots_at - 1: {"x": [at] * 2}, dots_at: dots}
+        frames.append({"traces": {str(i): patch for i, patch in moved.items()}, "methods": words})
     return {
-        "data": [trace for traces in panels for trace in traces],
+        "data": [*first, *second, *third.traces],
         "layout": _layout(results, scale, span, third, plain),
         "frames": frames,
     }
@@ -258,8 +220,8 @@ def _layout(
     word = "energy" if scale.metric == "energy" else "error"
     plain_measure = "share of signal captured" if scale.metric == "energy" else "error"
     measure = plain_measure if plain else text.METRIC_TITLES[scale.metric]
-    log = {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6}
-    value = {"range": span, "fixedrange": False} | (log if scale.log else {"type": "linear"})
+    kind = "log" if scale.log else "linear"
+    value = {"decades": scale.log, "type": kind, "range": span, "fixedrange": False}
     titles = (
         f"{METHODS[TRACED].title}, {'round by round' if plain else f'{word} per iteration'}",
         "What more privacy costs" if plain else f"{word.capitalize()} against ε",
@@ -270,14 +232,13 @@ def _layout(
     round_title, ticks = "round" if plain else "iteration t", max(1, rounds // 5)
     first = {
         "xaxis": axis(round_title, range=[-0.3, rounds + 0.3], dtick=ticks),
-        "yaxis": axis(measure) | value,
+        "yaxis": axis(measure, **value),
     }
     return ({} if alone else first) | {
-        "xaxis2": axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2")
-        | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
+        "xaxis2": axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2") | EPSILON_TICKS,
         # Beside the first panel it shares that panel's scale.
-        "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone) | value,
-        "xaxis3": axis(measure, anchor="y3") | value,
+        "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone, **value),
+        "xaxis3": axis(measure, anchor="y3", **value),
         "yaxis3": axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
         | {"tickvals": third.positions, "showgrid": False},
         "meta": {"titles": titles[1:] if alone else titles, "rows": third.bottom + 0.6},

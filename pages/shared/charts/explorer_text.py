@@ -1,103 +1,186 @@
-"""Form the sentences and labels beside the front page's charts, from numbers. No Streamlit here."""
+"""Form the text beside the front page's charts at one epsilon: sentence, odds, figures, badges."""
 
-from __future__ import annotations
+import math
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import numpy as np
 
+from dppca_core.datasets import MEASUREMENTS, PATIENTS
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.methods import METHODS
+from dppca_core.privacy import Budget
+from dppca_core.records import Bound
 from pages.shared import text
+from pages.shared.background import failed_runs
+from pages.shared.charts import explorer
+from pages.shared.charts.metric_axis import Scale
+from pages.shared.settings.catalogue import CHOICES, Settings
+
+_SAME = 0.01  # a true epsilon within this share of the nominal one counts as equal
 
 
-class Headline(NamedTuple):
-    """Hold the numbers of the front page's sentence.
+def words(
+    results: Results, epsilon: float, settings: Settings, scale: Scale, theorem: Bound, prediction: Bound
+) -> dict[str, Any]:
+    """Return all sentences and figures beside the charts."""
+    experiment, plain = results.experiment, settings["view"] == "board"
+    cells = results.measured(experiment.method, epsilon)
+    shown = {
+        "epsilon": text.number(epsilon),
+        "odds": text.odds(true_epsilon(results, epsilon), experiment.delta, experiment.neighbours),
+        "theorem": _theorem(theorem, prediction, settings["view"]),
+        "notes": _notes(results, epsilon, plain),
+        "printed": printed(results, epsilon, (*results.names, *results.slow), plain),
+    }
+    if not cells:
+        coming = results.missing((experiment.method, epsilon, repeat) for repeat in range(experiment.repeats))
+        sentence = text.MEASURING if coming else failed_runs.NO_ANSWER
+        return shown | {"sentence": sentence, "tiles": [["…", ""]] * 4}
+    low, middle, high = quantiles([scale.last(cell) for cell in cells])
+    support = float(np.median([cell.support for cell in cells]))
+    noise = cells[0].noise_std
+    relative = text.percent(noise / float(results.truth.eigenvalues[experiment.k - 1]))
+    strength = "of the weakest direction's strength"
+    rows = [text.percent(support), f"{results.support_size:,} of {experiment.d:,} count"]
+    if results.support_size >= experiment.d:
+        rows = ["–", "every row is kept"]
+    spread = f"{text.error(low)} to {text.error(high)} in 8 of 10 runs" if len(cells) > 2 else ""
+    rounds = experiment.iterations if "iterations" in METHODS[experiment.method].uses else 1
+    return shown | {
+        "sentence": _sentence(results, epsilon, middle, scale, plain),
+        "tiles": [
+            [text.error(middle), spread],
+            rows,
+            [relative, strength] if plain else [text.short(noise), f"{relative} {strength}"],
+            [text.size(cells[0].bytes_sent), f"in {text.count(rounds, 'round', 'rounds')}"],
+        ],
+    }
 
-    Attributes:
-        value: The median error, or the median share of energy captured.
-        free: The same without privacy, None where it has not been measured.
-        columns: What the reference is restricted to as many of, as a noun; empty where it may use all.
-    """
 
-    patients: int
-    rows: str
-    hospitals: int
-    epsilon: float
-    method: str
-    directions: int
-    value: float
-    free: float | None
-    columns: str
-    guess: float
-
-
-def headline(numbers: Headline, energy: bool, plain: bool) -> str:
-    """Return the sentence over the charts."""
-    hospitals = text.count(numbers.hospitals, "hospital", "hospitals")
-    setting = f"privacy setting {numbers.epsilon:g}" if plain else f"ε = {text.number(numbers.epsilon)}"
-    directions = text.count(numbers.directions, "direction", "directions")
-    hold = "holds" if numbers.directions == 1 else "hold"
-    value = text.error(numbers.value)
-    quality = (
-        f"captures a share of {value} of what the best {directions} {hold}"
-        if energy
-        else f"finds the {directions} with error {value}"
-    )
-    columns = f", on as many {numbers.columns}," if numbers.columns else ""
-    free = "" if numbers.free is None else f"; without privacy{columns} {text.error(numbers.free)}"
+def _sentence(results: Results, epsilon: float, middle: float, scale: Scale, plain: bool) -> str:
+    """Return the sentence over the charts: the method's median, the same without privacy, and a guess."""
+    experiment, table = results.experiment, results.experiment.table
+    rows = (table.row_noun if table else PATIENTS)[1]
+    hospitals = text.count(experiment.providers, "hospital", "hospitals")
+    setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
+    directions, value = text.count(experiment.k, "direction", "directions"), text.error(middle)
+    quality = f"finds the {directions} with error {value}"
+    if scale.metric == "energy":
+        hold = "holds" if experiment.k == 1 else "hold"
+        quality = f"captures a share of {value} of what the best {directions} {hold}"
+    reference, free = explorer.reference(results), ""
+    cells = results.measured(reference, epsilon)
+    if cells:
+        # A table's truth has no zero rows, so a sparse reference cannot reach it.
+        cut = table is not None and reference != "pca" and experiment.s_hat < experiment.d
+        columns = f", on as many {(table.column_noun if table else MEASUREMENTS)[1]}," if cut else ""
+        free = f"; without privacy{columns} {text.error(quantiles([scale.last(cell) for cell in cells])[1])}"
     return (
-        f"With {numbers.patients:,} {numbers.rows} in {hospitals} at {setting}, "
-        f"{numbers.method} {quality}{free}; guessing {text.short(numbers.guess)}."
+        f"With {experiment.n:,} {rows} in {hospitals} at {setting}, "
+        f"{METHODS[experiment.method].title} {quality}{free}; guessing {text.short(scale.guess)}."
     )
 
 
-def tile_titles(measure: str, energy: bool, heaviest: int | None, plain: bool) -> list[str]:
-    """Return the titles of the four figures; heaviest: rows of a table that count as true, None if known."""
-    if plain:
+def tile_titles(results: Results, settings: Settings) -> list[str]:
+    """Return the titles of the four figures; in a table the heaviest rows count as true."""
+    energy = settings["metric"] == "energy"
+    if settings["view"] == "board":
         first = "Share of the pattern captured" if energy else "Error"
         return [first, "Right measurements found", "Noise added", "Each hospital sends"]
-    rows = "true rows found" if heaviest is None else f"heaviest {heaviest} features found"
-    first = "Captured energy" if energy else f"Error, {measure}"
+    first = "Captured energy" if energy else f"Error, {CHOICES['metric'].text(settings['metric'])}"
+    table = results.experiment.table is not None
+    rows = f"heaviest {results.support_size} features found" if table else "true rows found"
     return [first, f"Share of the {rows}", "Noise σ per entry", "Each hospital sends"]
 
 
-def theorem(failed: Sequence[str], unpredicted: Sequence[str], probability: float, view: str) -> str:
-    """Return whether the paper's theorem applies.
-
-    Args:
-        failed: The assumptions that fail.
-        unpredicted: Those of the closed form that fail.
-        probability: With which the theorem holds.
-        view: How much detail is shown.
-    """
+def _theorem(theorem: Bound, prediction: Bound, view: str) -> str:
+    """Return whether the paper's theorem applies, and what fails; empty where it was not asked."""
+    failed, unpredicted = (
+        [line.removeprefix("fails: ") for line in bound.why if line.startswith("fails")]
+        for bound in (theorem, prediction)
+    )
+    if not theorem.why:
+        return ""
     if view == "board":
         return "The paper's own guarantee does not reach this setting." if failed else ""
     if not failed:
-        return f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {text.short(probability)}."
+        probability = text.short(theorem.quantities.get("probability", math.nan))
+        return f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {probability}."
     first = failed if view == "researcher" else failed[:1]
     more = f" ({len(failed)} assumptions fail)" if len(first) < len(failed) else ""
     closed = f" The closed form is silent too: it needs {unpredicted[0]}." if unpredicted else ""
     return f"Theorem 4.3 says nothing here: it needs {'; '.join(first)}{more}.{closed}"
 
 
-def printed_noise(method: str, true_epsilon: float, epsilon: float) -> str:
-    """Return the epsilon that a calibration as printed truly gives, for a reader without symbols."""
-    truly = f"the setting that {method} truly has is {text.short(true_epsilon)}"
-    return f"The noise is as the papers print it: {truly}, not {epsilon:g}."
+def _notes(results: Results, epsilon: float, plain: bool) -> str:
+    """Return what the marks on the methods mean, and the notes of most of a method's runs."""
+    kinds = [METHODS[name].guarantee_at(results.experiment.k) for name in results.methods]
+    marks = text.guarantee_notes(kinds, plain)
+    sentences = [marks + "."] if marks else []
+    for name in results.methods:
+        cells = results.measured(name, epsilon)
+        common = Counter(note for cell in cells for note in cell.notes)
+        sentences += [
+            f"{METHODS[name].title}: {note}."
+            for note, times in common.items()
+            if 2 * times > len(cells) and note not in text.GUARANTEES.values()
+        ]
+    sentences += [f"{METHODS[name].title} is left out: {reason}." for name, reason in results.skipped.items()]
+    return " ".join(sentences)
 
 
-def printed_conditions(shared_noise: bool, largest_row: bool, plain: bool) -> list[str]:
-    """Return what else is as printed and protects less."""
-    sentences = []
-    if shared_noise:
+@lru_cache(maxsize=8192)
+def _true_epsilon(name: str, budget: Budget, d: int, k: int, options: tuple[Any, ...]) -> float | None:
+    """Return the epsilon that the calibration truly gives; it depends on neither patients nor hospitals."""
+    return METHODS[name].true_epsilon(budget, d=d, k=k, **dict(options))
+
+
+def other_epsilon(experiment: ExplorerExperiment, name: str, epsilon: float) -> float | None:
+    """Return the epsilon that a method truly gives, None where that is the one asked for."""
+    options = tuple(experiment.options(name).items())
+    true = _true_epsilon(name, experiment.budget(epsilon), experiment.d, experiment.k, options)
+    return None if true is None or abs(true / epsilon - 1) <= _SAME else true
+
+
+def true_epsilon(results: Results, epsilon: float) -> float:
+    """Return the epsilon that the experiment's method truly gives: as printed it is not the one asked for."""
+    return other_epsilon(results.experiment, results.experiment.method, epsilon) or epsilon
+
+
+def printed(results: Results, epsilon: float, names: Iterable[str], plain: bool) -> str:
+    """Return which of these methods are calibrated as printed, and what else is and protects less.
+
+    In plain view only the experiment's method is named.
+    """
+    experiment, sentences = results.experiment, []
+    if plain and experiment.accounting == "as-printed":
+        title, true = METHODS[experiment.method].title, text.short(true_epsilon(results, epsilon))
+        truly = f"the setting that {title} truly has is {true}"
+        sentences.append(f"The noise is as the papers print it: {truly}, not {epsilon:g}.")
+    titles: dict[str, list[str]] = {}
+    for name in () if plain else names:
+        true = other_epsilon(experiment, name, epsilon)
+        if true is not None:
+            shown = text.short(true) if true >= 1e-3 else "below 0.001"
+            titles.setdefault(shown, []).append(METHODS[name].title)
+    if titles:
+        sentences.append(text.printed_truth(titles, experiment.budget(epsilon)))
+    if experiment.provider_noise == "shared" and experiment.providers > 1:
         sentences.append(
             "Hospitals share one noise, as printed: two messages together reveal what it hides."
             if plain
             else "Shared noise: a server that sees two hospitals' messages can cancel the noise, so the "
             "guarantee holds for one message alone, not against the server."
         )
-    if largest_row:
+    if experiment.failure == 0.5:
         sentences.append(
             "Rows are scaled by the largest of them, as published, which itself is private."
             if plain
             else "Scaling by the largest row looks at private rows; it is here to reproduce papers."
         )
-    return sentences
+    return " ".join(sentences)

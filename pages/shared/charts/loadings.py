@@ -1,13 +1,10 @@
 """Draw a release's loadings beside the true ones, as a heat map. No Streamlit here."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.results import Results
 from pages.shared import text
 from pages.shared.charts import style
@@ -26,7 +23,8 @@ def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
     weight = np.maximum(np.linalg.norm(truth, axis=1), np.linalg.norm(turned, axis=1))
     count = int(min(limit, np.count_nonzero(weight)))
     rows = np.argsort(-weight)[:count]
-    names = _row_names(results, rows)
+    table = results.experiment.table
+    names = [table.features[row] if table else f"feature {row + 1}" for row in rows.tolist()]
     peak = float(max(np.abs(truth[rows]).max(), np.abs(turned[rows]).max()))
     shared = {"type": "heatmap", "y": names, "colorscale": style.DIVERGING, "zmin": -peak, "zmax": peak}
     columns = [f"{j + 1}" for j in range(truth.shape[1])]
@@ -54,13 +52,6 @@ def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
         "meta": {"titles": ()},
     }
     return {"data": data, "layout": layout, "frames": []}
-
-
-def _row_names(results: Results, rows: Array) -> list[str]:
-    population = results.experiment.population
-    if isinstance(population, str):
-        return [TABLES[population].features[int(row)] for row in rows]
-    return [f"feature {int(row) + 1}" for row in rows]
 
 
 _HEAVIEST = 5  # rows of a heat map that are named

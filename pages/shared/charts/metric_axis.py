@@ -1,7 +1,5 @@
 """Convert measured cells to the metric on screen, and give its axis. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -54,11 +54,8 @@ LOOKS: dict[str, Look] = {
 _SPARE = Look("#8C6D1F", "star-triangle-up", "longdash")
 
 GUESS = "#7A8793"
-THEOREM = (
-    "#C58300",
-    "#F0C34E",
-    "#F8E2A0",
-)  # fills of sampling, privacy and optimisation; their edges differ by dash
+# Fills of sampling, privacy and optimisation; their edges differ by dash.
+THEOREM = ("#C58300", "#F0C34E", "#F8E2A0")
 THEOREM_DASHES = ("solid", "dash", "dot")  # of the edges, all in the first colour
 
 # Colours of heat maps by sign, with a contrast of 3:1 to the signs written on them in either theme.

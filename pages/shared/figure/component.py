@@ -63,15 +63,13 @@ def figure(
     """
     if not says and not payload.get("words"):
         raise ValueError(f"{key} must say its main finding, for those who do not see it")
-    payload = (
-        payload
-        | {"picks": on_pick is not None, "says": text.unmarked(says)}
-        | ({"filename": save} if save else {})
-    )
-    if "scene" not in payload:  # a figure without frames is identified by its content
-        payload = payload | {"scene": f"{zlib.crc32(repr(payload).encode()):08x}"}
-    payload = payload | {"turn": [_SERVER, next(_turns)]}
-    _mount(key=key, data=payload, on_use_change=on_use or _nothing, on_pick_change=on_pick or _nothing)
+    sent = payload | {"picks": on_pick is not None, "says": text.unmarked(says)}
+    if save:
+        sent["filename"] = save
+    if "scene" not in sent:  # a figure without frames is identified by its content
+        sent["scene"] = f"{zlib.crc32(repr(sent).encode()):08x}"
+    sent["turn"] = [_SERVER, next(_turns)]
+    _mount(key=key, data=sent, on_use_change=on_use or _nothing, on_pick_change=on_pick or _nothing)
 
 
 def layout_script() -> str:

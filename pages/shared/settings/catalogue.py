@@ -3,8 +3,6 @@
 No Streamlit here, so that tests need no browser. Options are round numbers; a link may hold anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,6 +28,9 @@ _ROWS = (*range(2, 31), 35, 40, 45, 50, 60, 64, 70, 80, 90, 100, 120, 150, 200, 
 _ROWS = (*_ROWS, 680, 800, 1000, 1200, 1500, 2000)
 _FEATURES = (10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100, 120, 140, 160, 200, 250, 300, 400, 500)
 _FEATURES = (*_FEATURES, 600, 800, 1000, 1200, 1500, 2000)
+_SPIKES = (20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+_BULKS = (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0)
+_VIEWS = {"board": "Board", "analyst": "Analyst", "researcher": "Researcher"}
 _HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
 
 SYNTHETIC = "synthetic"
@@ -60,10 +61,8 @@ CHOICES: dict[str, Choice] = {
         Choice("k", "Components k", "Directions to find", tuple(range(1, 21)), 3),
         Choice("s", "Rows that matter s", "Measurements that matter", _ROWS, 10),
         Choice("s_hat", "Rows kept ŝ", "Measurements kept", _ROWS, 20, link_name="shat"),
-        Choice(
+        _among(
             *("largest_share", "Largest hospital's share", "Largest hospital's share"),
-            (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
-            0.0,
             {0.0: "equal", **{i / 10: f"{i * 10} %" for i in range(1, 10)}},
             link_name="share",
         ),
@@ -97,16 +96,8 @@ CHOICES: dict[str, Choice] = {
             {"public": "public bound", "largest": "largest row, as published"},
             help="Dividing by the largest row looks at private rows: for reproducing papers only.",
         ),
-        Choice(
-            *("spike", "Spike eigenvalue", "Strength of the pattern"),
-            (20.0, 50.0, 100.0, 200.0, 500.0, 1000.0),
-            100.0,
-        ),
-        Choice(
-            *("bulk", "Largest bulk eigenvalue", "Strength of the background"),
-            (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0),
-            10.0,
-        ),
+        Choice("spike", "Spike eigenvalue", "Strength of the pattern", _SPIKES, 100.0),
+        Choice("bulk", "Largest bulk eigenvalue", "Strength of the background", _BULKS, 10.0),
         _among(
             *("start", "Start", "Start"),
             {"random": "random", "near": "0.1 from the truth (simulation only)"},
@@ -119,12 +110,7 @@ CHOICES: dict[str, Choice] = {
             {"sin": "‖sin Θ‖", "projector": "projector distance", "energy": "captured energy"},
         ),
         Choice("scale", "Error axis", "Error axis", ("log", "linear"), "log"),
-        Choice(
-            *("view", "Detail", "Detail"),
-            ("board", "analyst", "researcher"),
-            "analyst",
-            {"board": "Board", "analyst": "Analyst", "researcher": "Researcher"},
-        ),
+        Choice("view", "Detail", "Detail", tuple(_VIEWS), "analyst", _VIEWS),
         Choice("ghost", "Hold previous", "Hold previous", (False, True), False),
         Choice("loadings", "Loadings", "Loadings", (False, True), False),
         Choice("slow", "Slow methods", "Slow methods", (False, True), False),
@@ -164,15 +150,14 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
     now, reasons = _resolve(requested, None)
     sentences = []
     for key in dict.fromkeys([*link_text, *reasons]):
-        name, value = CHOICES[key].name(now["view"] == "board"), CHOICES[key].text(now[key])
+        choice = CHOICES[key]
         if key not in link_text:
             sentences.append(_change(key, requested, now, reasons[key]))
-        elif key in reasons:
-            sentences.append(f"{name} was {link_text[key]}: set to {value}, as {reasons[key]}.")
-        elif CHOICES[key].numeric and link_text[key][0] in "+-.0123456789":
-            sentences.append(f"{name} was {link_text[key]}: set to {value}, the nearest setting.")
-        else:
-            sentences.append(f"{name} was {link_text[key]}: set to {value}.")
+            continue
+        number = choice.numeric and link_text[key][0] in "+-.0123456789"
+        why = f", as {reasons[key]}" if key in reasons else ", the nearest setting" if number else ""
+        name, value = choice.name(now["view"] == "board"), choice.text(now[key])
+        sentences.append(f"{name} was {link_text[key]}: set to {value}{why}.")
     return now, sentences
 
 
@@ -187,9 +172,7 @@ def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, l
 
 def _change(key: str, before: Settings, now: Settings, reason: str) -> str:
     choice = CHOICES[key]
-    verb = "set"
-    if choice.numeric:
-        verb = "lowered" if now[key] < before[key] else "raised"
+    verb = ("lowered" if now[key] < before[key] else "raised") if choice.numeric else "set"
     return f"{choice.name(now['view'] == 'board')} {verb} to {choice.text(now[key])}: {reason}."
 
 

@@ -6,8 +6,6 @@ Such a file may hold
     PANEL              what the page changes in the panel of shared settings, a `Panel`
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,10 +18,6 @@ from pages.shared.settings.setting import Choice
 
 _PAGES = Path(__file__).resolve().parents[2]
 Reasons = Mapping[str, str]  # by a shared setting's key: why it cannot be moved, in a few words
-
-
-def _nothing(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {}
 
 
 @dataclass(frozen=True)
@@ -41,7 +35,7 @@ class Panel:
     instead: str = ""
     decided: Reasons = field(default_factory=dict)
     unused: Callable[[Mapping[str, Any]], Reasons] | None = None
-    held: Callable[[Mapping[str, Any]], Mapping[str, tuple[str, str]]] = _nothing
+    held: Callable[[Mapping[str, Any]], Mapping[str, tuple[str, str]]] = field(default=lambda settings: {})
 
 
 @cache
@@ -71,10 +65,8 @@ def settings(shared: Mapping[str, Choice]) -> dict[str, Choice]:
 
 def presets() -> dict[str, dict[str, Any]]:
     """Return all pages' own presets by name."""
-    result: dict[str, dict[str, Any]] = {}
-    for module in modules().values():
-        result |= getattr(module, "PRESETS", {})
-    return result
+    each = (getattr(module, "PRESETS", {}) for module in modules().values())
+    return {name: preset for presets in each for name, preset in presets.items()}
 
 
 def panel(page: str) -> Panel:

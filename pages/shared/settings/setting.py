@@ -1,7 +1,5 @@
 """Define one control: its options, their text, and how a link's text becomes one. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping
@@ -61,12 +59,9 @@ class Choice:
 
     def nearest(self, value: float) -> Value:
         """Return the option nearest to a number, by ratio where all options are positive."""
-        numbers = [float(option) for option in self.options]
-        if min(numbers) > 0:
-            if value <= 0:
-                return self.options[numbers.index(min(numbers))]
-            return min(self.options, key=lambda o: abs(math.log(float(o)) - math.log(value)))
-        return min(self.options, key=lambda o: abs(float(o) - value))
+        if value > 0 and min(self.options) > 0:
+            return min(self.options, key=lambda option: abs(math.log(option) - math.log(value)))
+        return min(self.options, key=lambda option: abs(option - value))
 
     def name(self, plain: bool) -> str:
         """Return the control's name on screen."""
@@ -76,11 +71,7 @@ class Choice:
         """Return an option's text in a link."""
         if value in self.link_words:
             return self.link_words[value]
-        return str(value).lower() if isinstance(value, bool) else f"{value:g}" if self._float else str(value)
-
-    @property
-    def _float(self) -> bool:
-        return isinstance(self.default, float)
+        return f"{value:g}" if isinstance(self.default, float) else str(value).lower()
 
     def read(self, raw: str) -> tuple[Value, str | None]:
         """Return the option that a link's text means, and what the text said where it is no option."""
@@ -90,11 +81,9 @@ class Choice:
             for option in self.options:
                 if same(raw.strip()) in (same(self.link(option)), same(self.text(option))):
                     return option, None
-        if not self.numeric:
-            return self.default, f"“{shown}”, which is not a choice" if shown else "not readable"
-        value = _number(raw)
+        value, kind = (_number(raw), "number") if self.numeric else (math.nan, "choice")
         if math.isnan(value):
-            return self.default, f"“{shown}”, which is not a number" if shown else "not readable"
+            return self.default, f"“{shown}”, which is not a {kind}" if shown else "not readable"
         option = self.nearest(max(min(value, 1e300), -1e300))
         return option, None if math.isclose(float(option), value, rel_tol=1e-9) else shown
 

@@ -1,10 +1,8 @@
 """Show the sidebar: presets and the sliders that pages share, and why a page disables one of them."""
 
-from __future__ import annotations
-
 import streamlit as st
 
-from dppca_core.datasets import TABLES, Table
+from dppca_core.datasets import TABLES
 from pages.shared.settings import catalogue, of_pages
 from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
 from pages.shared.settings.of_pages import Panel
@@ -29,7 +27,6 @@ def render(page: str) -> None:
     if chosen is not None and catalogue.reconcile(_preset(chosen, now))[0] != now:
         st.session_state["preset"] = None  # a slider has moved since
     panel = of_pages.panel(page)
-    plain, table = now["view"] == "board", None if panel.unused else TABLES.get(now["data"])
     if panel.instead:
         st.sidebar.caption(panel.instead)
         return
@@ -42,12 +39,12 @@ def render(page: str) -> None:
             on_change=_apply_preset,
         )
         for key in ("data", *_MAIN):
-            _widget(key, plain, _held(key, now, panel), _why_fixed(key, now, table, panel))
+            _widget(key, now, panel)
         more = st.expander("More settings", key="more", on_change="rerun")
         if more.open:
             with more:
                 for key in _MORE:
-                    _widget(key, plain, _held(key, now, panel), _why_fixed(key, now, table, panel))
+                    _widget(key, now, panel)
 
 
 def _preset(name: str, now: Settings) -> Settings:
@@ -61,10 +58,16 @@ def _apply_preset() -> None:
         set_all(_preset(name, settings()))
 
 
-def _widget(key: str, plain: bool, held: tuple[str, str] | None, fixed: str | None) -> None:
-    choice = CHOICES[key]
-    if held is not None:
-        shown, why = held
+def _widget(key: str, now: Settings, panel: Panel) -> None:
+    """Show a control, or what something else decides in its place."""
+    choice, plain = CHOICES[key], now["view"] == "board"
+    held, fixed = panel.held(now), _why_fixed(key, now, panel)
+    table = TABLES.get(now["data"])
+    if table and key in catalogue.FIXED_BY_TABLE:
+        sizes = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}
+        held = {key: (sizes.get(key, "does not apply"), "fixed by the table")} | held
+    if key in held:
+        shown, why = held[key]
         label = f"{choice.name(plain)} · {why}"
         st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
         return
@@ -72,24 +75,11 @@ def _widget(key: str, plain: bool, held: tuple[str, str] | None, fixed: str | No
     show(key, name, plain, disabled=fixed is not None, help=choice.help or None)
 
 
-def _held(key: str, now: Settings, panel: Panel) -> tuple[str, str] | None:
-    """Return what a control that something else decides shows, and what decides it; None if it is free."""
-    held = panel.held(now)
-    if key in held:
-        return held[key]
-    table = TABLES.get(now["data"])
-    if table and key in catalogue.FIXED_BY_TABLE:
-        shown = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}
-        return shown.get(key, "does not apply"), "fixed by the table"
-    return None
-
-
-def _why_fixed(key: str, settings: Settings, table: Table | None, panel: Panel) -> str | None:
+def _why_fixed(key: str, now: Settings, panel: Panel) -> str | None:
     """Return why a control is greyed, in a few words; None when it is free."""
     if panel.unused is not None:
-        return panel.unused(settings).get(key)
-    if key in panel.decided:
-        return panel.decided[key]
-    if key == "burn_in" and settings["s_hat"] >= (table.d if table else settings["d"]):
+        return panel.unused(now).get(key)
+    table = TABLES.get(now["data"])
+    if key == "burn_in" and now["s_hat"] >= (table.d if table else now["d"]):
         return "nothing is thresholded"
-    return None
+    return panel.decided.get(key)

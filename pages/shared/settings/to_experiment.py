@@ -1,11 +1,13 @@
 """Turn the controls' settings into the core's objects."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from dppca_core.datasets import TABLES
+from dppca_core.experiments import Axis, Recipe, variant
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.populations.spiked import SpikedModel
-from pages.shared.settings.catalogue import Settings, defaults
+from pages.shared.settings.catalogue import Settings
 
 _RUNS = (
     *("s_hat", "providers", "largest_share", "iterations", "burn_in", "provider_noise"),
@@ -19,14 +21,8 @@ def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
     table = TABLES.get(settings["data"])
     population: SpikedModel | str = settings["data"]
     if table is None:
-        population = SpikedModel(
-            d=settings["d"],
-            k=settings["k"],
-            s=settings["s"],
-            spike=settings["spike"],
-            bulk=(0.0, settings["bulk"]),
-            seed=settings["seed"],
-        )
+        sizes = {name: settings[name] for name in ("d", "k", "s", "spike", "seed")}
+        population = SpikedModel(bulk=(0.0, settings["bulk"]), **sizes)
     experiment = ExplorerExperiment(
         population=population,
         n=table.n if table else settings["n"],
@@ -38,11 +34,11 @@ def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
     return experiment, settings["epsilon"]
 
 
-def runs(experiment: ExplorerExperiment) -> dict[str, Any]:
-    """Return the arguments of `Recipe` that all recipes of this experiment's runs share."""
-    return {name: getattr(experiment, name) for name in (*_RUNS, "failure")}
-
-
-def default() -> tuple[ExplorerExperiment, float]:
-    """Return the experiment and the epsilon that the front page opens with."""
-    return from_settings(defaults())
+def recipe(
+    experiment: ExplorerExperiment, epsilon: float, methods: Sequence[str], along: Axis, **changed: Any
+) -> Recipe:
+    """Return a sweep of this experiment's runs; `changed` are fields that differ from the experiment's."""
+    same = (*_RUNS, "failure", "population", "delta", "repeats")
+    fields = {name: getattr(experiment, name) for name in same}
+    fields |= {"epsilon": epsilon, "n": None if experiment.table else experiment.n}
+    return Recipe(methods=tuple(variant(name) for name in methods), swept=(along,), **fields | changed)

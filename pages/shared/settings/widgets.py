@@ -1,7 +1,5 @@
 """Bind all settings to the link, and show the widgets that set them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -18,7 +16,6 @@ _NOTICES = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
 _MOVE = "slider moved last, and by how much"
 
-_ENDS = "private ↔ accurate"
 _CONTROLS = {True: st.select_slider, False: st.selectbox}  # by whether the options are numbers
 
 
@@ -74,8 +71,7 @@ def set_all(requested: Settings) -> None:
 
 def label_with_ends(choice: Choice, plain: bool) -> str:
     """Return a control's name and the meaning of its ends, without markup, for screen readers."""
-    words = choice.name(plain)
-    return f"{words} · {_ENDS}" if choice.key in ("epsilon", "delta") else words
+    return choice.name(plain) + (" · private ↔ accurate" if choice.key in ("epsilon", "delta") else "")
 
 
 def show(key: str, name: str, plain: bool, **more: Any) -> None:
@@ -154,8 +150,7 @@ def settings() -> Settings:
 
 def last_move() -> tuple[str, int] | None:
     """Return the slider that was moved last, and by how many options."""
-    move: tuple[str, int] | None = st.session_state.get(_MOVE)
-    return move
+    return st.session_state.get(_MOVE)
 
 
 def notices(plain: bool = False) -> None:
@@ -169,6 +164,16 @@ def notices(plain: bool = False) -> None:
     large = text.large_delta(now["delta"], n, now["view"] == "board")
     if large and not plain:
         st.caption(large)
+
+
+def head(title: str, introduction: str, shown: Collection[str] = ("view",)) -> Settings:
+    """Show a page's title, switches and notices; return the settings of all controls."""
+    st.title(title)
+    st.markdown(introduction)
+    view_switches(shown)
+    with st.container():  # always there: what follows must keep its position, or the figure is built again
+        notices()
+    return settings()
 
 
 def choose_panel(key: str) -> None:

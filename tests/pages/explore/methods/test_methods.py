@@ -17,7 +17,7 @@ from pages.explore.methods import charts, frontier, sweeps, text
 from pages.explore.methods import settings as methods_settings
 from pages.shared import text as shared_text
 from pages.shared.background import sweep_jobs, sweep_status
-from pages.shared.charts import explorer_summary
+from pages.shared.charts import explorer_text
 from pages.shared.settings import catalogue, to_experiment
 from tests.pages.conftest import Screen
 
@@ -172,7 +172,7 @@ def test_a_heavy_method_waits_for_its_button(screen, monkeypatch):
 def test_time_and_bytes_name_the_least_and_the_most(screen, panel, column, unit):
     page = screen(PAGE, **SMALL, **FEW, **{"compare.panel": panel}).settle()
     costs = page.app.dataframe[0].value.set_index("method")[column] * unit
-    show = shared_text.size if panel == "bytes" else text.milliseconds
+    show = shared_text.size if panel == "bytes" else charts.milliseconds
     match = re.search(
         r", (.*) (?:takes|sends) least \((.*?) a .*\) and (.*) \w+ most \((.*)\)", page.figure["says"]
     )
@@ -183,7 +183,7 @@ def test_time_and_bytes_name_the_least_and_the_most(screen, panel, column, unit)
 def test_printed_calibrations_are_told_apart(screen, opened):
     equals = FEW | {"use.dpdis_pca": "true"}
     page = screen(PAGE, accounting="as-printed", start="near", **SMALL, **equals).settle()
-    printed = explorer_summary.printed(results_of(page), 1.0, list(METHODS))
+    printed = explorer_text.printed(results_of(page), 1.0, list(METHODS), False)
     assert printed.partition(":")[0] in page.captions
     assert page.app.dataframe[0].value["true ε"].notna().any()
     assert " As printed" in page.figure["says"]
@@ -194,7 +194,7 @@ def test_printed_calibrations_are_told_apart(screen, opened):
 
 def test_plain_view_says_that_noise_is_printed_and_shared(screen):
     page = screen(PAGE, accounting="as-printed", noise="shared", view="board", **SMALL, **FEW)
-    printed = explorer_summary.printed_plainly(results_of(page), 1.0)
+    printed = explorer_text.printed(results_of(page), 1.0, (), True)
     assert page.setting("provider_noise") == "shared"
     assert printed and printed in page.captions
 
@@ -208,8 +208,9 @@ def test_nobody_fails_before_all_numbers_of_patients_are_measured(results):
     complete = early.groupby("label")["n"].transform("nunique") == len(needed.values)
     none_yet = patients_needed(early[complete], 0.1)
     assert text.needed(none_yet, 0.1, False) == shared_text.MEASURING
+    measure = charts.ComparisonMeasure(results, catalogue.defaults(), "needed")
     drawn = [
-        charts.needed(estimates, catalogue.defaults(), 2, needed.values, 10_000, rows=2)
+        charts.needed(estimates, measure, needed.values, rows=2)
         for estimates in (none_yet, patients_needed(sweep(needed.live), 0.1))
     ]
     assert drawn[0]["layout"]["height"] == drawn[1]["layout"]["height"]
@@ -271,12 +272,11 @@ def test_the_hull_names_who_is_level_with_it(results):
         for e in (1.0, 10.0)
         for i, value in enumerate(values)
     ]
-    settings = catalogue.defaults()
-    measure = charts.ComparisonMeasure(results, settings, "frontier")
+    measure = charts.ComparisonMeasure(results, catalogue.defaults(), "frontier")
     hull = frontier.hull(pd.DataFrame(rows), measure, [far, level, near])
     assert [(corner.method, corner.epsilon) for corner in hull] == [(near, 1.0), (near, 10.0)]
     assert all(corner.level == {level} for corner in hull)
-    assert text.frontier(hull, settings) == (
+    assert text.frontier(hull, False) == (
         "Least error for its privacy, as far as drawn: Analyze Gauss at ε = 1 to 10 (trusted curator), with "
         "CAPE level within the spread of the runs."
     )
@@ -295,7 +295,8 @@ def test_a_method_within_the_spread_of_the_next_only_leads(results, errors, apar
         for name, error in zip(("analyze_gauss", "wishart"), errors, strict=True)
         for factor in (0.9, 1.0, 1.1)
     ]
-    headline = text.headline(results, pd.DataFrame(rows), "epsilon", 1.0, catalogue.defaults())
+    measure = charts.ComparisonMeasure(results, catalogue.defaults(), "error")
+    headline = text.compared(measure, pd.DataFrame(rows), "epsilon", 1.0)
     assert ("Analyze Gauss errs least" in headline) == apart != ("Analyze Gauss leads" in headline)
 
 
@@ -310,4 +311,4 @@ def test_every_method_has_words_for_what_it_needs():
     words = {name: text.needs(name) for name in METHODS}
     assert all(words.values())
     assert all(text._NEEDS[use] in words["dps_pca"] for use in ("s_hat", "iterations"))
-    assert words["cape"] == text._NEEDS_TRUST["secure aggregation"]
+    assert words["cape"] == text._TRUSTS["secure aggregation"][1]

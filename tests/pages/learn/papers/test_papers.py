@@ -134,7 +134,7 @@ def test_a_sweep_in_the_queue_says_its_position_and_may_leave_it(screen, monkeyp
             break
         time.sleep(0.05)
         page.run()
-    assert waiting(page) == "In the queue: 1 sweep of other visitors runs before yours"
+    assert waiting(page) == "In the queue behind 1 sweep of other visitors"
     press(page, "Leave")
     for _ in range(100):
         if "Stopped: 0 of 360 runs are shown." in page.captions:

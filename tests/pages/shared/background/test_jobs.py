@@ -110,7 +110,6 @@ def test_visitors_neither_see_nor_block_each_other(gate):
 def test_a_complete_table_is_there_at_once_for_everybody():
     board = Jobs(Engine())
     table = ended(board.start("ann", "here", RECIPE)).table()
-    assert eventually(lambda: board._tables)
     job = board.start("bob", "elsewhere", RECIPE)
     assert not job.running and job.table() is table
 
@@ -146,7 +145,7 @@ def test_a_job_beyond_the_limit_waits_for_its_turn_and_may_leave_the_queue(gate)
     assert waits_behind(second, 1) or waits_behind(third, 1)
     first, last = (second, third) if second.position < third.position else (third, second)
     assert waits_behind(last, 2)
-    assert sweep_status.progress(last) == "In the queue: 2 sweeps of other visitors run before yours"
+    assert sweep_status.progress(last) == "In the queue behind 2 sweeps of other visitors"
     first.stop()
     assert ended(first).state == "stopped" and first.progress.completed == 0
     assert waits_behind(last, 1)
@@ -174,7 +173,7 @@ def test_a_visitors_second_sweep_waits_for_the_first_and_says_so(gate):
     started(board, "ann", RECIPE)
     mine = board.start("ann", "there", replace(RECIPE, seed=4))
     assert waits_behind(mine, 0, 1)
-    assert sweep_status.progress(mine) == "In the queue: 1 sweep of your own runs before this one"
+    assert sweep_status.progress(mine) == "In the queue behind 1 sweep of your own"
     gate.set()
     assert ended(mine).state == "complete"
 

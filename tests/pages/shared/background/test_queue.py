@@ -110,10 +110,10 @@ def test_what_runs_is_not_dropped():
     ("ahead", "sentence"),
     [
         ((0, 0), "Waiting to begin"),
-        ((1, 0), "In the queue: 1 sweep of other visitors runs before yours"),
-        ((2, 0), "In the queue: 2 sweeps of other visitors run before yours"),
-        ((0, 1), "In the queue: 1 sweep of your own runs before this one"),
-        ((2, 1), "In the queue: 2 sweeps of other visitors and 1 of your own run before this one"),
+        ((1, 0), "In the queue behind 1 sweep of other visitors"),
+        ((2, 0), "In the queue behind 2 sweeps of other visitors"),
+        ((0, 1), "In the queue behind 1 sweep of your own"),
+        ((2, 1), "In the queue behind 2 sweeps of other visitors and 1 sweep of your own"),
     ],
     ids=str,
 )

@@ -19,6 +19,7 @@ from dppca_core.privacy import Budget
 from pages.explore.bounds import charts
 from pages.explore.bounds import text as bounds_descriptions
 from pages.explore.methods import text as methods_descriptions
+from pages.explore.methods.charts import ComparisonMeasure
 from pages.hospitals.providers import gain_text
 from pages.hospitals.providers import view as joins
 from pages.hospitals.your_data import chart_descriptions as your_data_descriptions
@@ -166,7 +167,9 @@ def test_methods_compared_have_a_finding_also_where_there_is_little_to_compare(r
     settings = catalogue.defaults() | SMALL | {"compare.panel": "error"}
 
     def described(table, **options):
-        return methods_descriptions.compared(results, table, "epsilon", 1.0, settings | options)
+        now = settings | options
+        measure = ComparisonMeasure(results, now, now["compare.panel"])
+        return methods_descriptions.compared(measure, table, "epsilon", 1.0)
 
     assert described(rows()) == labels.MEASURING
     assert described(rows(dps_pca=[0.1, 0.2, 0.3])).endswith(
