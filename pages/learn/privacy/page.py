@@ -11,12 +11,11 @@ from pages.shared.background import cache, failed_runs
 from pages.shared.figure import component
 from pages.shared.reports import downloads
 from pages.shared.settings import widgets
-from pages.shared.text import markdown
 
 
 def show(figure: dict[str, Any], name: str, says: str, save: str = "") -> None:
     """Show a figure and what it says to those who do not see it."""
-    component.figure(figure, key=f"{name} figure", save=f"dppca-{save or name}", says=markdown.plainly(says))
+    component.figure(figure, key=f"{name} figure", save=f"dppca-{save or name}", says=says)
 
 
 st.title(attack_text.TITLE)
@@ -48,14 +47,15 @@ count = len(attack.here)  # fewer than asked for where some have failed
 st.header("One patient more or less")
 picture = cache.picture(budget, settings["seed"])
 st.markdown(attack_text.experiment(picture, attack.limit, budget, plain))
-releases = attack_charts.releases(picture, attack.limit, plain)
+releases = attack_charts.releases(picture, attack.limit)
 component.figure(releases, key="releases figure", save="dppca-releases")
 
 st.header("The attacker's best test")
-st.markdown(attack_text.chosen(attack, plain))
+chosen = attack_text.chosen(attack)
+st.markdown(chosen)
 left, right = st.columns(2)
 with left:
-    show(attack_charts.readings(attack, plain), "readings", attack_text.readings(attack))
+    show(attack_charts.readings(attack), "readings", chosen)
 with right:
     show(attack_charts.errors(attack, budget, plain), "errors", attack_text.errors(attack, budget))
 st.markdown(attack_text.measured(attack, count))
@@ -74,10 +74,10 @@ comparison = accounting_text.rounds(rounds, budget, plain)
 st.markdown(comparison)
 left, right = st.columns(2)
 with left:
-    show(accounting_charts.noise(rounds, plain), "noise", comparison, "rounds-noise")
+    show(accounting_charts.against_rounds(rounds, "noise", plain), "noise", comparison, "rounds-noise")
 with right:
     says = accounting_text.charged(rounds, plain)
-    show(accounting_charts.charged(rounds, plain), "charged", says, "rounds-cost")
+    show(accounting_charts.against_rounds(rounds, "charged", plain), "charged", says, "rounds-cost")
 st.table(accounting_text.charges(rounds, plain), hide_index=True, border="horizontal")
 if not plain:
     st.caption(accounting_text.moves(rounds, settings["k"]))
@@ -87,12 +87,11 @@ left, right = st.columns([2, 3], vertical_alignment="bottom")
 with left:
     widgets.choose("audit.bug")
 if why_no_bug:
-    right.info(accounting_text.not_planted(why_no_bug))
+    right.info(f"Nothing is planted: {why_no_bug}.")
 bars = [("audit shows at least", honest.epsilon)]
 if broken is not None:
     bars.append(("with the mistake planted", broken.epsilon))
-mu = draws.drawn(bug).mu if bug and broken is not None else attack.mu
-verdict = accounting_text.audited(honest, broken, bug or "", mu, true_epsilon, budget, count)
+verdict = accounting_text.audited(honest, broken, bug or "", draws, count)
 st.markdown(verdict)
 show(attack_charts.audits(budget.epsilon, true_epsilon, bars, plain), "audit", verdict)
 

@@ -11,26 +11,23 @@ from pages.shared import text
 def _finding(curve: Curve) -> tuple[str, str]:
     """Return what noise does to the error, and what follows from it."""
     setting, now, without = curve.setting, curve.now, curve.without
-    alike = error(now) == error(without)
+    alike, share = error(now) == error(without), glossary.share_of_guess(now, setting)
     if useless(without, setting):
         sentence = f"The error is {error(now)}, and even without noise it is {error(without)}."
         return sentence, glossary.why_unseen(setting)
     if useless(now, setting):
-        share = f"That is {glossary.share_of_guess(now, setting)}, and of little use."
+        follows = f"That is {share}, and of little use."
         if any(curve.useful[: curve.here]):  # with more noise for its size, and yet better
-            return f"Here the answer fails: the error is {error(now)}.", f"{share} Noise alone is not why."
-        return f"Here privacy costs too much: the error is {error(now)}.", share
-    if now < NEARLY_FREE * without:
-        both = "with noise and without" if alike else f"and {error(without)} without noise"
-        finding = f"Here privacy is almost free: error {error(now)}, {both}."
-        return finding, "What is left does not come from noise."
-    more = (
-        f"Noise makes it {glossary.times(now / without)} as large."
-        if without > 1e-6
-        else "Noise makes nearly all of it."
-    )
+            return f"Here the answer fails: the error is {error(now)}.", f"{follows} Noise alone is not why."
+        return f"Here privacy costs too much: the error is {error(now)}.", follows
     both = ", with noise and without." if alike else f". Without noise it is {error(without)}."
-    return f"The error is {error(now)}{both}", f"{more} It is {glossary.share_of_guess(now, setting)}."
+    if now < NEARLY_FREE * without:
+        finding = f"Here privacy is almost free: error {error(now)}{both}"
+        return finding, "What is left does not come from noise."
+    follows = "Noise makes nearly all of it."
+    if without > 1e-6:
+        follows = f"Noise makes it {glossary.times(now / without)} as large."
+    return f"The error is {error(now)}{both}", f"{follows} It is {share}."
 
 
 def cost(curve: Curve) -> StepText:
@@ -103,18 +100,14 @@ def _enough(curve: Curve) -> str:
         table = isinstance(setting.population, str)
         most = f"all {setting.n:,}" if table else text.patients(at[-1])
         return f"Even {most} patients do not make privacy free."
-    since = f"From about {text.patients(_round_up(relaxed))} patients on"
+    # Round up to one digit: more is not known from a few runs, and fewer patients may not do.
+    unit = 10.0 ** math.floor(math.log10(relaxed))
+    since = f"From about {text.patients(math.ceil(relaxed / unit) * unit)} patients on"
     if useless(curve.free[-1].middle, setting):
         return f"{'At any size' if relaxed <= at[0] else since}, noise hardly adds to that."
     if relaxed <= at[curve.here]:
         return "More patients cost nothing in privacy."
     return f"{since}, privacy is almost free."
-
-
-def _round_up(value: float) -> float:
-    """Round up to one digit: more is not known from a few runs, and fewer patients may not do."""
-    unit = 10.0 ** math.floor(math.log10(value))
-    return math.ceil(value / unit) * unit
 
 
 def _try_bought(curve: Curve) -> str:

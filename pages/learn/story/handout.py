@@ -47,10 +47,11 @@ def _picture(weights: Weights) -> str:
 
 def html(decision: Decision, settings: Settings, link: str, made: str) -> str:
     """Return the page: self-contained, without scripts, one sheet of A4 when printed."""
-    shown, setting = text.decision(decision), decision.weights.setting
+    shown, joined = text.decision(decision), decision.joined
+    setting = joined.setting
     listed = text.listed(settings, setting)
     limits = "".join(f"<li>{escape(limit)}</li>" for limit in _limits(settings))
-    sees = glossary.SERVER_SEES[decision.weights.protocol]
+    sees = glossary.SERVER_SEES[joined.protocol]
     failure = text.failure(setting)
     failure = "" if failure in shown.more else failure  # it stands above already
     page = f"{shown.sentences} {listed} {limits} {sees} server weight".lower()
@@ -65,7 +66,7 @@ def html(decision: Decision, settings: Settings, link: str, made: str) -> str:
         style=_STYLE,
         finding=escape(shown.finding),
         sentences="".join(f"<p>{escape(sentence)}</p>" for sentence in shown.more),
-        heading="The release" if text.is_advised(decision) else "What a release would hold",
+        heading="The release" if text.is_advised(joined) else "What a release would hold",
         picture=_picture(decision.weights),
         listed="".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in listed),
         promise=f"{escape(text.promise(setting))} {escape(failure)}",

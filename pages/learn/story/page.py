@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.learn.story import controls, glossary, handout, slides, sources, text
+from pages.learn.story import charts, controls, glossary, handout, slides, sources, text
 from pages.learn.story.settings import STEPS
 from pages.learn.story.settings import controls as controls_of
 from pages.shared.figure import component
@@ -41,5 +41,7 @@ with st.container(key="story"):
     widgets.choose("story.notes")
     if settings["story.notes"]:
         slides.notes(step, slide.text)
-downloads.downloads(lambda: slide.table, lambda: slide.figure, f"dppca-story-{step}", slide.title)
+downloads.downloads(
+    lambda: charts.table(slide.figure), lambda: slide.figure, f"dppca-story-{step}", slide.title
+)
 sources.page(settings)

@@ -16,8 +16,8 @@ from dppca_core.experiments.demonstrations import differencing
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
+from pages.learn.story import charts, curve_text, glossary, handout, view
 from pages.learn.story import controls as story_controls
-from pages.learn.story import curve_text, glossary, handout, view
 from pages.learn.story import slides as story_slides
 from pages.learn.story import text as story_text
 from pages.learn.story.settings import OFFERED_PROTOCOLS, STEPS, controls
@@ -139,7 +139,7 @@ def test_words_and_charts_stand_everywhere(changed):
         words = slide.text.sentences
         assert "nan" not in words and "inf" not in words and "None" not in words + sent
         assert not re.search("[εδσΘ]", words + sent)
-        assert len(slide.table) > 0 and 2 <= len(slide.text.more) + 1 <= 4
+        assert len(charts.table(slide.figure)) > 0 and 2 <= len(slide.text.more) + 1 <= 4
 
 
 @pytest.mark.parametrize("name", ["defaults", "breast cancer"])
@@ -158,7 +158,7 @@ def test_errors_are_those_of_the_providers_page(name):
 def test_the_curves_hold_the_setting_and_fall():
     by_privacy = view.curve_over_privacy(settings())
     by_patients = view.curve_over_patients(settings())
-    assert by_privacy.now == by_patients.now == view.measure_decision(settings()).weights.error.middle
+    assert by_privacy.now == by_patients.now == view.measure_decision(settings()).joined.chosen.middle
     for curve in (by_privacy, by_patients):
         middles = [spread.middle for spread in curve.private]
         assert middles[0] > 1.5 and middles[-1] < 0.05  # from a guess to far below
@@ -249,14 +249,15 @@ def test_a_release_is_advised_only_where_no_hospital_does_better_alone(changed, 
     """Both comparisons are computed from the runs: in-house without privacy, and published with it."""
     asked = settings(**{"repeats": 10} | changed)
     decision = view.measure_decision(asked)
-    joined, lone = decision.weights.error, view.largest_hospital(decision.weights.setting)
+    joined, lone = decision.joined.chosen, view.largest_hospital(decision.joined.setting)
     unprotected, protected = (
         min((view.spread(lone, method) for method in methods), key=lambda spread: spread.middle)
         for methods in (("pca", "sparse_pca"), ("analyze_gauss", "analyze_gauss_sparse"))
     )
-    assert (decision.in_house.error, decision.published.error) == (unprotected, protected)
+    assert decision.weights.error == joined
+    assert (decision.joined.in_house.error, decision.joined.published.error) == (unprotected, protected)
     better = joined.high < unprotected.low and not protected.high < joined.low
-    assert story_text.is_advised(decision) == better == (in_house == "release")
+    assert story_text.is_advised(decision.joined) == better == (in_house == "release")
     shown = story_text.decision(decision)
     assert ("We would release" in shown.sentences) == better
     if in_house not in ("release", "would not"):
@@ -481,7 +482,7 @@ def test_the_summary_has_the_sentences_of_the_step_and_needs_no_network(changed)
 
 def test_the_report_holds_all_eight_steps():
     full = handout.full(settings(), "https://example.org/story")
-    assert [figure.title for figure in full.figures] == list(glossary.TITLES)
+    assert [figure.title for figure in full.figures] == [slide.title for slide in slides()]
     assert full.sentence == slides()[7].text.sentences
     assert [row[0] for row in full.tables[0].rows] == [term for term, _ in glossary.GLOSSARY]
     assert text.odds(1.0, 1e-5, "replace-one") in full.guarantee and text.margin(1e-5) in full.guarantee

@@ -34,7 +34,7 @@ from pages.shared import text
 from pages.shared.charts import loadings
 from pages.shared.figure import component
 from pages.shared.settings import catalogue, to_experiment
-from pages.shared.text import labels, markdown
+from pages.shared.text import labels
 from tests.test_layers import ROOT
 
 # The keys of figures with frames: each of their frames has a sentence of its own.
@@ -64,7 +64,7 @@ def test_a_figure_that_says_nothing_is_refused():
 
 
 def test_markdown_is_not_read_aloud():
-    assert markdown.plainly("**Bold, *and* more.** Rest") == "Bold, and more. Rest"
+    assert text.unmarked("**Bold, *and* more.** Rest") == "Bold, and more. Rest"
 
 
 def heat(name, rows):
@@ -231,8 +231,8 @@ def test_the_attack_is_told_by_calculation_and_as_measured():
     """At epsilon = 1, delta = 0.1 and 20 % false alarms the promise demands 1 - 0.1 - 0.2 e = 35.6 %."""
     seen = Rates(0.19, 0.7, (0.1, 0.3), (0.6, 0.8))
     attack = Attack(0.5, 0.2, 0.84, 0.633, np.zeros(1), np.zeros(1), seen, seen)
-    assert "around 0.5 with the patient" in attack_text.readings(attack)
-    assert "line at 0.84 gives 20.0 % false alarms and 63.3 % misses" in attack_text.readings(attack)
+    assert "around 0.5 with" in attack_text.chosen(attack)
+    assert "At 20 % false alarms every test misses 63.3 % or more" in attack_text.chosen(attack)
     description = attack_text.errors(attack, Budget(1.0, 0.1))
     assert "misses 63.3 %; the promise demands at least 35.6 %" in description
     assert "Measured: 19.0 % false alarms and 70.0 % misses." in description and description.endswith(
