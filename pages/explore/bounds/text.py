@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from pages.explore.bounds.charts import concerns, largest_error, state
 from pages.shared import text
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.charts.traces import Figure, drawn_values
+from pages.shared.settings.catalogue import Settings
 
 TITLE = "Does the theory hold here?"
 INTRODUCTION = (
@@ -47,15 +47,9 @@ _STATES = {
 }
 
 
-def headline(
-    results: Results,
-    method: str,
-    here: Mapping[str, Bound],
-    epsilon: float,
-    scale: Scale,
-    plain: bool = False,
-) -> str:
+def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings: Settings) -> str:
     """Return the measured error, and how many of the bounds on this method apply."""
+    method, epsilon, plain = settings["of"], settings["epsilon"], settings["view"] == "board"
     cells = results.measured(method, epsilon)
     most = largest_error(results)
     states = [state(name, bound, most) for name, bound in here.items() if concerns(name, method)]
@@ -162,11 +156,7 @@ def figure_2(figure: Figure) -> str:
     )
 
 
-def no_constant(reason: Exception) -> str:
-    return f"No constant can be fitted: {reason}."
-
-
-def try_this(settings: Mapping[str, Any]) -> str:
+def try_this(settings: Settings) -> str:
     """Return what to try next."""
     if settings["n"] < 10**8:
         return (

@@ -29,8 +29,9 @@ def published(n: int, delta: float, plain: bool) -> dict[str, Any]:
     counts = [outright_publication.published(n, value) for value in deltas]
     floor, colour = 0.01, "#D55E00"
     reach = [math.log10(floor), math.log10(2 * max(n * deltas[-1], 10.0))]
-    low, high = (np.maximum([getattr(count, end) for count in counts], floor) for end in ("low", "high"))
-    lower, upper = band(1, "8 of 10 times", colour, deltas, low, high)
+    lower, upper = band(1, "8 of 10 times", colour, deltas)
+    lower["y"] = rounded(np.maximum([count.low for count in counts], floor))
+    upper["y"] = rounded(np.maximum([count.high for count in counts], floor))
     expected = line(1, "expected", colour, x=deltas, y=rounded([count.expected for count in counts]))
     expected |= {"showlegend": True, "hovertemplate": "%{x:.1~g}: %{y:.3~g} patients<extra></extra>"}
     skip: Trace = {"hoverinfo": "skip"}

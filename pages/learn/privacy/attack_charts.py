@@ -19,7 +19,7 @@ from pages.learn.privacy.view import Attack
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.style import WITH, WITHOUT
-from pages.shared.charts.traces import Trace, axis, line, marks, one_panel, rounded
+from pages.shared.charts.traces import Trace, arms, axis, line, marks, one_panel, rounded
 
 _READ = "number read (1 = spread of the noise)"
 _CROWD = "#7A8793"
@@ -168,8 +168,7 @@ def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) ->
     """Return an attack's measured error rates as one point, with the interval of each as an error bar."""
 
     def error_bar(value: float, span: tuple[float, float]) -> Trace:
-        ends = {"array": rounded([span[1] - value]), "arrayminus": rounded([value - span[0]])}
-        return ends | {"symmetric": False, "thickness": 2.5, "width": 6, "color": colour}
+        return arms(*np.array([span[0], value, span[1]]).reshape(3, 1), colour, thickness=2.5, width=6)
 
     point = {"x": rounded([rates.false_alarms]), "y": rounded([rates.misses]), "cliponaxis": False}
     point |= {"error_x": error_bar(rates.false_alarms, rates.false_alarm_span), "showlegend": True}

@@ -17,7 +17,7 @@ from pages.learn.story.view import OPEN, TOO_MUCH, Curve, Spread
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.style import WITH, WITHOUT
-from pages.shared.charts.traces import Trace, axis, band, line, marks, one_panel, rounded
+from pages.shared.charts.traces import Trace, arms, axis, band, line, marks, one_panel, rounded
 
 _ERROR = "error (0 is exact)"
 _FITS = {"height": 0.62, "type": 0.0107}  # shares of the window's height and width: 20 px type at 1920
@@ -55,28 +55,27 @@ def _bars(bars: Sequence[_Bar], guess: float) -> dict[str, Any]:
     spot["line"]["width"] = 3
     traces = [spot]
     for y, bar in enumerate(reversed(bars)):
-        low, middle, high = bar.spread
-        colour = style.look(bar.method).colour
-        arms = {"array": rounded([high - middle]), "arrayminus": rounded([middle - low]), "symmetric": False}
+        spread, colour = np.array(bar.spread).reshape(3, 1), style.look(bar.method).colour
         traces.append(
             {
                 "type": "bar",
                 "orientation": "h",
                 "name": bar.title,
-                "x": rounded([middle]),
+                "x": rounded(spread[1]),
                 "y": [y],
                 "width": 0.34,
                 "marker": {
                     "color": style.faded(colour, 1.0 if bar.bold else 0.45),
                     "line": {"color": colour, "width": 3},
                 },
-                "error_x": arms | {"thickness": 3, "width": 9, "color": style.GUESS},
+                "error_x": arms(*spread, style.GUESS, thickness=3, width=9),
                 "hovertemplate": "%{x}<extra></extra>",
             }
         )
         title = f"<b>{bar.title}</b>" if bar.bold else bar.title
         over = {"x": 0, "y": y + 0.2, "xanchor": "left", "yanchor": "bottom", "align": "left"}
-        beside = {"x": high, "y": y, "xanchor": "left", "xshift": 12, "text": f"<b>{error(middle)}</b>"}
+        beside = {"x": bar.spread.high, "y": y, "xanchor": "left", "xshift": 12}
+        beside["text"] = f"<b>{error(bar.spread.middle)}</b>"
         notes += [over | {"text": f"{title}<br><i>{bar.under}</i>"}, beside]
     return _figure(
         traces,
@@ -197,7 +196,8 @@ def _curve(curve: Curve, title: str, ticks: Mapping[float, str], here: str) -> d
     look, free, guess = style.look(curve.protocol), style.look(OPEN), view.guess(curve.setting)
     x, ends = list(curve.at), [curve.at[0], curve.at[-1]]
     low, middle, high = zip(*curve.private, strict=True)
-    edges = band(1, PROTOCOL_TITLES[curve.protocol], look.colour, x, low, high)
+    edges = band(1, PROTOCOL_TITLES[curve.protocol], look.colour, x)
+    edges[0]["y"], edges[1]["y"] = rounded(low), rounded(high)
     marker = {"symbol": look.symbol, "size": 11, "color": look.colour}
     without = rounded([spread.middle for spread in curve.free])
     shown = [

@@ -16,14 +16,10 @@ def _titles(protocols: Sequence[str]) -> str:
     return " or ".join(METHODS[PROTOCOLS[protocol].method].title for protocol in protocols)
 
 
+_TITLES = PROTOCOL_TITLES | {OPEN: "Without noise"}
+_METHODS = {title: METHODS[PROTOCOLS[protocol].method] for protocol, title in _TITLES.items()}
 SOURCES = (
-    *(
-        f"{title}: {method.title}, {method.reference}."
-        for title, method in (
-            (title, METHODS[PROTOCOLS[protocol].method]) for protocol, title in PROTOCOL_TITLES.items()
-        )
-    ),
-    f"Without noise: {METHODS[OPEN].title}, {METHODS[OPEN].reference}.",
+    *(f"{title}: {method.title}, {method.reference}." for title, method in _METHODS.items()),
     f"One hospital alone: {_titles(IN_HOUSE)} without noise, {_titles(PROTECTED)} with it; in steps 7 "
     "and 8 whichever of these errs less. Joining is better or worse where spans of 8 of 10 runs lie apart.",
     "Error: the sine of the angles between the space found and the true one, as on the other pages; medians "
@@ -45,7 +41,4 @@ def page(settings: Settings) -> None:
         return
     with drawer:
         st.markdown("\n".join(f"- {source}" for source in SOURCES))
-        st.caption(
-            f"Seed {settings['seed']}; {sources.versions()}. A simulation whose noise is "
-            "seeded and drawn in floating point: a study tool, not a hardened release."
-        )
+        st.caption(f"Seed {settings['seed']}; {sources.versions()}. {sources.limits()}")

@@ -16,10 +16,9 @@ from dppca_core.arrays import Array
 from pages.shared.charts import style
 
 Trace = dict[str, Any]
-Values = Sequence[float | None] | Array
 
 
-def rounded(values: Values) -> list[float | None]:
+def rounded(values: Sequence[float] | Array) -> list[float | None]:
     """Return four significant digits, None for what is not finite: small messages, valid JSON."""
     return [float(f"{v:.4g}") if math.isfinite(v) else None for v in np.asarray(values, float)]
 
@@ -38,22 +37,18 @@ def line(panel: int, name: str, colour: str, dash: str = "solid", **more: Any) -
     return base | {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}", "showlegend": False} | more
 
 
-def marks(
-    panel: int, name: str, colour: str, symbol: str, size: float, edge: float = 2, **more: Any
-) -> Trace:
-    """Return markers on a panel's axes, with edges of this width; `more` are their other properties."""
-    marker = {"symbol": symbol, "size": size, "color": colour, "line": {"width": edge, "color": colour}}
-    return line(panel, name, colour, mode="markers", marker=marker, **more)
+def band(panel: int, name: str, colour: str, x: Sequence[float]) -> list[Trace]:
+    """Return a band's lower edge and its upper edge, filled down to it; the caller sets their y."""
+    edge = {"color": "rgba(0,0,0,0)", "width": 0}
+    low = line(panel, f"{name}, 10 %", colour, x=list(x), hoverinfo="skip") | {"line": edge}
+    fill = {"fill": "tonexty", "fillcolor": style.faded(colour, 0.18), "line": edge}
+    return [low, line(panel, f"{name}, 10-90 %", colour, x=list(x), hoverinfo="skip") | fill]
 
 
-def band(
-    panel: int, name: str, colour: str, x: Sequence[float], low: Values = (), high: Values = ()
-) -> list[Trace]:
-    """Return a band's lower edge and its upper edge, filled down to it; without `low`, the caller sets y."""
-    edge = {"line": {"color": "rgba(0,0,0,0)", "width": 0}, "hoverinfo": "skip"}
-    lower = line(panel, f"{name}, 10 %", colour, x=list(x), y=rounded(low)) | edge
-    upper = line(panel, f"{name}, 10-90 %", colour, x=list(x), y=rounded(high)) | edge
-    return [lower, upper | {"fill": "tonexty", "fillcolor": style.faded(colour, 0.18)}]
+def arms(low: Array, middle: Array, high: Array, colour: str, **more: Any) -> Trace:
+    """Return the arms of dots at these middles, down to `low` and up to `high`."""
+    ends = {"array": rounded(high - middle), "arrayminus": rounded(middle - low)}
+    return {"type": "data", "symmetric": False, "color": colour} | ends | more
 
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
@@ -74,6 +69,14 @@ def one_panel(
         "meta": {"titles": ()},
     }
     return {"data": list(traces), "layout": base | layout, "frames": []}
+
+
+def marks(
+    panel: int, name: str, colour: str, symbol: str, size: float, edge: float = 2, **more: Any
+) -> Trace:
+    """Return markers on a panel's axes, with edges of this width; `more` are their other properties."""
+    marker = {"symbol": symbol, "size": size, "color": colour, "line": {"width": edge, "color": colour}}
+    return line(panel, name, colour, mode="markers", marker=marker, **more)
 
 
 ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement

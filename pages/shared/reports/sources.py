@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,24 @@ def versions(*names: str) -> str:
     """Return the versions of Python and of these packages, or of those that draw and compute."""
     used = names or ("numpy", "scipy", "streamlit")
     return ", ".join((f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in used)))
+
+
+def foot(settings: Settings, about: Callable[[], Iterable[str]], formulas: str, note: str = "") -> None:
+    """Show an expander with paragraphs, the formulas where they are wanted, the seed and the versions.
+
+    Args:
+        settings: Of the page.
+        about: Returns the paragraphs; called once the expander is open.
+        formulas: Shown to a researcher.
+        note: What stands after the versions.
+    """
+    expander = drawer()
+    if expander is None:
+        return
+    with expander:
+        for paragraph in (*about(), *((formulas,) if settings["view"] == "researcher" else ())):
+            st.markdown(paragraph)
+        st.caption(f"Seed {settings['seed']}; {versions()}. {note}".strip())
 
 
 def page(results: Results, epsilon: float, settings: Settings, *, measured: str = "", runs: str = "") -> None:
