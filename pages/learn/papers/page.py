@@ -7,7 +7,7 @@ import streamlit as st
 
 from dppca_core.experiments import Recipe
 from dppca_core.experiments.papers import FIGURES, Figure, PaperRun
-from dppca_core.experiments.sweeps import recipe_file
+from dppca_core.experiments.sweeps import recipe_file, run_cells
 from pages.learn.papers import charts, results
 from pages.learn.papers import text as page_text
 from pages.learn.papers.results import Result
@@ -42,7 +42,7 @@ def run_buttons(run: PaperRun, recipe: Recipe) -> None:
     for column, quick, label in ((left, True, "A quick version"), (middle, False, "All of it")):
         second = results.second_recipe(recipe, quick, seed)
         column.button(
-            f"{label} (about {sweep_status.duration(results.expected_seconds(second))})",
+            f"{label} (about {sweep_status.duration(run_cells.total_seconds(second))})",
             key=f"again {quick}",
             on_click=sweep_jobs.start,
             args=(results.slot(run), second),
@@ -57,8 +57,7 @@ def panel(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None) 
     job = results.job(run)
     second = figure.curves(run, job.table()) if job is not None and len(job.table()) else None
     drawn = charts.comparison(figure, recipe, stored.curves, second)
-    verdict = f"{figure.title}: {results.verdict(figure.key, figure.runs.index(run))}"
-    says = page_text.paper(verdict, stored.curves, charts.Y_TITLES[figure.metric])
+    says = page_text.paper(heading, stored.curves, charts.Y_TITLES[figure.metric])
     component.figure(drawn, key="paper figure", says=says)
     if job is None:
         return
@@ -87,10 +86,9 @@ def source(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None)
         notes = "\n".join(f"- {note}" for note in figure.notes)
         st.markdown(f"**{figure.paper}, {figure.title}.**\n{text.symbols(notes)}")
         if stored.source is None:
-            st.caption(stored.absent or page_text.NO_DRAWS)
+            st.caption(stored.absent or "A formula: nothing is drawn at random.")
             return
         st.markdown(page_text.stored(stored.source))
-        st.caption(page_text.versions(stored.source))
         st.markdown("Without a screen, on all cores or a cluster:")
         command = f"python -m dppca_core.experiments data/recipes/{run.recipe}.json --out {run.recipe}.csv"
         st.code(command, "bash")
@@ -128,7 +126,8 @@ if len(figure.runs) > 1:
 run = figure.runs[index]
 stored = results.result(figure.key, index)
 recipe, why_not = results.recipe_of(run)
-st.header(f"{figure.title}: {results.verdict(figure.key, index)}")
+heading = f"{figure.title}: {results.verdict(figure.key, index)}"
+st.header(heading)
 left, right = st.columns(2)
 left.markdown(page_text.claim(figure))
 right.markdown(page_text.reason(run, stored.absent or stored.verdict.because))

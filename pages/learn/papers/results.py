@@ -1,7 +1,6 @@
 """Read what the papers page shows of a figure: stored curves and verdicts, and a visitor's second run."""
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,6 @@ import streamlit as st
 from dppca_core.experiments import Recipe
 from dppca_core.experiments.papers import FIGURES, Figure, PaperRun, Stored, Verdict, recipe, stored, thinned
 from dppca_core.experiments.papers.beyond import TARGET
-from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.populations.spiked import SpikedModel
 from pages.learn.papers import text
@@ -86,12 +84,16 @@ def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
     runs = stored_result.source.table
     table = patients_needed(runs, TARGET, level=0.95)
     fewest, most = table["patients"].min(), runs["n"].max()
+
+    def patients(n: float) -> str:
+        return f"{n:,.0f}" if np.isfinite(n) else f"more than {most:,.0f}"
+
     return pd.DataFrame(
         {
             "method": table["label"],
-            f"patients for a median error of {TARGET:g}": [_patients(n, most) for n in table["patients"]],
+            f"patients for a median error of {TARGET:g}": table["patients"].map(patients),
             "95 % interval": [
-                f"{_patients(low, most)} to {_patients(high, most)}" if np.isfinite(low) else ""
+                f"{patients(low)} to {patients(high)}" if np.isfinite(low) else ""
                 for low, high in zip(table["low"], table["high"], strict=True)
             ],
             "times the fewest": [
@@ -101,10 +103,6 @@ def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
             "why not": table["reason"],
         }
     )
-
-
-def _patients(n: float, most: float) -> str:
-    return f"{n:,.0f}" if np.isfinite(n) else f"more than {most:,.0f}"
 
 
 def slot(run: PaperRun) -> str:
@@ -121,12 +119,6 @@ def second_recipe(first: Recipe, quick: bool, seed: int) -> Recipe:
     """Return the recipe of a second run: all of it, or a few repeats at a few points."""
     whole = replace(first, seed=seed)
     return thinned(whole, QUICK_REPEATS, QUICK_POINTS) if quick else whole
-
-
-@lru_cache(maxsize=128)
-def expected_seconds(recipe: Recipe) -> float:
-    """Return the rough time of a sweep on one core."""
-    return run_cells.total_seconds(recipe)
 
 
 def explorer_settings(recipe: Recipe) -> Settings | None:
