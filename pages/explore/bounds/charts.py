@@ -21,7 +21,17 @@ from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import Scale
-from pages.shared.charts.traces import Trace, axis, band, line, marks, one_panel, rounded
+from pages.shared.charts.traces import (
+    EPSILON_TICKS,
+    Trace,
+    axis,
+    band,
+    line,
+    marks,
+    one_panel,
+    rounded,
+    this_setting,
+)
 from pages.shared.settings.catalogue import Settings
 
 # Each kind has two dashes: colours repeat after eight bounds, and the second dash tells two of a kind apart.
@@ -94,13 +104,13 @@ def against_epsilon(
     traces.append(_guess(scale, [EPSILONS[0], EPSILONS[-1]]))
     for row, (name, bounds) in enumerate(evaluated.items()):
         traces += _bound_traces(name, bounds, scale, most, top * 0.96 ** (2 * row))
-    here = line(1, "this setting", "#000000", x=[epsilon] * 2, y=[scale.floor, top], hoverinfo="skip")
+    here = this_setting(1, [epsilon] * 2, [scale.floor, top])
     measure = "error" if plain else text.METRIC_TITLES[scale.metric]
     reach = [math.log10(scale.floor), math.log10(1.1 * top)]
     return _figure(
-        [*traces, here | {"meta": "text-colour"}],
+        [*traces, here],
         _privacy_axis(plain, range=[-2.04, 1.04]),
-        axis(measure, range=reach, type="log", dtick=1, exponentformat="e", minexponent=6),
+        axis(measure, decades=True, range=reach),
         height=460,
     )
 
@@ -110,8 +120,7 @@ def _figure(traces: Sequence[Trace], across: Trace, upward: Trace, height: int) 
 
 
 def _privacy_axis(plain: bool, **more: Any) -> Trace:
-    ticks = {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
-    return axis(_privacy(plain), type="log", **more) | ticks
+    return axis(_privacy(plain), type="log", **more) | EPSILON_TICKS
 
 
 def _guess(scale: Scale, ends: Sequence[float]) -> Trace:

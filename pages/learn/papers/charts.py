@@ -14,7 +14,7 @@ from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.populations.spiked import SpikedModel
 from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.traces import Trace, arms, axis, line, marks, one_panel, rounded
+from pages.shared.charts.traces import Trace, arms, axis, line, marked_line, marks, one_panel, rounded
 
 X_TITLES = {
     **{"epsilon": "privacy loss ε", "delta": "failure chance δ", "spike": "spike eigenvalue λ"},
@@ -84,15 +84,13 @@ def comparison(
 
 
 def _series(name: str, look: style.Look, curve: pd.DataFrame, formula: bool) -> Trace:
-    x, y = rounded(curve["x"]), rounded(curve["mean"])
-    series = line(1, name, look.colour, look.dash, x=x, y=y, showlegend=True)
+    series = marked_line(name, look, rounded(curve["x"]), rounded(curve["mean"]), 8)
     if formula:
-        return series
+        return series | {"mode": "lines"}
     if len(curve) and curve["runs"].min() > 1:
         low, middle, high = (curve[column] for column in ("low", "mean", "high"))
         series["error_y"] = arms(low, middle, high, look.colour, thickness=1.5, width=4)
-    marker = {"symbol": look.symbol, "size": 8, "color": look.colour}
-    return series | {"mode": "lines+markers", "marker": marker}
+    return series
 
 
 def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace | None:

@@ -10,7 +10,7 @@ from dppca_core.auditing import outright_publication
 from pages.learn.privacy import accounting_text
 from pages.learn.privacy.view import ROUNDS, Accounted
 from pages.shared.charts import style
-from pages.shared.charts.traces import Trace, axis, band, line, one_panel, rounded
+from pages.shared.charts.traces import Trace, axis, band, line, marked_line, one_panel, rounded, this_setting
 from pages.shared.settings import catalogue
 
 LOOKS = {
@@ -34,11 +34,11 @@ def published(n: int, delta: float, plain: bool) -> dict[str, Any]:
     upper["y"] = rounded(np.maximum([count.high for count in counts], floor))
     expected = line(1, "expected", colour, x=deltas, y=rounded([count.expected for count in counts]))
     expected |= {"showlegend": True, "hovertemplate": "%{x:.1~g}: %{y:.3~g} patients<extra></extra>"}
-    skip: Trace = {"hoverinfo": "skip"}
-    one_patient = line(1, "one patient", style.GUESS, "dot", x=[deltas[0], deltas[-1]], y=[1, 1], **skip)
-    here = line(1, "this setting", "#000000", x=[delta] * 2, y=[10**v for v in reach], **skip)
+    ends: Trace = {"x": [deltas[0], deltas[-1]], "y": [1, 1], "hoverinfo": "skip"}
+    one_patient = line(1, "one patient", style.GUESS, "dot", **ends)
+    here = this_setting(1, [delta] * 2, [10**v for v in reach])
     shown: Trace = {"showlegend": True}
-    traces = [lower, upper | shown, expected, one_patient | shown, here | {"meta": "text-colour"}]
+    traces = [lower, upper | shown, expected, one_patient | shown, here]
     power = {"type": "log", "dtick": 1, "exponentformat": "power", "minexponent": 4}
     title = "chance that privacy fails" if plain else "failure chance δ"
     across = axis(title, range=[-10.2, 0]) | power | {"dtick": 2}
@@ -55,22 +55,12 @@ def against_rounds(costs: Accounted, quantity: str, plain: bool) -> dict[str, An
     traces: list[Trace] = []
     for name, look in LOOKS.items():
         y = rounded(table[name].where(table[name] > 10 ** reach[0]).to_numpy())
-        marker = {"symbol": look.symbol, "size": 6, "color": look.colour}
         label = accounting_text.accounting(name, plain)
-        traces.append(
-            line(1, label, look.colour, look.dash, x=list(ROUNDS), y=y, marker=marker, showlegend=True)
-            | {"mode": "lines+markers", "hovertemplate": "%{x} rounds: %{y:.3~g}"}
-        )
-    y = [10**value for value in reach]
-    here = line(1, "this setting", "#000000", x=[costs.steps] * 2, y=y, meta="text-colour", hoverinfo="skip")
-    up = axis(
-        accounting_text.QUANTITIES[quantity][plain],
-        range=reach,
-        type="log",
-        exponentformat="power",
-        minexponent=4,
-    )
-    up |= {"dtick": "D2" if reach[1] - reach[0] < 1.5 else 1}
+        hover = {"hovertemplate": "%{x} rounds: %{y:.3~g}"}
+        traces.append(marked_line(label, look, list(ROUNDS), y, 6, **hover))
+    here = this_setting(1, [costs.steps] * 2, [10**value for value in reach])
+    up = axis(accounting_text.QUANTITIES[quantity][plain], range=reach, type="log", minexponent=4)
+    up |= {"exponentformat": "power", "dtick": "D2" if reach[1] - reach[0] < 1.5 else 1}
     across = axis("rounds" if plain else "rounds T", type="log", range=[-0.03, math.log10(56)])
     across |= {"tickvals": [1, 2, 5, 10, 20, 50], "ticktext": ["1", "2", "5", "10", "20", "50"]}
     return _figure([*traces, here], across, up)

@@ -17,7 +17,7 @@ from pages.learn.story.view import OPEN, TOO_MUCH, Curve, Spread
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.style import WITH, WITHOUT
-from pages.shared.charts.traces import Trace, arms, axis, band, line, marks, one_panel, rounded
+from pages.shared.charts.traces import Trace, arms, axis, band, bar, line, marks, one_panel, rounded
 
 _ERROR = "error (0 is exact)"
 _FITS = {"height": 0.62, "type": 0.0107}  # shares of the window's height and width: 20 px type at 1920
@@ -47,36 +47,23 @@ def _bars(bars: Sequence[_Bar], guess: float) -> dict[str, Any]:
 
     The blind guess is a line across the bars, or where it is far beyond them an arrow.
     """
-    end = max(1.3 * max(bar.spread.high for bar in bars), 1e-4)
+    end = max(1.3 * max(each.spread.high for each in bars), 1e-4)
     arrow = " →" if guess > end else ""
     above = {"x": min(guess, end), "xanchor": "right", "y": 1.0, "yref": "paper", "yanchor": "bottom"}
     notes = [above | {"text": f"a blind guess: {text.short(guess)}{arrow}"}]
     spot = line(1, "blind guess", style.GUESS, "dot", x=[guess] * 2, y=[-0.5, 9.5], hoverinfo="skip")
     spot["line"]["width"] = 3
     traces = [spot]
-    for y, bar in enumerate(reversed(bars)):
-        spread, colour = np.array(bar.spread).reshape(3, 1), style.look(bar.method).colour
-        traces.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": bar.title,
-                "x": rounded(spread[1]),
-                "y": [y],
-                "width": 0.34,
-                "marker": {
-                    "color": style.faded(colour, 1.0 if bar.bold else 0.45),
-                    "line": {"color": colour, "width": 3},
-                },
-                "error_x": arms(*spread, style.GUESS, thickness=3, width=9),
-                "hovertemplate": "%{x}<extra></extra>",
-            }
-        )
-        title = f"<b>{bar.title}</b>" if bar.bold else bar.title
+    for y, each in enumerate(reversed(bars)):
+        spread, colour = np.array(each.spread).reshape(3, 1), style.look(each.method).colour
+        shown = {"width": 0.34, "error_x": arms(*spread, style.GUESS, thickness=3, width=9)}
+        shown |= {"x": rounded(spread[1]), "y": [y], "hovertemplate": "%{x}<extra></extra>"}
+        traces.append(bar(each.title, colour, 1.0 if each.bold else 0.45, 3, **shown))
+        title = f"<b>{each.title}</b>" if each.bold else each.title
         over = {"x": 0, "y": y + 0.2, "xanchor": "left", "yanchor": "bottom", "align": "left"}
-        beside = {"x": bar.spread.high, "y": y, "xanchor": "left", "xshift": 12}
-        beside["text"] = f"<b>{error(bar.spread.middle)}</b>"
-        notes += [over | {"text": f"{title}<br><i>{bar.under}</i>"}, beside]
+        beside = {"x": each.spread.high, "y": y, "xanchor": "left", "xshift": 12}
+        beside["text"] = f"<b>{error(each.spread.middle)}</b>"
+        notes += [over | {"text": f"{title}<br><i>{each.under}</i>"}, beside]
     return _figure(
         traces,
         showlegend=False,
@@ -137,19 +124,11 @@ def weights(weights: view.Weights) -> dict[str, Any]:
     """Draw step 3: released beside true weights."""
     rows, colour = weights.rows, style.look(weights.protocol).colour
     shown = {"y": names(weights.setting, rows), "showlegend": True}
-    bar = {
-        "type": "bar",
-        "orientation": "h",
-        "name": "found" if weights.protocol == OPEN else "with noise",
-        "x": rounded(weights.released[rows]),
-        "marker": {"color": style.faded(colour, 0.75), "line": {"color": colour, "width": 2}},
-        "hovertemplate": "%{y}: %{x}<extra></extra>",
-    }
+    name = "found" if weights.protocol == OPEN else "with noise"
+    released = bar(name, colour, 0.75, 2, x=rounded(weights.released[rows]), **shown)
+    true = marks(1, "true", WITHOUT, "line-ns", 24, 5, x=rounded(weights.true[rows]), **shown)
     return _figure(
-        [
-            bar | shown,
-            marks(1, "true", WITHOUT, "line-ns", 24, 5, x=rounded(weights.true[rows]), **shown),
-        ],
+        [released | {"hovertemplate": "%{y}: %{x}<extra></extra>"}, true],
         xaxis=_axis("weight (0 is none, 1 is full)", range=[0, 1.02]),
         yaxis=_axis("", autorange="reversed", type="category"),
         bargap=0.35,

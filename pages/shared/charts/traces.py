@@ -4,8 +4,6 @@ A figure is {"data", "layout", "frames"}; frames hold the parts of the traces th
 can scrub through them without asking the server.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,6 +14,7 @@ from dppca_core.arrays import Array
 from pages.shared.charts import style
 
 Trace = dict[str, Any]
+EPSILON_TICKS: Trace = {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
 
 
 def rounded(values: Sequence[float] | Array) -> list[float | None]:
@@ -37,6 +36,20 @@ def line(panel: int, name: str, colour: str, dash: str = "solid", **more: Any) -
     return base | {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}", "showlegend": False} | more
 
 
+def marked_line(
+    name: str, look: style.Look, x: Sequence[Any], y: Sequence[Any], size: int = 7, **more: Any
+) -> Trace:
+    """Return a line of one panel with a marker at each point, which the legend names."""
+    marker = {"symbol": look.symbol, "size": size, "color": look.colour}
+    line_only = line(1, name, look.colour, look.dash, x=x, y=y, showlegend=True)
+    return line_only | {"mode": "lines+markers", "marker": marker} | more
+
+
+def this_setting(panel: int, x: Sequence[float], y: Sequence[float]) -> Trace:
+    """Return an upright line at the current setting."""
+    return line(panel, "this setting", "#000000", x=x, y=y, meta="text-colour", hoverinfo="skip")
+
+
 def band(panel: int, name: str, colour: str, x: Sequence[float]) -> list[Trace]:
     """Return a band's lower edge and its upper edge, filled down to it; the caller sets their y."""
     edge = {"color": "rgba(0,0,0,0)", "width": 0}
@@ -51,9 +64,10 @@ def arms(low: Array, middle: Array, high: Array, colour: str, **more: Any) -> Tr
     return {"type": "data", "symmetric": False, "color": colour} | ends | more
 
 
-def axis(title: str, **more: Any) -> dict[str, Any]:
-    """Return an axis with a title; `more` are its other properties."""
-    return {"title": {"text": title, "standoff": 8}, "zeroline": False, "tickangle": 0} | more
+def axis(title: str, *, decades: bool = False, **more: Any) -> dict[str, Any]:
+    """Return an axis with a title, logarithmic if in decades; `more` are its other properties."""
+    ticks = {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6} if decades else {}
+    return {"title": {"text": title, "standoff": 8}, "zeroline": False, "tickangle": 0} | ticks | more
 
 
 def one_panel(
@@ -77,6 +91,12 @@ def marks(
     """Return markers on a panel's axes, with edges of this width; `more` are their other properties."""
     marker = {"symbol": symbol, "size": size, "color": colour, "line": {"width": edge, "color": colour}}
     return line(panel, name, colour, mode="markers", marker=marker, **more)
+
+
+def bar(name: str, colour: str, fill: float, edge: float, **more: Any) -> Trace:
+    """Return horizontal bars of this opacity with an edge of their colour; `more` are other properties."""
+    marker = {"color": style.faded(colour, fill), "line": {"color": colour, "width": edge}}
+    return {"type": "bar", "orientation": "h", "name": name, "marker": marker} | more
 
 
 ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement
