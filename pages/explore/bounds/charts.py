@@ -21,17 +21,7 @@ from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import Scale
-from pages.shared.charts.traces import (
-    EPSILON_TICKS,
-    Trace,
-    axis,
-    band,
-    line,
-    marks,
-    one_panel,
-    rounded,
-    this_setting,
-)
+from pages.shared.charts.traces import Trace, axis, band, line, marks, one_panel, rounded, this_setting
 from pages.shared.settings.catalogue import Settings
 
 # Each kind has two dashes: colours repeat after eight bounds, and the second dash tells two of a kind apart.
@@ -120,7 +110,8 @@ def _figure(traces: Sequence[Trace], across: Trace, upward: Trace, height: int) 
 
 
 def _privacy_axis(plain: bool, **more: Any) -> Trace:
-    return axis(_privacy(plain), type="log", **more) | EPSILON_TICKS
+    ticks = {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
+    return axis(_privacy(plain), type="log", **more) | ticks
 
 
 def _guess(scale: Scale, ends: Sequence[float]) -> Trace:
