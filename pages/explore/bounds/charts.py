@@ -97,12 +97,8 @@ def against_epsilon(
     here = this_setting(1, [epsilon] * 2, [scale.floor, top])
     measure = "error" if plain else text.METRIC_TITLES[scale.metric]
     reach = [math.log10(scale.floor), math.log10(1.1 * top)]
-    return _figure(
-        [*traces, here],
-        _privacy_axis(plain, range=[-2.04, 1.04]),
-        axis(measure, decades=True, range=reach),
-        height=460,
-    )
+    across, upward = _privacy_axis(plain, range=[-2.04, 1.04]), axis(measure, decades=True, range=reach)
+    return _figure([*traces, here], across, upward, height=460)
 
 
 def _figure(traces: Sequence[Trace], across: Trace, upward: Trace, height: int) -> dict[str, Any]:
@@ -189,12 +185,9 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
         spread = quantiles([scale.values(cell) for cell in cells])
         traces += _measured(TRACED, steps, map(rounded, spread))
         traces[-1]["mode"] = "lines+markers"
-    return _figure(
-        [*traces, _guess(scale, [0, iterations])],
-        axis("iteration t", range=[-0.3, iterations + 0.3], dtick=max(1, iterations // 5)),
-        axis(text.METRIC_TITLES[scale.metric], range=[0, top]),
-        height=380,
-    )
+    across = axis("iteration t", range=[-0.3, iterations + 0.3], dtick=max(1, iterations // 5))
+    upward = axis(text.METRIC_TITLES[scale.metric], range=[0, top])
+    return _figure([*traces, _guess(scale, [0, iterations])], across, upward, height=380)
 
 
 def _privacy(plain: bool) -> str:

@@ -79,8 +79,7 @@ for name in chosen:
 st.header("Figure 2 of Ge et al.")
 widgets.choose("figure2")
 if settings["figure2"]:
-    figure_2 = charts.figure_2(Figure2())
-    component.figure(figure_2, key="figure 2", says=text.figure_2(figure_2))
+    component.figure(charts.figure_2(Figure2()), key="figure 2", says=text.FIGURE_2_NOTE)
     st.caption(text.FIGURE_2_NOTE)
 st.markdown(f"**Try this:** {text.try_this(settings)}")
 downloads.downloads(

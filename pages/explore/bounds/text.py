@@ -141,21 +141,6 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool) -> str:
     )
 
 
-def figure_2(figure: Figure) -> str:
-    """Return the overall bound and its largest term at both ends, beside the largest possible error."""
-    *curves, most = figure["data"]
-    whole, *parts = curves
-    ends = []
-    for i in (0, -1):
-        values = {trace["name"]: float(drawn_values(trace)[i]) for trace in parts}
-        bound, epsilon = text.short(drawn_values(whole)[i]), text.number(whole["x"][i])
-        ends.append(f"{bound} at ε = {epsilon}, mostly {max(values, key=lambda name: values[name])}")
-    return (
-        f"The overall bound falls from {ends[0]}, to {ends[1]}. "
-        f"The largest possible error is {text.short(drawn_values(most)[0])}."
-    )
-
-
 def try_this(settings: Settings) -> str:
     """Return what to try next."""
     if settings["n"] < 10**8:

@@ -110,15 +110,6 @@ def charges(costs: Accounted, plain: bool) -> pd.DataFrame:
     )
 
 
-def charged(costs: Accounted, plain: bool) -> str:
-    """Return what each accounting charges for the exact noise of the chosen rounds, the least first."""
-    charges = costs.charged.loc[costs.steps].sort_values()
-    parts = [f"{accounting(str(name), plain)} {text.short(v)}" for name, v in charges.items()]
-    count = text.count(costs.steps, "round", "rounds")
-    quantity = "privacy setting" if plain else "ε"
-    return f"What {count} with the same noise would be charged, as {quantity}: {'; '.join(parts)}."
-
-
 def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: AttackDraws, count: int) -> str:
     """Return what an audit of so many draws proves of the program as it is, and with the bug."""
     budget, cases = draws.attacked.budget, round(1 / honest.alpha)

@@ -93,12 +93,14 @@ def frames(picture: Picture, limit: float) -> list[dict[str, Any]]:
     return frames
 
 
-def chosen(attack: Attack) -> str:
+def chosen(attack: Attack, budget: Budget) -> str:
     """Return how far apart the two laws are, and the calculated error rates of the chosen test."""
+    least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
     return (
         f"What is read lies around 0 without the patient and around {text.short(attack.mu)} with, where 1 is "
         f"the spread of the noise. The attacker says “with” above {attack.limit:.2f}. At "
-        f"{100 * attack.alarms:g} % false alarms every test misses {share(attack.misses)} or more."
+        f"{100 * attack.alarms:g} % false alarms every test misses {share(attack.misses)} or more. The "
+        f"promise alone demands {share(least)}."
     )
 
 
@@ -145,17 +147,6 @@ def attacked(method: str, settings: Mapping[str, Any]) -> str:
     return (
         f"Seen by the attacker: {what}, drawn by the method's own release step at the pair of patients "
         "that moves it most. Everybody else's data are known and only shift it."
-    )
-
-
-def errors(attack: Attack, budget: Budget) -> str:
-    """Return the misses of the chosen test by calculation, by the promise and as measured."""
-    rates = attack.measured
-    least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
-    return (
-        f"At {share(attack.alarms)} false alarms the best test of this noise misses {share(attack.misses)}; "
-        f"the promise demands at least {share(least)}. Measured: {share(rates.false_alarms)} false alarms "
-        f"and {share(rates.misses)} misses. A random guess would miss {share(1 - attack.alarms)}."
     )
 
 

@@ -51,14 +51,14 @@ releases = attack_charts.releases(picture, attack.limit)
 component.figure(releases, key="releases figure", save="dppca-releases")
 
 st.header("The attacker's best test")
-chosen = attack_text.chosen(attack)
+chosen, measured = attack_text.chosen(attack, budget), attack_text.measured(attack, count)
 st.markdown(chosen)
 left, right = st.columns(2)
 with left:
     show(attack_charts.readings(attack), "readings", chosen)
 with right:
-    show(attack_charts.errors(attack, budget, plain), "errors", attack_text.errors(attack, budget))
-st.markdown(attack_text.measured(attack, count))
+    show(attack_charts.errors(attack, budget, plain), "errors", f"{chosen} {measured}")
+st.markdown(measured)
 st.caption(attack_text.attacked(method, settings))
 
 st.header("What the chance of failure lets happen" if plain else "What δ lets happen")
@@ -76,8 +76,7 @@ left, right = st.columns(2)
 with left:
     show(accounting_charts.against_rounds(rounds, "noise", plain), "noise", comparison, "rounds-noise")
 with right:
-    says = accounting_text.charged(rounds, plain)
-    show(accounting_charts.against_rounds(rounds, "charged", plain), "charged", says, "rounds-cost")
+    show(accounting_charts.against_rounds(rounds, "charged", plain), "charged", comparison, "rounds-cost")
 st.table(accounting_text.charges(rounds, plain), hide_index=True, border="horizontal")
 if not plain:
     st.caption(accounting_text.moves(rounds, settings["k"]))

@@ -35,13 +35,10 @@ def sharing(sharing: view.Sharing) -> StepText:
     elif useless(sharing.alone.middle, setting):
         finding = f"The largest hospital cannot see it alone: error {alone}."
         follows = f"All {count} together can: error {together}."
-    elif alone == together:
-        finding = f"Alone or together, the error is {together}."
-        follows = "The largest hospital sees it by itself. Working together hardly helps here."
     else:
         finding = f"Alone, the largest hospital has error {alone}. All {count} together: {together}."
         follows = "Each sees it by itself, but together they see it more clearly."
-        if sharing.alone.middle < NEARLY_FREE * sharing.together.middle:
+        if alone == together or sharing.alone.middle < NEARLY_FREE * sharing.together.middle:
             follows = "Working together hardly helps here."
     truth = ("The whole table counts as the truth here.",) if _is_table(setting) else ()
     more = (follows, *truth, glossary.blind_guess(setting))
@@ -167,10 +164,10 @@ def joined(joined: Joined) -> StepText:
 
 def _better_alone(joined: Joined) -> str:
     """Return where the largest hospital does better by itself than joined; empty where it does not."""
-    if _gain(joined, joined.in_house.error) == "more":
-        return f" In-house, one hospital alone would do better: {error(joined.in_house.error.middle)}."
-    better = _gain(joined, joined.published.error) == "more"
-    return " Here, one hospital alone would do better." if better else ""
+    for where, alone in (("In-house", joined.in_house.error), ("Here", joined.published.error)):
+        if _gain(joined, alone) == "more":
+            return f" {where}, one hospital alone would do better: {error(alone.middle)}."
+    return ""
 
 
 def _gain(joined: Joined, alone: Spread) -> Gain:
@@ -215,8 +212,7 @@ def _decide(joined: Joined) -> tuple[str, str]:
         if not advised:
             instead = f"To publish, do without a server: {published} against {together}, both with privacy."
             return instead, no_noise
-        costs = f"{together}, with noise and without." if together == in_house else f"{together}. {no_noise}"
-        return f"To publish, we {release}", f"The error is {costs}"
+        return f"To publish, we {release}", f"The error is {together}. {no_noise}"
     if together == in_house == published:
         finding = f"Alone or together, the error is {together}, with noise and without."
         return finding, "In-house or to publish, joining hardly helps."
@@ -248,11 +244,12 @@ def _refuse(joined: Joined) -> tuple[str, str]:
         return finding, f"{glossary.why_unseen(setting)} {glossary.blind_guess(setting)}"
     share = glossary.share_of_guess(chosen, setting)
     cost = f"That is {share}, and too much. Without noise it is {error(free)}."
-    in_house, published = joined.in_house.error.middle, joined.published.error.middle
-    if len(setting.sizes) > 1 and not useless(in_house, setting):
-        cost += f" For use in-house, stay alone: {error(in_house)}."
-    if len(setting.sizes) > 1 and not useless(published, setting):
-        cost += f" To publish, stay alone: {error(published)}, with privacy."
+    for purpose, alone in (
+        ("For use in-house", joined.in_house),
+        ("To publish, with privacy", joined.published),
+    ):
+        if len(setting.sizes) > 1 and not useless(alone.error.middle, setting):
+            cost += f" {purpose}, stay alone: {error(alone.error.middle)}."
     return f"We would not release this. The error is {error(chosen)}.", cost
 
 

@@ -410,7 +410,7 @@ def test_small_words_are_right_too():
         [slide.text.sentences for slide in slides(**changed)]
         for changed in ({"n": 10**9}, {"epsilon": 10.0}, {"providers": 1})
     )
-    assert "Alone or together, the error is below 0.001." in lots[0] and "more clearly" not in lots[0]
+    assert "Working together hardly helps here." in lots[0] and "more clearly" not in lots[0]
     assert "below 0.001, with noise and without" in lots[4] and "with noise and without" in lots[7]
     for step in (3, 7):
         assert "almost every time" in lavish[step] and "almost 100" not in lavish[step]
