@@ -7,20 +7,14 @@ import pandas as pd
 from dppca_core.accounting import gaussian
 from dppca_core.accounting.compare import ACCOUNTINGS
 from dppca_core.auditing import outright_publication, tradeoff_curves
-from dppca_core.auditing.cases.planted import LONG_ROW
 from dppca_core.auditing.lower_bound import LowerBound
 from dppca_core.experiments.demonstrations.attacks import AttackDraws
 from dppca_core.privacy import Budget
 from pages.learn.privacy.attack_text import at, figures, share
 from pages.learn.privacy.view import ROUNDS, Accounted, Attack
 from pages.shared import text
+from pages.shared.settings.catalogue import CHOICES
 
-_BUGS = {
-    "half": "noise of half its size",
-    "sensitivity": "one patient's influence taken for 1 instead of √2",
-    "shared": "one noise for two hospitals, seen together over two rounds,",
-    "unclipped": f"a record of length {LONG_ROW:g} that nobody clipped to 1",
-}
 QUANTITIES = {  # by whether in plain words
     "noise": {True: "noise in each round", False: "noise σ in each round"},
     "charged": {True: "privacy setting charged", False: "ε charged"},
@@ -96,18 +90,12 @@ def moves(costs: Accounted, columns: int) -> str:
 
 def charges(costs: Accounted, plain: bool) -> pd.DataFrame:
     """Return the noise that each accounting needs, and what it charges for the exact noise."""
-    names = list(ACCOUNTINGS)
     noise, charged = costs.noise.loc[costs.steps], costs.charged.loc[costs.steps]
-    return pd.DataFrame(
-        {
-            "counted": [accounting(name, plain) for name in names],
-            QUANTITIES["noise"][plain]: [figures(float(noise[name])) for name in names],
-            "times the exact": [figures(costs.ratio(name)) for name in names],
-            f"{QUANTITIES['charged'][plain]} for the exact noise": [
-                figures(float(charged[name])) for name in names
-            ],
-        }
-    )
+    spent, asked = (words[plain] for words in QUANTITIES.values())
+    columns = {spent: noise, "times the exact": noise / costs.std, f"{asked} for the exact noise": charged}
+    shown = pd.DataFrame(columns).map(figures)
+    shown.insert(0, "counted", [accounting(str(name), plain) for name in shown.index])
+    return shown
 
 
 def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: AttackDraws, count: int) -> str:
@@ -127,7 +115,8 @@ def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: Atta
     mu = draws.drawn(bug).mu
     true = gaussian.epsilon_of(1 / mu, budget.delta) if mu < math.inf else math.inf
     given = f"The true value is {'no finite number' if true == math.inf else figures(true)}"
-    second = f"With {_BUGS[bug]} it shows at least {figures(broken.epsilon)}"
+    mistake = CHOICES["audit.bug"].option(bug, plain=True)
+    second = f"With the planted mistake, {mistake}, it shows at least {figures(broken.epsilon)}"
     if broken.epsilon > budget.epsilon:
         second = f"**{second}: the promise is refuted.** {given}."
     elif true <= budget.epsilon:

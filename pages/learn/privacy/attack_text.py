@@ -54,13 +54,12 @@ def headline(attack: Attack, true_epsilon: float, budget: Budget, method: str) -
     kept = budget.epsilon if abs(true_epsilon / budget.epsilon - 1) <= 1e-6 else true_epsilon
     ends = text.even_odds(tradeoff_curves.gaussian_guess(attack.mu))
     title, asked, true = METHODS[method].title, text.number(budget.epsilon), figures(true_epsilon)
-    sentences = [text.odds(kept, budget.delta, budget.neighbours)]
+    odds = text.odds(kept, budget.delta, budget.neighbours)
     if kept > budget.epsilon:
-        sentences.append(f"The noise of {title} does not keep its promise of {asked}: it truly gives {true}.")
+        odds += f" The noise of {title} does not keep its promise of {asked}: it truly gives {true}."
     elif kept < budget.epsilon:
-        sentences.append(f"The noise of {title} is set for {asked} and truly gives {true}.")
-    sentences.append(f"The best attack on the messages of {title} comes to {ends}.")
-    return " ".join(sentences)
+        odds += f" The noise of {title} is set for {asked} and truly gives {true}."
+    return f"{odds} The best attack on the messages of {title} comes to {ends}."
 
 
 def experiment(picture: Picture, limit: float, budget: Budget, plain: bool) -> str:
