@@ -194,7 +194,7 @@ def _privacy(plain: bool) -> str:
     return "privacy setting" if plain else "privacy loss ε"
 
 
-def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool = False) -> dict[str, Any]:
+def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool) -> dict[str, Any]:
     """Draw the (n, epsilon) plane coloured by what dominates there, with a cross at the page's setting."""
     count = len(REGIONS)
     steps = [[edge, shade] for i, shade in enumerate(REGIME_COLOURS) for edge in (i / count, (i + 1) / count)]
@@ -209,8 +209,6 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool = False) 
         "zmin": -0.5,
         "zmax": count - 0.5,
         "showscale": False,
-        "xaxis": "x",
-        "yaxis": "y",
     }
     here = marks(1, "this setting", "#111111", "x", 13, x=[n], y=[epsilon])
     here["marker"]["line"]["color"] = "#ffffff"

@@ -104,24 +104,16 @@ def fitted_constant(name: str, method: str, fit: Fitted, setting: float) -> str:
 
 
 def terms(figure: Figure, applies: bool) -> str:
-    """Return the theorem's terms and the measured error in the last round.
-
-    applies: every assumption holds.
-    """
-    last = {trace["name"]: float(drawn_values(trace)[-1]) for trace in figure["data"] if len(trace["y"])}
-    stack = [(name, value) for name, value in last.items() if "ξ" in name]
-    sentences = ["Theorem 4.3 says nothing here."]
-    if stack:
-        parts, below = [], 0.0
-        for name, value in stack:
-            parts.append(f"{name.removeprefix('+ ').partition(' ')[0]} {text.error(value - below)}")
-            below = value
-        but = "" if applies else ", of which an assumption fails here,"
-        sentences = [
-            f"Theorem 4.3{but} in the last round: {text.listed(parts)}, together {text.error(below)}."
-        ]
-    sentences += [f"Measured: {text.error(v)}." for name, v in last.items() if name.endswith(", measured")]
-    return " ".join([*sentences, f"A random guess has {text.short(last['random guess'])}."])
+    """Return the theorem's terms in the last round; applies: every assumption holds."""
+    stack = {trace["name"]: drawn_values(trace)[-1] for trace in figure["data"] if "ξ" in trace["name"]}
+    if not stack:
+        return "Theorem 4.3 says nothing here."
+    each = np.diff([0.0, *stack.values()])
+    names = (name.removeprefix("+ ").partition(" ")[0] for name in stack)
+    parts = [f"{name} {text.error(float(value))}" for name, value in zip(names, each, strict=True)]
+    but = "" if applies else ", of which an assumption fails here,"
+    whole = text.error(float(max(stack.values())))
+    return f"Theorem 4.3{but} in the last round: {text.listed(parts)}, together {whole}."
 
 
 def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool) -> str:

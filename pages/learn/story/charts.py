@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,36 +34,34 @@ def _axis(title: str, **more: Any) -> Trace:
     return axis(title, automargin=True, fixedrange=True) | more
 
 
-class _Bar(NamedTuple):
-    title: str
-    under: str
-    spread: Spread
-    method: str  # whose look it has
-    bold: bool = False
-
-
-def _bars(bars: Sequence[_Bar], guess: float) -> dict[str, Any]:
+def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], guess: float) -> dict[str, Any]:
     """Draw one bar under each title, the span of 8 of 10 runs across its end, its number beside it.
 
     The blind guess is a line across the bars, or where it is far beyond them an arrow.
+
+    Args:
+        bars: For each its title, what stands under it, its error, whose look it has, and whether it is bold.
+        guess: The error of a random guess.
     """
-    end = max(1.3 * max(each.spread.high for each in bars), 1e-4)
+    end = max(1.3 * max(spread.high for _, _, spread, _, _ in bars), 1e-4)
     arrow = " →" if guess > end else ""
     above = {"x": min(guess, end), "xanchor": "right", "y": 1.0, "yref": "paper", "yanchor": "bottom"}
     notes = [above | {"text": f"a blind guess: {text.short(guess)}{arrow}"}]
     spot = line(1, "blind guess", style.GUESS, "dot", x=[guess] * 2, y=[-0.5, 9.5], hoverinfo="skip")
     spot["line"]["width"] = 3
     traces = [spot]
-    for y, each in enumerate(reversed(bars)):
-        spread, colour = np.array(each.spread).reshape(3, 1), style.look(each.method).colour
-        shown = {"width": 0.34, "error_x": arms(*spread, style.GUESS, thickness=3, width=9)}
-        shown |= {"x": rounded(spread[1]), "y": [y], "hovertemplate": "%{x}<extra></extra>"}
-        traces.append(bar(each.title, colour, 1.0 if each.bold else 0.45, 3, **shown))
-        title = f"<b>{each.title}</b>" if each.bold else each.title
-        over = {"x": 0, "y": y + 0.2, "xanchor": "left", "yanchor": "bottom", "align": "left"}
-        beside = {"x": each.spread.high, "y": y, "xanchor": "left", "xshift": 12}
-        beside["text"] = f"<b>{error(each.spread.middle)}</b>"
-        notes += [over | {"text": f"{title}<br><i>{each.under}</i>"}, beside]
+    for y, (title, under, spread, method, bold) in enumerate(reversed(bars)):
+        span = arms(*np.array(spread).reshape(3, 1), style.GUESS, thickness=3, width=9)
+        at = {"x": rounded([spread.middle]), "y": [y], "hovertemplate": "%{x}<extra></extra>"}
+        colour = style.look(method).colour
+        traces.append(bar(title, colour, 1.0 if bold else 0.45, 3, width=0.34, error_x=span, **at))
+        head = f"<b>{title}</b>" if bold else title
+        over = {"x": 0, "y": y + 0.2, "yanchor": "bottom", "align": "left", "xanchor": "left"}
+        beside = {"x": spread.high, "y": y, "xshift": 12, "xanchor": "left"}
+        notes += [
+            over | {"text": f"{head}<br><i>{under}</i>"},
+            beside | {"text": f"<b>{error(spread.middle)}</b>"},
+        ]
     return _figure(
         traces,
         showlegend=False,
@@ -77,10 +75,9 @@ def _bars(bars: Sequence[_Bar], guess: float) -> dict[str, Any]:
 def sharing(sharing: view.Sharing) -> dict[str, Any]:
     """Draw step 1: alone and together."""
     setting, most = sharing.setting, max(sharing.setting.sizes)
-    bars = [_Bar("All together", f"{setting.n:,} patients", sharing.together, OPEN, True)]
+    bars = [("All together", f"{setting.n:,} patients", sharing.together, OPEN, True)]
     if len(setting.sizes) > 1:
-        alone = _Bar("The largest hospital alone", f"{most:,} patients", sharing.alone, "local_pca", True)
-        bars.insert(0, alone)
+        bars.insert(0, ("The largest hospital alone", f"{most:,} patients", sharing.alone, "local_pca", True))
     return _bars(bars, view.guess(setting))
 
 
@@ -89,12 +86,13 @@ def joined(joined: view.Joined) -> dict[str, Any]:
     bars = []
     for protocol, spread in joined.errors.items():
         under = f"the server sees {SERVER_SEES[protocol]}; {text.size(joined.sent[protocol])} from each"
-        bars.append(_Bar(PROTOCOL_TITLES[protocol], under, spread, protocol, protocol == joined.protocol))
+        bars.append((PROTOCOL_TITLES[protocol], under, spread, protocol, protocol == joined.protocol))
     largest = "The hospital" if len(joined.setting.sizes) == 1 else "The largest hospital alone"
-    bars += [
-        _Bar(largest, "with noise, so that it may publish", joined.published.error, "local_pca"),
-        _Bar(largest, "without noise, for use in-house only", joined.in_house.error, "local_pca"),
-    ]
+    for under, alone in (
+        ("with noise, so that it may publish", joined.published),
+        ("without noise, for use in-house only", joined.in_house),
+    ):
+        bars.append((largest, under, alone.error, "local_pca", False))
     return _bars(bars, view.guess(joined.setting))
 
 
