@@ -19,7 +19,7 @@ with st.spinner(text.waiting(settings)):
     slide = slides.slide(settings)
 with st.container(key="story"):
     with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):
-        controls.step_through("story.step", "Back", "Next")
+        controls.step_through()
         st.markdown(f"**Step {step} of {STEPS}.** {text.opening(settings)}")
     with st.container():  # always there: what follows must keep its position, or the figure is built again
         widgets.notices(plain=True)

@@ -125,7 +125,7 @@ def test_quick_presses_count_from_the_last_one(monkeypatch):
     for by, now in ((1, 4), (1, 5), (1, 6), (-1, 5)):
         state["story.step"] = 3
         story_controls.remember("story.step")
-        story_controls._step("story.step", by)
+        story_controls._step(by)
         assert state["settings moved since the last run"]["story.step"] == now == state["story.step"]
 
 
