@@ -34,7 +34,7 @@ def choose_row(overview: pd.DataFrame) -> None:
         widgets.set_to("run", int(row["run"]))
 
 
-def run_buttons(run: PaperRun, recipe: Recipe) -> None:
+def run_buttons(recipe: Recipe) -> None:
     """Show the buttons that run it again, with the seed and the time it takes."""
     st.markdown("**Run it again here**")
     left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
@@ -45,7 +45,7 @@ def run_buttons(run: PaperRun, recipe: Recipe) -> None:
             f"{label} (about {sweep_status.duration(run_cells.total_seconds(second))})",
             key=f"again {quick}",
             on_click=sweep_jobs.start,
-            args=(results.slot(run), second),
+            args=(slot, second),
             width="stretch",
         )
     with right:
@@ -54,7 +54,7 @@ def run_buttons(run: PaperRun, recipe: Recipe) -> None:
 
 def panel(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None) -> None:
     """Show the chart with both runs, how far the second one is, and its verdict."""
-    job = results.job(run)
+    job = sweep_jobs.at(slot)
     second = figure.curves(run, job.table()) if job is not None and len(job.table()) else None
     drawn = charts.comparison(figure, recipe, stored.curves, second)
     says = page_text.paper(heading, stored.curves, charts.Y_TITLES[figure.metric])
@@ -62,9 +62,9 @@ def panel(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None) 
     if job is None:
         return
     if job.state == "again":  # "Go on" was pressed
-        sweep_jobs.start(results.slot(run), job.recipe)
+        sweep_jobs.start(slot, job.recipe)
         st.rerun()
-    sweep_status.show(job, results.slot(run))
+    sweep_status.show(job, slot)
     if second is not None and not job.running:
         if job.state == "complete":
             verdict = figure.verdict(run, job.table())
@@ -74,9 +74,9 @@ def panel(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None) 
         st.markdown(page_text.agreement(stored.curves, second))
 
 
-def is_running(run: PaperRun) -> bool:
+def is_running() -> bool:
     """Return whether the visitor's second run is under way."""
-    job = results.job(run)
+    job = sweep_jobs.at(slot)
     return job is not None and job.running
 
 
@@ -124,6 +124,7 @@ if len(figure.runs) > 1:
         on_change=lambda: widgets.set_to("run", st.session_state[run_key]),
     )
 run = figure.runs[index]
+slot = f"papers {run.recipe}"  # where the visitor's second run is kept
 stored = results.result(figure.key, index)
 recipe, why_not = results.recipe_of(run)
 heading = f"{figure.title}: {results.verdict(figure.key, index)}"
@@ -131,7 +132,7 @@ st.header(heading)
 left, right = st.columns(2)
 left.markdown(page_text.claim(figure))
 right.markdown(page_text.reason(run, stored.absent or stored.verdict.because))
-refresh.while_more(lambda: panel(figure, run, stored, recipe), lambda: is_running(run))
+refresh.while_more(lambda: panel(figure, run, stored, recipe), is_running)
 needed = results.needed(figure, stored)
 if needed is not None:
     st.dataframe(needed, hide_index=True)
@@ -139,12 +140,12 @@ if stored.verdict.findings:
     st.markdown("**What was checked on the stored run**")
     st.markdown(page_text.findings(stored.verdict.findings, plain))
 if recipe is not None:
-    run_buttons(run, recipe)
+    run_buttons(recipe)
     varied = results.explorer_settings(recipe)
     if varied is not None and st.button("Vary it in the explorer", key="vary"):
         widgets.set_all(widgets.settings() | varied)
         st.switch_page("explore/explorer/page.py")
-elif run.recipe:
+elif why_not:
     st.info(why_not)
 st.markdown(f"**Try this:** {page_text.try_this(recipe is not None)}")
 downloads.downloads(

@@ -13,8 +13,6 @@ from dppca_core.experiments.papers.beyond import TARGET
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.populations.spiked import SpikedModel
 from pages.learn.papers import text
-from pages.shared.background import sweep_jobs
-from pages.shared.background.sweep_jobs import Job
 from pages.shared.settings.catalogue import CHOICES, SYNTHETIC, Settings
 
 QUICK_REPEATS, QUICK_POINTS = 3, 4
@@ -44,11 +42,9 @@ def result(key: str, index: int) -> Result:
 
 
 def recipe_of(run: PaperRun) -> tuple[Recipe | None, str]:
-    """Return the run's recipe, or why it cannot be run here: a formula has none, a table may be absent."""
-    if not run.recipe:
-        return None, "A formula: there is nothing to run."
+    """Return the run's recipe, which a formula has not, or why it cannot be run: a table may be absent."""
     try:
-        return recipe(run.recipe), ""
+        return (recipe(run.recipe) if run.recipe else None), ""
     except ValueError as reason:
         return None, f"{str(reason)[:1].upper()}{str(reason)[1:]}."
 
@@ -103,16 +99,6 @@ def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
             "why not": table["reason"],
         }
     )
-
-
-def slot(run: PaperRun) -> str:
-    """Return the slot in which a visitor's second run is kept."""
-    return f"papers {run.recipe}"
-
-
-def job(run: PaperRun) -> Job | None:
-    """Return the visitor's second run, if there is one."""
-    return sweep_jobs.at(slot(run)) if run.recipe else None
 
 
 def second_recipe(first: Recipe, quick: bool, seed: int) -> Recipe:
