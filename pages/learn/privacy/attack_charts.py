@@ -3,7 +3,7 @@
 Figures are plain dictionaries, without Streamlit: tested without a browser.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -140,14 +140,13 @@ def errors(attack: Attack, budget: Budget, plain: bool) -> dict[str, Any]:
     exact = "best tests of this noise" if plain else f"best tests, μ = {text.short(attack.mu)}"
     x, shown = rounded(alarms), {"showlegend": True}
     hover = {"hovertemplate": "false alarms %{x:.1%}, misses %{y:.1%}<extra></extra>"}
-    ring = {"symbol": "circle-open", "size": 15, "color": style.GUESS, "line": {"width": 2.5}}
+    here = {"x": [attack.alarms], "y": rounded([attack.misses])}
     best = rounded(tradeoff_curves.gaussian(attack.mu, alarms))
     traces = [
         line(1, promise, _CROWD, x=x, y=rounded(least), hoverinfo="skip", **shown) | fill,
         line(1, "random guess", style.GUESS, "dot", x=[0, 1], y=[1, 0], hoverinfo="skip", **shown),
         line(1, exact, WITH, x=x, y=best, **shown, **hover),
-        line(1, "the chosen test", "#000000", x=[attack.alarms], y=rounded([attack.misses]), **shown)
-        | {"mode": "markers", "marker": ring},
+        marks(1, "the chosen test", style.GUESS, "circle-open", 15, 2.5, **here, **shown),
         _rates_with_error_bars("measured, 95 % intervals", WITHOUT, "x-thin", attack.measured) | hover,
         _rates_with_error_bars("measured without noise", "#009E73", "star", attack.silent) | hover,
     ]
@@ -176,19 +175,16 @@ def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) ->
     return marks(1, name, colour, symbol, 9, **point)
 
 
-def audits(
-    promised: float, true_epsilon: float, rows: Sequence[tuple[str, float]], plain: bool
-) -> dict[str, Any]:
+def audits(promised: float, true_epsilon: float, shown: Mapping[str, float], plain: bool) -> dict[str, Any]:
     """Draw what audits show, beside what is promised and what the noise as programmed truly gives."""
-    titles, values = zip(
-        *rows[::-1], ("what its noise truly gives", true_epsilon), ("promised", promised), strict=True
-    )
-    shades = [*(WITHOUT if value > promised else WITH for _, value in rows[::-1]), _CROWD, "#009E73"]
+    rows = dict(reversed(shown.items())) | {"what its noise truly gives": true_epsilon, "promised": promised}
+    values = list(rows.values())
+    shades = [*(WITHOUT if value > promised else WITH for value in values[:-2]), _CROWD, "#009E73"]
     bars = {
-        **{"type": "bar", "orientation": "h", "x": rounded(values), "y": list(titles), "width": 0.6},
+        **{"type": "bar", "orientation": "h", "x": rounded(values), "y": list(rows), "width": 0.6},
         **{"marker": {"color": shades}, "text": [attack_text.figures(value) for value in values]},
         **{"textangle": 0, "textposition": "auto", "insidetextanchor": "start", "cliponaxis": False},
-        **{"hovertemplate": "%{y}: %{x:.3g}<extra></extra>", "xaxis": "x", "yaxis": "y", "showlegend": False},
+        **{"hovertemplate": "%{y}: %{x:.3g}<extra></extra>", "showlegend": False},
     }
     limit = {"type": "line", "x0": promised, "x1": promised, "yref": "paper", "y0": 0, "y1": 1}
     limit["line"] = {"color": style.GUESS, "width": 1.5, "dash": "dash"}

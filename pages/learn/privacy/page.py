@@ -87,9 +87,9 @@ with left:
     widgets.choose("audit.bug")
 if why_no_bug:
     right.info(f"Nothing is planted: {why_no_bug}.")
-bars = [("audit shows at least", honest.epsilon)]
+bars = {"audit shows at least": honest.epsilon}
 if broken is not None:
-    bars.append(("with the mistake planted", broken.epsilon))
+    bars["with the mistake planted"] = broken.epsilon
 verdict = accounting_text.audited(honest, broken, bug or "", draws, count)
 st.markdown(verdict)
 show(attack_charts.audits(budget.epsilon, true_epsilon, bars, plain), "audit", verdict)

@@ -64,13 +64,11 @@ def _try_cost(curve: Curve) -> str:
     control = "*Patterns to find*" if table else "*Measurements per patient*"
     if not any(useful):
         return f"move {control} to the left. Does any setting become useful?"
-    start = "move *Privacy setting* to the"
     if all(useful):
-        return f"{start} left. Does the ring come near the long dashes? Then move {control}."
+        return f"move *Privacy setting* to the left. Does the ring near the long dashes? Then move {control}."
     right = all(useful[:here]) if useful[here] else any(useful[here:])
-    return (
-        f"{start} {'right' if right else 'left'} until the ring meets the long dashes, then move {control}."
-    )
+    move = f"move *Privacy setting* to the {'right' if right else 'left'}"
+    return f"{move} until the ring meets the long dashes, then move {control}."
 
 
 def bought(curve: Curve) -> StepText:

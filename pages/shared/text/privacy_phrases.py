@@ -48,11 +48,9 @@ def even_odds(right: float) -> str:
 def odds(epsilon: float, delta: float, neighbours: str) -> str:
     """Return what the guarantee means to one patient, as odds."""
     ends = even_odds(tradeoff_curves.best_guess(epsilon, delta))
-    question = (
-        "whether one patient's record or another's was used"
-        if neighbours == "replace-one"
-        else "whether a patient took part"
-    )
+    question = "whether a patient took part"
+    if neighbours == "replace-one":
+        question = "whether one patient's record or another's was used"
     return f"An attacker who starts at 50:50 on {question} ends at most at {ends}."
 
 
