@@ -22,12 +22,9 @@ settings = widgets.settings()
 plain = settings["view"] == "board"
 experiment, epsilon = to_experiment.from_settings(settings)
 results = cache.results(experiment)
-method = settings["of"]
+method, tau = settings["of"], settings["tau"]
 chosen = controls.choose(settings)
-evaluated = {
-    name: cache.bounds(experiment, name, settings["tau"], controls.constants(settings, name))
-    for name in chosen
-}
+evaluated = {name: cache.bounds(experiment, name, tau, controls.constants(settings, name)) for name in chosen}
 here = {name: bounds[EPSILONS.index(epsilon)] for name, bounds in evaluated.items()}
 
 
@@ -64,7 +61,7 @@ refresh.while_cells_come(panels, results, partial(results.next_of, method))
 st.header("Where privacy is free")
 widgets.choose("map")
 constants = controls.constants(settings, RULES[settings["map"]])
-region_map = cache.regimes(experiment, settings["map"], settings["tau"], constants)
+region_map = cache.regimes(experiment, settings["map"], tau, constants)
 component.figure(
     charts.regimes(region_map, experiment.n, epsilon, plain),
     key="regime figure",

@@ -33,12 +33,8 @@ def _finding(curve: Curve) -> tuple[str, str]:
 def cost(curve: Curve) -> StepText:
     """Return step 5."""
     finding, follows = _finding(curve)
-    return StepText(
-        finding,
-        (follows, _useful(curve)),
-        (glossary.ERROR, glossary.GUESS, glossary.NOISE, glossary.SETTING),
-        _try_cost(curve),
-    )
+    terms = (glossary.ERROR, glossary.GUESS, glossary.NOISE, glossary.SETTING)
+    return StepText(finding, (follows, _useful(curve)), terms, _try_cost(curve))
 
 
 def _useful(curve: Curve) -> str:

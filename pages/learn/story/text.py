@@ -64,17 +64,14 @@ def _try_sharing(sharing: view.Sharing) -> str:
 def rebuilt(record: view.RebuiltRecord) -> StepText:
     """Return step 2."""
     setting, size = record.setting, max(record.setting.sizes)
-    control = "*Hospitals*" if _is_table(setting) else "*Patients in total*"
-    return StepText(
-        f"From two exact totals, a spy works out all {setting.d} values of one patient, right to "
-        f"{min(record.digits, 12)} digits.",
-        (
-            "One total has the patient, the other does not. All the others cancel out.",
-            f"So a crowd of {size:,} hides nobody." if size > 1 else "Here there is not even a crowd.",
-        ),
-        (glossary.TOTAL, glossary.SPY),
-        f"pick another patient, then move {control}.",
+    values = f"all {setting.d} values of one patient, right to {min(record.digits, 12)} digits"
+    totals = "One total has the patient, the other does not. All the others cancel out."
+    crowd = f"So a crowd of {size:,} hides nobody." if size > 1 else "Here there is not even a crowd."
+    finding = f"From two exact totals, a spy works out {values}."
+    move = (
+        f"pick another patient, then move {'*Hospitals*' if _is_table(setting) else '*Patients in total*'}."
     )
+    return StepText(finding, (totals, crowd), (glossary.TOTAL, glossary.SPY), move)
 
 
 def pattern(weights: view.Weights) -> StepText:
@@ -84,35 +81,26 @@ def pattern(weights: view.Weights) -> StepText:
     seen = f"Of the {count} that truly weigh most, we find {share}."
     if count < len(weights.rows):
         seen = f"Only {text.count(count, 'truly counts', 'truly count')}, and we find {share} of them."
+    finding = "A pattern is a list of weights. It names measurements, not patients."
+    errors = f"The error is {error(weights.error.middle)}. {glossary.blind_guess(setting)}"
     control = "*Measurements kept* down" if _is_table(setting) else "*Patients in total* to the left"
-    return StepText(
-        "A pattern is a list of weights. It names measurements, not patients.",
-        (
-            f"{seen} Nothing is hidden yet.",
-            f"The error is {error(weights.error.middle)}. {glossary.blind_guess(setting)}",
-        ),
-        (glossary.PATTERN, glossary.WEIGHT),
-        f"move {control}. Which bars go wrong first?",
-    )
+    move = f"move {control}. Which bars go wrong first?"
+    more = (f"{seen} Nothing is hidden yet.", errors)
+    return StepText(finding, more, (glossary.PATTERN, glossary.WEIGHT), move)
 
 
 def attack(attack: view.SpyAttack) -> StepText:
     """Return step 4."""
     average = tradeoff_curves.gaussian_guess(attack.picture.mu)
     half, luck = attack.tries // 2, round(math.sqrt(attack.tries))  # two standard deviations of a coin
-    coin = (
-        f"A coin is right about {half} times, give or take {luck} by luck. On average, this spy is right "
-        f"{_hundred(average)}."
-    )
+    coin = f"A coin is right about {half} times, give or take {luck} by luck."
     if attack.right <= half:
         coin = f"Luck was against the spy this time. {coin}"
-    return StepText(
-        f"A spy reads {attack.tries} noisy releases, half of them with the patient. The best guess is right "
-        f"{attack.right} times.",
-        (coin, _no_more_than(attack.budget)),
-        (glossary.NOISE, glossary.SPY, glossary.SETTING),
-        "draw again, then move *Privacy setting* to the right.",
-    )
+    more = (f"{coin} On average, this spy is right {_hundred(average)}.", _no_more_than(attack.budget))
+    releases = f"A spy reads {attack.tries} noisy releases, half of them with the patient."
+    finding = f"{releases} The best guess is right {attack.right} times."
+    move = "draw again, then move *Privacy setting* to the right."
+    return StepText(finding, more, (glossary.NOISE, glossary.SPY, glossary.SETTING), move)
 
 
 def _no_more_than(budget: Budget) -> str:
@@ -153,13 +141,10 @@ def joined(joined: Joined) -> StepText:
         price += f" “{glossary.PROTOCOL_TITLES[best]}” has {error(errors[best])}."
     if not useless(errors[best], setting) and not one_hospital:
         price += _better_alone(joined)
-    return StepText(
-        f"The server sees {glossary.SERVER_SEES[protocol]}. Each hospital sends "
-        f"{text.size(joined.sent[protocol])}.",
-        (rows, price),
-        (glossary.SERVER, glossary.SEALED),
-        "move *Hospitals* up. Whose bar grows, and whose does not?",
-    )
+    sees, sent = glossary.SERVER_SEES[protocol], text.size(joined.sent[protocol])
+    finding = f"The server sees {sees}. Each hospital sends {sent}."
+    move = "move *Hospitals* up. Whose bar grows, and whose does not?"
+    return StepText(finding, (rows, price), (glossary.SERVER, glossary.SEALED), move)
 
 
 def _better_alone(joined: Joined) -> str:

@@ -6,7 +6,7 @@ counts in every step.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -305,9 +305,7 @@ class Joined(NamedTuple):
         return self.errors[self.protocol]
 
 
-def measure_joined(
-    settings: Mapping[str, Any], protocols: Sequence[str] = tuple(OFFERED_PROTOCOLS)
-) -> Joined:
+def measure_joined(settings: Mapping[str, Any], protocols: Iterable[str] = OFFERED_PROTOCOLS) -> Joined:
     setting = to_setting(settings)
     traffic = {protocol: setting.traffic(PROTOCOLS[protocol]) for protocol in protocols}
     return Joined(
