@@ -10,6 +10,7 @@ from dppca_core.arrays import Array
 from dppca_core.experiments import Recipe
 from dppca_core.experiments.draws import described
 from dppca_core.experiments.papers import Figure
+from dppca_core.experiments.sweeps.recipe import METRICS
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.populations.spiked import SpikedModel
 from pages.shared import text
@@ -21,10 +22,7 @@ X_TITLES = {
     **{"n": "patients n", "d": "features d", "k": "components k", "s": "rows that matter s"},
     **{"s_hat": "rows kept ŝ", "providers": "hospitals N", "iterations": "rounds T", "round": "round"},
 }
-Y_TITLES = {
-    "sin_theta": "error ‖sin Θ‖<sub>F</sub>",
-    "projector_distance": "error ‖VVᵀ − WWᵀ‖<sub>F</sub>",
-    "captured_energy": "captured energy (share)",
+Y_TITLES = {METRICS[metric]: title for metric, title in text.METRIC_TITLES.items()} | {
     "covariance_error": "relative error of the covariance",
     "seconds": "seconds a run",
     "bound": "bound on ‖sin Θ‖<sub>F</sub>",

@@ -25,13 +25,11 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         "unclipped": "a record three times too long",
     }
     plainly = bugs | {"sensitivity": "one patient's influence underrated"}
+    accepted = ("False alarms accepted", "False alarms the attacker accepts")
     draws = (1000, 5000, 20_000)
     return [
         Choice("attack.method", "Messages of", "Messages of", METHODS_ATTACKED, "dps_pca", titles),
-        Choice(
-            *("attack.alarms", "False alarms accepted", "False alarms the attacker accepts"),
-            *(FALSE_ALARMS, 0.2, shares),
-        ),
+        Choice("attack.alarms", *accepted, FALSE_ALARMS, 0.2, shares),
         Choice("attack.draws", "Releases drawn", "Releases drawn", draws, 5000),
         Choice("audit.bug", "Planted bug", "Mistake planted", tuple(bugs), NO_BUG, bugs, plain_words=plainly),
     ]

@@ -189,9 +189,8 @@ def _decide(joined: Joined) -> tuple[str, str]:
     if useless(joined.chosen.middle, setting):
         return _refuse(joined)
     count = text.count(setting.k, "pattern", "patterns")
-    release = (
-        f"would release {count} in {setting.d} measurements of {setting.n:,} patients, and nothing else."
-    )
+    what = f"{count} in {setting.d} measurements of {setting.n:,} patients"
+    release = f"would release {what}, and nothing else."
     if len(setting.sizes) == 1:
         no_noise = f"For use in-house, no noise is needed: without it, the error is {in_house}."
         if not advised:
@@ -229,10 +228,8 @@ def _refuse(joined: Joined) -> tuple[str, str]:
         return finding, f"{glossary.why_unseen(setting)} {glossary.blind_guess(setting)}"
     share = glossary.share_of_guess(chosen, setting)
     cost = f"That is {share}, and too much. Without noise it is {error(free)}."
-    for purpose, alone in (
-        ("For use in-house", joined.in_house),
-        ("To publish, with privacy", joined.published),
-    ):
+    lone = {"For use in-house": joined.in_house, "To publish, with privacy": joined.published}
+    for purpose, alone in lone.items():
         if len(setting.sizes) > 1 and not useless(alone.error.middle, setting):
             cost += f" {purpose}, stay alone: {error(alone.error.middle)}."
     return f"We would not release this. The error is {error(chosen)}.", cost
