@@ -65,9 +65,8 @@ def state(name: str, bound: Bound, most: float) -> str:
 
     A bound is void beyond the largest possible error `most`, or with a success probability of zero or less.
     """
-    if bound.quantities.get("probability", 1.0) <= 0:
-        return "void"
-    if not math.isfinite(bound.final) or (BOUNDS[name].kind == "upper" and bound.final >= most):
+    beyond = not math.isfinite(bound.final) or (BOUNDS[name].kind == "upper" and bound.final >= most)
+    if beyond or bound.quantities.get("probability", 1.0) <= 0:
         return "void"
     return "applies" if bound.applies else "assumption fails"
 

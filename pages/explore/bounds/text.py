@@ -74,12 +74,12 @@ def card_title(name: str, bound: Bound, most: float) -> str:
 def value(bound: Bound) -> str:
     """Return a bound's value, and the probability with which it holds."""
     shown = text.short(bound.final) if math.isfinite(bound.final) else "none, it is void"
-    chance = bound.quantities.get("probability")
-    if chance is None or not (bound.applies or chance <= 0):
-        return f"Value here: {shown}."
+    chance = bound.quantities.get("probability", math.nan)
     if chance <= 0:
-        return f"Value here: {shown}; success probability below zero: says nothing."
-    return f"Value here: {shown}; holds with probability at least {text.short(chance)}."
+        shown += "; success probability below zero: says nothing"
+    elif chance > 0 and bound.applies:
+        shown += f"; holds with probability at least {text.short(chance)}"
+    return f"Value here: {shown}."
 
 
 def assumptions(bound: Bound, plain: bool) -> str:

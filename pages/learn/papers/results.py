@@ -113,13 +113,12 @@ def explorer_settings(recipe: Recipe) -> Settings | None:
     if not isinstance(population, SpikedModel) or population.bulk[0] != 0 or recipe.bound is not None:
         return None
     middle = {axis.name: axis.values[len(axis.values) // 2] for axis in recipe.swept}
-    variants = [dict(variant.options) for variant in recipe.methods if variant.method == "dps_pca"]
-    options = variants[0] if variants else {}
-    values = {name: getattr(recipe, name) for name in ("epsilon", "delta", "n", "providers", "iterations")}
+    options = next((dict(method.options) for method in recipe.methods if method.method == "dps_pca"), {})
+    names = ("epsilon", "delta", "n", "providers", "iterations", "largest_share", "s_hat", "burn_in")
+    names = (*names, "provider_noise", "accounting", "neighbours")
+    values = {name: options.get(name, getattr(recipe, name)) for name in names}
     values |= {name: getattr(population, name) for name in ("d", "k", "s", "spike", "seed")}
-    for name in ("s_hat", "burn_in", "provider_noise", "accounting", "neighbours"):
-        values[name] = options.get(name, getattr(recipe, name))
-    values |= middle | {"bulk": population.bulk[1], "largest_share": recipe.largest_share}
+    values |= middle | {"bulk": population.bulk[1]}
     values["scaling"] = {"bound": "public"}.get(recipe.scaling, recipe.scaling)
     settings = {key: value for key, value in values.items() if value is not None}
     for key in ("epsilon", "delta"):  # the middle of a sweep need not be an option

@@ -16,7 +16,6 @@ from pages.shared.reports import html_report
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings.catalogue import Settings
 
-PAGE = "story"
 TITLE = "Should we release a pattern, and at what cost?"
 _HERE = Path(__file__).parent
 _STYLE = (_HERE / "handout.css").read_text(encoding="utf-8")
@@ -106,7 +105,7 @@ def full(settings: Settings, link: str) -> Report:
 
 def buttons(settings: Settings) -> None:
     """Show buttons for the page to print and the report; neither is built before it is pressed."""
-    link = html_report.link(settings, PAGE)  # known while the page runs, not when a button is pressed
+    link = html_report.link(settings, "story")  # known while the page runs, not when a button is pressed
     with st.container(horizontal=True):
         st.download_button(
             "One-page summary",
