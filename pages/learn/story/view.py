@@ -243,14 +243,13 @@ class Curve(NamedTuple):
         Between two points by (error / error without noise)^2 - 1 as a power of the setting: noise errs as
         1/n, sampling as 1/sqrt(n).
         """
-        near = [p.middle < NEARLY_FREE * f.middle for p, f in zip(self.private, self.free, strict=True)]
-        first = next((i for i in range(len(near)) if all(near[i:])), None)
+        pairs = zip(self.private, self.free, strict=True)
+        ratios = [private.middle / max(free.middle, _EXACT) for private, free in pairs]
+        first = next((i for i in range(len(ratios)) if max(ratios[i:]) < NEARLY_FREE), None)
         if not first:
             return None if first is None else self.at[0]
-        before, after = (
-            self.private[i].middle / max(self.free[i].middle, _EXACT) for i in (first - 1, first)
-        )
-        high, low, goal = (math.log(max(r * r - 1, _EXACT)) for r in (before, after, NEARLY_FREE))
+        near = (ratios[first - 1], ratios[first], NEARLY_FREE)
+        high, low, goal = (math.log(max(ratio * ratio - 1, _EXACT)) for ratio in near)
         part = (high - goal) / (high - low) if high > low else 1.0
         return self.at[first - 1] * (self.at[first] / self.at[first - 1]) ** part
 
