@@ -6,7 +6,7 @@ counts in every step.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -304,7 +304,7 @@ class Joined(NamedTuple):
         return self.errors[self.protocol]
 
 
-def measure_joined(settings: Mapping[str, Any], protocols: Iterable[str] = OFFERED_PROTOCOLS) -> Joined:
+def measure_joined(settings: Mapping[str, Any], protocols: Collection[str] = OFFERED_PROTOCOLS) -> Joined:
     setting = to_setting(settings)
     traffic = {protocol: setting.traffic(PROTOCOLS[protocol]) for protocol in protocols}
     return Joined(
