@@ -14,11 +14,7 @@ from pages.shared.figure import component
 from pages.shared.reports import downloads, sources
 from pages.shared.settings import to_experiment, widgets
 
-st.title(text.TITLE)
-st.markdown(text.INTRODUCTION)
-widgets.view_switches(("view",))
-widgets.notices()
-settings = widgets.settings()
+settings = widgets.head(text.TITLE, text.INTRODUCTION)
 plain = settings["view"] == "board"
 experiment, epsilon = to_experiment.from_settings(settings)
 results = cache.results(experiment)

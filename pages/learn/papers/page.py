@@ -97,11 +97,7 @@ def source(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None)
 
 
 overview = results.overview()
-st.title(page_text.TITLE)
-st.markdown(page_text.introduction(*results.counts()))
-widgets.view_switches(("view",))
-widgets.notices()
-settings = widgets.settings()
+settings = widgets.head(page_text.TITLE, page_text.introduction(*results.counts()))
 plain = settings["view"] == "board"
 choice = catalogue.CHOICES["figure"]
 st.selectbox(

@@ -18,12 +18,7 @@ def show(figure: dict[str, Any], name: str, says: str, save: str = "") -> None:
     component.figure(figure, key=f"{name} figure", save=f"dppca-{save or name}", says=says)
 
 
-st.title(attack_text.TITLE)
-st.markdown(attack_text.INTRODUCTION)
-widgets.view_switches(("view",))
-with st.container():  # always there: what follows must keep its position, or the figure is built again
-    widgets.notices()
-settings = widgets.settings()
+settings = widgets.head(attack_text.TITLE, attack_text.INTRODUCTION)
 plain, method = settings["view"] == "board", settings["attack.method"]
 budget, n, asked = view.budget(settings), patients(settings), settings["attack.draws"]
 draws = cache.attack_draws(view.attack_setting(settings))
@@ -36,9 +31,7 @@ if attack is None:
     st.markdown(f"**{failed_runs.NO_ANSWER}**")
 else:
     st.markdown(f"**{attack_text.headline(attack, true_epsilon, budget, method)}**")
-for column, key in zip(st.columns(3), ("attack.method", "attack.alarms", "attack.draws"), strict=True):
-    with column:
-        widgets.choose(key)
+widgets.choose_beside("attack.method", "attack.alarms", "attack.draws")
 failed_runs.show(draws.failed)
 if attack is None or honest is None:
     st.stop()

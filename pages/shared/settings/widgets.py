@@ -122,6 +122,13 @@ def choose(key: str) -> None:
         show(key, label_with_ends(choice, plain), plain, help=choice.help or None)
 
 
+def choose_beside(*keys: str) -> None:
+    """Show some of a page's own controls beside each other."""
+    for column, key in zip(st.columns(len(keys), vertical_alignment="bottom"), keys, strict=True):
+        with column:
+            choose(key)
+
+
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
     """Show the switches for detail, ghost and loadings: what is shown, not what is measured."""
     view, now = CHOICES["view"], settings()
@@ -162,6 +169,16 @@ def notices(plain: bool = False) -> None:
     large = text.large_delta(now["delta"], n, now["view"] == "board")
     if large and not plain:
         st.caption(large)
+
+
+def head(title: str, introduction: str, shown: Collection[str] = ("view",)) -> Settings:
+    """Show a page's title, switches and notices; return the settings of all controls."""
+    st.title(title)
+    st.markdown(introduction)
+    view_switches(shown)
+    with st.container():  # always there: what follows must keep its position, or the figure is built again
+        notices()
+    return settings()
 
 
 def choose_panel(key: str) -> None:
