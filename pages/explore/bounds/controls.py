@@ -53,10 +53,7 @@ def card(name: str, bound: Bound, results: Results, method: str, settings: Setti
 
 def _constants(name: str, results: Results, method: str, settings: Settings) -> None:
     rule = BOUNDS[name]
-    columns = st.columns(max(2, len(rule.constants)))
-    for column, constant in zip(columns, rule.constants, strict=False):
-        with column:
-            widgets.choose(f"{name}.{constant}")
+    widgets.choose_beside(*(f"{name}.{constant}" for constant in rule.constants))
     messages = st.session_state.setdefault("fitted constants", {})
     now, tau = constants(settings, name), settings["tau"]
     key = (results.experiment, method, name, tau, now)

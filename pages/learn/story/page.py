@@ -14,7 +14,7 @@ from pages.shared.settings.catalogue import CHOICES
 
 st.html(Path(__file__).with_name("story.css"))
 settings = widgets.settings()
-step = settings["story.step"]
+step, name = settings["story.step"], f"dppca-story-{settings['story.step']}"
 with st.spinner(text.waiting(settings)):
     slide = slides.slide(settings)
 with st.container(key="story"):
@@ -33,15 +33,12 @@ with st.container(key="story"):
         for key in controls_of(step, settings):
             widgets.show(key, glossary.CONTROLS.get(key) or CHOICES[key].plain, plain=True)
     with right:
-        says = slide.text.sentences
-        component.figure(slide.figure, key=f"story {step}", save=f"dppca-story-{step}", says=says)
+        component.figure(slide.figure, key=f"story {step}", save=name, says=slide.text.sentences)
     if step == STEPS:
         handout.buttons(settings)
     st.markdown(f"**Try this:** {slide.text.try_this}")
     widgets.choose("story.notes")
     if settings["story.notes"]:
         slides.notes(step, slide.text)
-downloads.downloads(
-    lambda: charts.table(slide.figure), lambda: slide.figure, f"dppca-story-{step}", slide.title
-)
+downloads.downloads(lambda: charts.table(slide.figure), lambda: slide.figure, name, slide.title)
 sources.page(settings)
