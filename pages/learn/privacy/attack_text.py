@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dppca_core.auditing import membership, tradeoff_curves
+from dppca_core.experiments.demonstrations.attacks import AttackDraws
 from dppca_core.experiments.demonstrations.neighbours import PATIENTS, Picture
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
@@ -49,11 +50,13 @@ def at(budget: Budget, plain: bool) -> str:
     return f"ε = {text.number(budget.epsilon)}, δ = {text.number(budget.delta)}"
 
 
-def headline(attack: Attack, true_epsilon: float, budget: Budget, method: str) -> str:
+def headline(attack: Attack, draws: AttackDraws) -> str:
     """Return the odds of the epsilon that this noise truly keeps, and those of the best attack on it."""
+    budget, true_epsilon = draws.attacked.budget, draws.case.epsilon
     kept = budget.epsilon if abs(true_epsilon / budget.epsilon - 1) <= 1e-6 else true_epsilon
     ends = text.even_odds(tradeoff_curves.gaussian_guess(attack.mu))
-    title, asked, true = METHODS[method].title, text.number(budget.epsilon), figures(true_epsilon)
+    title = METHODS[draws.attacked.method].title
+    asked, true = text.number(budget.epsilon), figures(true_epsilon)
     odds = text.odds(kept, budget.delta, budget.neighbours)
     if kept > budget.epsilon:
         odds += f" The noise of {title} does not keep its promise of {asked}: it truly gives {true}."

@@ -26,11 +26,8 @@ attack = view.attack(draws, settings["attack.alarms"], asked)
 bug, why_no_bug = view.bug(settings)
 honest = view.audit(draws, "true", asked)
 broken = view.audit(draws, bug, asked) if bug else None
-true_epsilon = draws.case.epsilon
-if attack is None:
-    st.markdown(f"**{failed_runs.NO_ANSWER}**")
-else:
-    st.markdown(f"**{attack_text.headline(attack, true_epsilon, budget, method)}**")
+headline = failed_runs.NO_ANSWER if attack is None else attack_text.headline(attack, draws)
+st.markdown(f"**{headline}**")
 widgets.choose_beside("attack.method", "attack.alarms", "attack.draws")
 failed_runs.show(draws.failed)
 if attack is None or honest is None:
@@ -85,7 +82,7 @@ if broken is not None:
     bars["with the mistake planted"] = broken.epsilon
 verdict = accounting_text.audited(honest, broken, bug or "", draws, count)
 st.markdown(verdict)
-show(attack_charts.audits(budget.epsilon, true_epsilon, bars, plain), "audit", verdict)
+show(attack_charts.audits(budget.epsilon, draws.case.epsilon, bars, plain), "audit", verdict)
 
 refuted = broken is not None and broken.epsilon > budget.epsilon
 st.markdown(f"**Try this:** {attack_text.try_this(settings, refuted)}")

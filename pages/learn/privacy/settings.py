@@ -35,10 +35,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
-_UNUSED = (
-    *("providers", "d", "s", "s_hat", "burn_in", "provider_noise", "largest_share", "scaling", "spike"),
-    *("bulk", "start", "repeats", "metric", "scale"),
-)
+_USED = ("data", "epsilon", "delta", "n", "k", "iterations", "accounting", "neighbours", "seed")
 
 
 def patients(settings: Mapping[str, Any]) -> int:
@@ -49,7 +46,7 @@ def patients(settings: Mapping[str, Any]) -> int:
 
 def unused(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the shared controls that make no difference here, with the reason."""
-    reasons = dict.fromkeys(_UNUSED, "not used here")
+    reasons = {key: "not used here" for key in settings if key not in _USED}
     if settings["data"] in TABLES:
         reasons["n"] = f"{patients(settings):,} in the table"
     return reasons

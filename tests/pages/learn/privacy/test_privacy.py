@@ -53,7 +53,7 @@ def test_it_opens_with_the_odds_of_the_promise_and_of_the_noise(screen):
     """e : 1 at epsilon = 1; Phi(1 / (2 x 3.7306)) = .553 for the Gaussian release calibrated to it."""
     page = screen(PAGE, **FEW)
     shown, now = attack(**{"attack.draws": 1000})
-    headline = attack_text.headline(shown, 1.0, view.budget(now), "dps_pca")
+    headline = attack_text.headline(shown, AttackDraws(view.attack_setting(now)))
     assert headline in page.markdown and re.findall(r"\d+:\d+", headline) == ["50:50", "73:27", "55:45"]
     assert attack_text.measured(shown, 1000) in page.markdown
     assert shown.silent.right == 1 and len(shown.here) == 1000
@@ -87,7 +87,7 @@ def test_every_method_can_be_attacked(screen, method):
     now = page.app.session_state["settings of the last run"]
     draws = AttackDraws(view.attack_setting(now))
     shown = view.attack(draws, 0.2, 1000)
-    headline = attack_text.headline(shown, draws.case.epsilon, view.budget(now), method)
+    headline = attack_text.headline(shown, draws)
     assert headline in page.markdown and attack_text.measured(shown, 1000) in page.markdown
 
 
