@@ -70,8 +70,8 @@ def _constants(name: str, results: Results, method: str, settings: Settings) -> 
 
 def _fit(name: str, results: Results, method: str, tau: float, now: dict[str, float]) -> fit_constant.Fitted:
     rule = BOUNDS[name]
-    measured = {e: [float(cell.sin[-1]) for cell in results.measured(method, e)] for e in EPSILONS}
-    samples = {e: np.array(errors) for e, errors in measured.items() if errors}
+    measured = {e: results.measured(method, e) for e in EPSILONS}
+    samples = {e: np.array([float(cell.sin[-1]) for cell in cells]) for e, cells in measured.items() if cells}
     settings = [replace(results.setting(e), tau=tau) for e in samples]
     rng = np.random.default_rng([results.experiment.seed, *name.encode()])
     held = {constant: value for constant, value in now.items() if constant != rule.fits}

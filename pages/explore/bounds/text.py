@@ -54,14 +54,13 @@ def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings
     most = largest_error(results)
     states = [state(name, bound, most) for name, bound in here.items() if concerns(name, method)]
     middle = text.error(float(np.median([scale.last(cell) for cell in cells]))) if cells else "…"
-    failing, void = states.count("assumption fails"), states.count("void")
     setting = f"{'privacy setting' if plain else 'ε ='} {text.number(epsilon)}"
     return (
         f"At {setting}, {METHODS[method].title} has error {middle} (guessing: {text.short(scale.guess)}). "
         f"Of {text.count(len(states), 'bound', 'bounds')} drawn on it, "
         f"{text.count(states.count('applies'), 'applies', 'apply')}, "
-        f"{text.count(failing, 'rests', 'rest')} on an assumption that fails, and "
-        f"{text.count(void, 'says', 'say')} nothing."
+        f"{text.count(states.count('assumption fails'), 'rests', 'rest')} on an assumption that fails, and "
+        f"{text.count(states.count('void'), 'says', 'say')} nothing."
     )
 
 

@@ -150,9 +150,8 @@ def errors(attack: Attack, budget: Budget, plain: bool) -> dict[str, Any]:
         _rates_with_error_bars("measured, 95 % intervals", WITHOUT, "x-thin", attack.measured) | hover,
         _rates_with_error_bars("measured without noise", "#009E73", "star", attack.silent) | hover,
     ]
-    across, up = (
-        axis(f"{name} (share)", range=[-0.02, 1.02], tickformat=".0%") for name in ("false alarms", "misses")
-    )
+    share = {"range": [-0.02, 1.02], "tickformat": ".0%"}
+    across, up = axis("false alarms (share)", **share), axis("misses (share)", **share)
     return _figure(traces, 400, xaxis=across, yaxis=up)
 
 

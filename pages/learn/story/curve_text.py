@@ -39,18 +39,16 @@ def cost(curve: Curve) -> StepText:
 
 def _useful(curve: Curve) -> str:
     """Return at which privacy settings the answer is of use; more noise need not always mean more error."""
-    useful, settings = curve.useful, [text.number(setting) for setting in curve.at]
-    if not any(useful):
+    useful = [text.number(setting) for setting, use in zip(curve.at, curve.useful, strict=True) if use]
+    if not useful:
         return "No setting up to 10 gives a useful answer."
-    first = useful.index(True)
-    if not all(useful[first:]):
-        last = len(useful) - 1 - useful[::-1].index(True)
-        if first == last:
-            return f"Only a setting of {settings[first]} gives a useful answer here."
-        return f"Useful answers lie between settings of {settings[first]} and {settings[last]}."
-    if first == 0:
+    if all(curve.useful):
         return "Every setting drawn here gives a useful answer."
-    return f"Below a setting of about {settings[first]}, noise drowns the pattern."
+    if all(curve.useful[-len(useful) :]):
+        return f"Below a setting of about {useful[0]}, noise drowns the pattern."
+    if len(useful) == 1:
+        return f"Only a setting of {useful[0]} gives a useful answer here."
+    return f"Useful answers lie between settings of {useful[0]} and {useful[-1]}."
 
 
 def _try_cost(curve: Curve) -> str:

@@ -55,11 +55,8 @@ def html(decision: Decision, settings: Settings, link: str, made: str) -> str:
     failure = "" if failure in shown.more else failure  # it stands above already
     page = f"{shown.sentences} {listed} {limits} {sees} server weight".lower()
     # Only the words of this page: with all of them it may not fit one sheet.
-    terms = "".join(
-        f"<li><b>{escape(term)}:</b> {escape(words)}</li>"
-        for term, words in glossary.GLOSSARY
-        if term.lower() in page
-    )
+    shown_terms = [row for row in glossary.GLOSSARY if row[0].lower() in page]
+    terms = "".join(f"<li><b>{escape(term)}:</b> {escape(words)}</li>" for term, words in shown_terms)
     return _TEMPLATE.substitute(
         title=escape(TITLE),
         style=_STYLE,
