@@ -7,8 +7,7 @@ from string import Template
 
 import streamlit as st
 
-from pages.learn.story import charts, glossary, sources, text, view
-from pages.learn.story import slides as page_slides
+from pages.learn.story import charts, glossary, slides, sources, text, view
 from pages.learn.story.settings import STEPS
 from pages.learn.story.view import Decision, Weights
 from pages.shared.charts import style
@@ -84,13 +83,13 @@ def _limits(settings: Settings) -> Sequence[str]:
 
 def full(settings: Settings, link: str) -> Report:
     """Return the report: all eight steps."""
-    slides = [page_slides.slide({**settings, "story.step": step}) for step in range(1, STEPS + 1)]
+    shown = [slides.slide({**settings, "story.step": step}) for step in range(1, STEPS + 1)]
     setting = view.to_setting(settings)
     return Report(
         title="Sharing a pattern, not a patient",
-        sentence=slides[-1].text.sentences,
+        sentence=shown[-1].text.sentences,
         settings=text.listed(settings, setting),
-        figures=[ReportFigure(slide.figure, slide.title, slide.text.sentences) for slide in slides],
+        figures=[ReportFigure(slide.figure, slide.title, slide.text.sentences) for slide in shown],
         guarantee=f"{text.promise(setting)} {text.failure(setting)}",
         limits=_limits(settings),
         sources=sources.SOURCES,

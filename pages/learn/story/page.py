@@ -5,8 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.learn.story import charts, controls, glossary, handout, slides, sources, text
-from pages.learn.story.settings import STEPS
-from pages.learn.story.settings import controls as controls_of
+from pages.learn.story.settings import STEPS, step_controls
 from pages.shared.figure import component
 from pages.shared.reports import downloads
 from pages.shared.settings import widgets
@@ -30,7 +29,7 @@ with st.container(key="story"):
         st.markdown("  \n".join(slide.text.more))
         terms = "\n".join(f"- **{term}:** {words}" for term, words in slide.text.glosses)
         st.container(key="story-terms").markdown(terms)
-        for key in controls_of(step, settings):
+        for key in step_controls(step, settings):
             widgets.show(key, glossary.CONTROLS.get(key) or CHOICES[key].plain, plain=True)
     with right:
         component.figure(slide.figure, key=f"story {step}", save=name, says=slide.text.sentences)

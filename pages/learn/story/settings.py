@@ -29,7 +29,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
-def controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
+def step_controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
     """Return the two controls of a step; a table has no controls for its patients and measurements."""
     table = settings["data"] in TABLES
     return (

@@ -251,8 +251,7 @@ def decision(decision: Decision) -> StepText:
 
 def opening(settings: Mapping[str, Any]) -> str:
     """Return what the page shows."""
-    whose = "a real table" if settings["data"] in TABLES else "made-up patients"
-    return f"Sharing a pattern, not a patient, shown on {whose}."
+    return f"Sharing a pattern, not a patient, shown on {described(settings).partition(',')[0]}."
 
 
 def waiting(settings: Mapping[str, Any]) -> str:

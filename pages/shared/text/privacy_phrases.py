@@ -32,10 +32,9 @@ def guarantee(kind: str, plain: bool = False) -> str:
 
 def guarantee_notes(kinds: Iterable[str], plain: bool = False) -> str:
     """Return the marks among these guarantees, explained."""
-    wanted, words = set(kinds), PLAIN_GUARANTEES if plain else GUARANTEES
-    return "; ".join(
-        f"{mark.strip()} {words[kind]}" for kind, mark in GUARANTEE_MARKS.items() if kind in wanted
-    )
+    used, words = set(kinds), PLAIN_GUARANTEES if plain else GUARANTEES
+    marks = {kind: mark.strip() for kind, mark in GUARANTEE_MARKS.items() if kind in used}
+    return "; ".join(f"{mark} {words[kind]}" for kind, mark in marks.items())
 
 
 def even_odds(right: float) -> str:

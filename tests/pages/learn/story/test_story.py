@@ -20,7 +20,7 @@ from pages.learn.story import charts, curve_text, glossary, handout, view
 from pages.learn.story import controls as story_controls
 from pages.learn.story import slides as story_slides
 from pages.learn.story import text as story_text
-from pages.learn.story.settings import OFFERED_PROTOCOLS, STEPS, controls
+from pages.learn.story.settings import OFFERED_PROTOCOLS, STEPS, step_controls
 from pages.learn.story.speaker_notes import NOTES
 from pages.shared import text
 from pages.shared.settings import catalogue
@@ -89,7 +89,7 @@ def test_every_step_shows_what_the_core_says(screen, link):
         shown = page.figure
         assert shown["data"] == json.loads(json.dumps(slide.figure["data"]))
         assert shown["says"] == slide.text.sentences
-        keys = controls(step, page.app.session_state["settings of the last run"])
+        keys = step_controls(step, page.app.session_state["settings of the last run"])
         on_screen = [widget.key for widget in (*page.app.select_slider, *page.app.selectbox)]
         assert sorted(on_screen) == sorted(keys)
         buttons = {button.key: button for button in page.app.button}
