@@ -81,10 +81,10 @@ def rounds(costs: Accounted, budget: Budget, plain: bool) -> str:
 
 def moves(costs: Accounted, columns: int) -> str:
     """Return what the noise is calibrated to."""
-    by = "√2" if costs.sensitivity > 1 else "1"
     return (
-        f"σ is on the scale of sums over a hospital's patients. One patient moves a message of "
-        f"{text.count(columns, 'column', 'columns')} by at most {by}; Ge et al. count 2."
+        "σ is on the scale of sums over a hospital's patients. One patient moves a message of "
+        f"{text.count(columns, 'column', 'columns')} by at most {'√2' if costs.sensitivity > 1 else '1'}; "
+        "Ge et al. count 2."
     )
 
 

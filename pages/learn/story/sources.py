@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.methods import METHODS
 from pages.learn.story.glossary import PROTOCOL_TITLES
@@ -32,13 +30,10 @@ SOURCES = (
     "Balle & Wang (ICML 2018).",
     "Bytes: numbers of 64 bits, without what a network or the keys of a sealed sum add.",
 )
+_FORMULAS = r"Error: $\sqrt{k-\|\hat V^{\top}V\|_F^2}$; a random guess: $\sqrt{k(1-k/d)}$ in the mean square."
 
 
 def page(settings: Settings) -> None:
     """Show sources, seed and limits."""
-    drawer = sources.drawer()
-    if drawer is None:
-        return
-    with drawer:
-        st.markdown("\n".join(f"- {source}" for source in SOURCES))
-        st.caption(f"Seed {settings['seed']}; {sources.versions()}. {sources.limits()}")
+    listed = "\n".join(f"- {source}" for source in SOURCES)
+    sources.foot(settings, lambda: (listed,), _FORMULAS, sources.limits())
