@@ -31,9 +31,8 @@ _PLAIN_TITLES = {
 def failure(n: int, budget: Budget, plain: bool) -> str:
     """Return what delta lets happen among n patients."""
     published = outright_publication.published(n, budget.delta)
-    expected = published.expected
-    chance = text.one_in(budget.delta) if plain else text.number(budget.delta)
-    name = f"a chance of {chance}" if plain else f"probability δ = {chance}"
+    expected, delta = published.expected, budget.delta
+    name = f"a chance of {text.one_in(delta)}" if plain else f"probability δ = {text.number(delta)}"
     few = text.number(float(f"{expected:.2g}")) if expected < 100 else f"{expected:,.0f}"
     close = f" That is no protection: keep {'this chance' if plain else 'δ'} well below 1 in {n:,}."
     return (

@@ -110,5 +110,4 @@ def _try_bought(curve: Curve) -> str:
         return "move *Patients in total* to the right. Does the ring ever come below the long dashes?"
     if curve.relaxed is not None and curve.at[0] < curve.relaxed <= curve.at[curve.here]:
         return "move *Patients in total* to the left until the lines part. Where would you stop?"
-    then = "then move *Patients in total* until the ring is low again"
-    return f"move *Privacy setting* to the left, {then}."
+    return "move *Privacy setting* to the left, then move *Patients in total* until the ring is low again."
