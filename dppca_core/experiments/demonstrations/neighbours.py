@@ -51,6 +51,11 @@ class Picture(NamedTuple):
     there: tuple[NeighbourReleases, ...]
     mu: float
 
+    def right_guesses(self, limit: float, pairs: int | None = None) -> int:
+        """Return how often "with the patient" above `limit`, "without" below, is right on the first pairs."""
+        right = sum(release.read > limit for release in self.here[:pairs])
+        return right + sum(release.read <= limit for release in self.there[:pairs])
+
 
 def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:
     """Draw the two data sets and the releases from each.

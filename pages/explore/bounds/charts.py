@@ -1,7 +1,7 @@
 """Draw bounds beside what was measured, as plain dictionaries. No Streamlit: no browser in tests."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import Scale
-from pages.shared.charts.traces import Trace, axis, band, line, one_panel, rounded
+from pages.shared.charts.traces import Trace, axis, band, line, marks, one_panel, rounded, this_setting
+from pages.shared.settings.catalogue import Settings
 
 # Each kind has two dashes: colours repeat after eight bounds, and the second dash tells two of a kind apart.
 KIND_DASH = {
@@ -41,14 +42,11 @@ _THIN = 1.2  # width in pixels of a line where an assumption fails
 _ROOM = 2.0  # cells between a region's edge and its name
 
 
-def colour(name: str) -> str:
-    """Return the bound's colour, which follows from its rank in the registry."""
-    return _COLOURS[list(BOUNDS).index(name) % len(_COLOURS)]
-
-
-def symbol(name: str) -> str:
-    """Return the bound's marker, which follows from its rank in the registry."""
-    return _SYMBOLS[list(BOUNDS).index(name) % len(_SYMBOLS)]
+def look(name: str) -> style.Look:
+    """Return the bound's look, which follows from its rank in the registry and its kind."""
+    rank = list(BOUNDS).index(name)
+    dash = KIND_DASH[BOUNDS[name].kind][rank // len(_COLOURS) % 2]
+    return style.Look(_COLOURS[rank % len(_COLOURS)], _SYMBOLS[rank % len(_SYMBOLS)], dash)
 
 
 def largest_error(results: Results) -> float:
@@ -67,60 +65,60 @@ def state(name: str, bound: Bound, most: float) -> str:
 
     A bound is void beyond the largest possible error `most`, or with a success probability of zero or less.
     """
-    if bound.quantities.get("probability", 1.0) <= 0:
-        return "void"
-    if not math.isfinite(bound.final) or (BOUNDS[name].kind == "upper" and bound.final >= most):
+    beyond = not math.isfinite(bound.final) or (BOUNDS[name].kind == "upper" and bound.final >= most)
+    if beyond or bound.quantities.get("probability", 1.0) <= 0:
         return "void"
     return "applies" if bound.applies else "assumption fails"
 
 
 def against_epsilon(
-    results: Results,
-    method: str,
-    evaluated: Mapping[str, Sequence[Bound]],
-    epsilon: float,
-    scale: Scale,
-    plain: bool = False,
+    results: Results, evaluated: Mapping[str, Sequence[Bound]], scale: Scale, settings: Settings
 ) -> dict[str, Any]:
     """Draw the measured error of a method and the bounds, against epsilon on two log axes.
 
     A bound's dash follows from its kind; its line is thin where an assumption fails, and hollow marks at the
-    top where it is void. plain: axes without symbols.
+    top where it is void. A board sees axes without symbols.
     """
-    shade, title = style.look(method).colour, METHODS[method].title
+    method, epsilon, plain = settings["of"], settings["epsilon"], settings["view"] == "board"
     cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
     spreads = [quantiles([scale.last(cell) for cell in cells]) for cells in cells_by_epsilon.values()]
-    low, middle, high = np.array(spreads).reshape(-1, 3).T
+    spread = np.array(spreads).reshape(-1, 3).T
     most = scale.factor * largest_error(results)
     values = [bound.final * scale.factor for bounds in evaluated.values() for bound in bounds]
-    smallest = min([v for v in (*low, *values) if 1e-6 < v < math.inf], default=1e-2)
+    smallest = min([v for v in (*spread[0], *values) if 1e-6 < v < math.inf], default=1e-2)
     scale.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
     top = 2.2 * most
-    x = list(cells_by_epsilon)
-    bands = band(1, title, shade, x)
-    bands[0]["y"], bands[1]["y"] = scale.drawn(low), scale.drawn(high)
-    traces: list[Trace] = [
-        *bands,
-        line(1, f"{title}, measured", shade, x=x, y=scale.drawn(middle), showlegend=True)
-        | {"line": {"color": shade, "width": 3}},
-        line(1, "random guess", style.GUESS, "dot", x=[EPSILONS[0], EPSILONS[-1]], y=[scale.guess] * 2),
-    ]
+    traces = _measured(method, list(cells_by_epsilon), map(scale.drawn, spread))
+    traces[-1]["line"]["width"] = 3
+    traces.append(_guess(scale, [EPSILONS[0], EPSILONS[-1]]))
     for row, (name, bounds) in enumerate(evaluated.items()):
         traces += _bound_traces(name, bounds, scale, most, top * 0.96 ** (2 * row))
-    traces.append(
-        line(1, "this setting", "#000000", x=[epsilon] * 2, y=[scale.floor, top])
-        | {"meta": "text-colour", "hoverinfo": "skip"}
-    )
-    ticks = {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6}
+    here = this_setting(1, [epsilon] * 2, [scale.floor, top])
     measure = "error" if plain else text.METRIC_TITLES[scale.metric]
-    return one_panel(
-        traces,
-        xaxis=axis(_privacy(plain), type="log", range=[-2.04, 1.04])
-        | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
-        yaxis=axis(measure, range=[math.log10(scale.floor), math.log10(1.1 * top)]) | ticks,
-        legend_at=-0.16,
-        height=460,
-    )
+    reach = [math.log10(scale.floor), math.log10(1.1 * top)]
+    across, upward = _privacy_axis(plain, range=[-2.04, 1.04]), axis(measure, decades=True, range=reach)
+    return _figure([*traces, here], across, upward, height=460)
+
+
+def _figure(traces: Sequence[Trace], across: Trace, upward: Trace, height: int) -> dict[str, Any]:
+    return one_panel(traces, legend_at=-0.16, xaxis=across, yaxis=upward, height=height)
+
+
+def _privacy_axis(plain: bool, **more: Any) -> Trace:
+    ticks = {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
+    return axis(_privacy(plain), type="log", **more) | ticks
+
+
+def _guess(scale: Scale, ends: Sequence[float]) -> Trace:
+    return line(1, "random guess", style.GUESS, "dot", x=list(ends), y=[scale.guess] * 2)
+
+
+def _measured(method: str, x: Sequence[float], spread: Iterable[list[float | None]]) -> list[Trace]:
+    """Return a method's band and median error, from the 10, 50 and 90 % quantiles over its runs."""
+    title, shade = METHODS[method].title, style.look(method).colour
+    bands = band(1, title, shade, x)
+    bands[0]["y"], middle, bands[1]["y"] = spread
+    return [*bands, line(1, f"{title}, measured", shade, x=x, y=middle, showlegend=True)]
 
 
 def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]]) -> pd.DataFrame:
@@ -145,7 +143,7 @@ def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]
 
 
 def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float, top: float) -> list[Trace]:
-    rule, shade = BOUNDS[name], colour(name)
+    title, (shade, symbol, dash) = BOUNDS[name].title, look(name)
     states = [state(name, bound, most / scale.factor) for bound in bounds]
     drawn = [bound.final * scale.factor for bound in bounds]
 
@@ -153,28 +151,23 @@ def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float,
         kept = [v if s == kind else math.nan for v, s in zip(drawn, states, strict=True)]
         return rounded(np.maximum(kept, scale.floor))
 
-    mark = {"symbol": symbol(name), "size": 7, "color": shade}
     shared = {"x": list(EPSILONS), "legendgroup": name, "mode": "lines+markers"}
-    shared["marker"] = mark | {"maxdisplayed": _MARKED}
-    dash = KIND_DASH[rule.kind][list(BOUNDS).index(name) // len(_COLOURS) % 2]
-    row = {"mode": "markers", "marker": mark | {"symbol": f"{symbol(name)}-open", "size": 6}}
-    return [
-        line(1, rule.title, shade, dash, y=only("applies"), showlegend=True) | shared,
-        line(1, f"{rule.title}: an assumption fails", shade, dash, y=only("assumption fails"))
-        | shared
-        | {"line": {"color": shade, "dash": dash, "width": _THIN}},
-        line(1, f"{rule.title}: says nothing", shade)
-        | shared
-        | row
-        | {"y": [top if s == "void" else None for s in states], "hoverinfo": "name"},
-    ]
+    shared["marker"] = {"symbol": symbol, "size": 7, "color": shade, "maxdisplayed": _MARKED}
+    full, thin = (
+        line(1, f"{title}{words}", shade, dash, y=only(kind)) | shared
+        for words, kind in (("", "applies"), (": an assumption fails", "assumption fails"))
+    )
+    thin["line"]["width"] = _THIN
+    y = [top if s == "void" else None for s in states]
+    hollow = {"x": list(EPSILONS), "y": y, "legendgroup": name, "hoverinfo": "name"}
+    void = marks(1, f"{title}: says nothing", shade, f"{symbol}-open", 6, **hollow)
+    return [full | {"showlegend": True}, thin, void]
 
 
 def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[str, Any]:
     """Draw Theorem 4.3's terms stacked over the iterations, and the measured trajectory."""
     iterations = results.experiment.iterations
     steps = list(range(iterations + 1))
-    cells = results.measured(TRACED, epsilon)
     traces: list[Trace] = []
     top = 1.6 * scale.guess
     if bound.terms and state("ge2018", bound, largest_error(results)) != "void":
@@ -183,33 +176,24 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
         top = max(top, 1.1 * float(stacked.max()))
         names = ("sampling ξ_stat", "+ privacy ξ_priv", "+ optimisation ξ_opt")
         strong = 0.6 if bound.applies else 0.25
-        for i, (row, name, shade) in enumerate(zip(stacked, names, style.THEOREM, strict=True)):
-            fill = {"fill": "tozeroy" if i == 0 else "tonexty", "fillcolor": style.faded(shade, strong)}
-            dash = style.THEOREM_DASHES[i]
+        for row, name, shade, dash in zip(stacked, names, style.THEOREM, style.THEOREM_DASHES, strict=True):
+            fill = {"fill": "tonexty" if traces else "tozeroy", "fillcolor": style.faded(shade, strong)}
             curve = line(1, name, style.THEOREM[0], dash, x=steps[1:], y=rounded(row), showlegend=True)
             traces.append(curve | fill)
-    if cells:
-        low, middle, high = quantiles([scale.values(cell) for cell in cells])
-        title, shade = METHODS[TRACED].title, style.look(TRACED).colour
-        bands = band(1, title, shade, steps)
-        bands[0]["y"], bands[1]["y"] = rounded(low), rounded(high)
-        measured = line(1, f"{title}, measured", shade, x=steps, y=rounded(middle))
-        traces += [*bands, measured | {"showlegend": True, "mode": "lines+markers"}]
-    guess = line(1, "random guess", style.GUESS, "dot", x=[steps[0], steps[-1]], y=[scale.guess] * 2)
-    return one_panel(
-        [*traces, guess],
-        xaxis=axis("iteration t", range=[-0.3, steps[-1] + 0.3], dtick=max(1, steps[-1] // 5)),
-        yaxis=axis(text.METRIC_TITLES[scale.metric], range=[0, top]),
-        legend_at=-0.16,
-        height=380,
-    )
+    if cells := results.measured(TRACED, epsilon):
+        spread = quantiles([scale.values(cell) for cell in cells])
+        traces += _measured(TRACED, steps, map(rounded, spread))
+        traces[-1]["mode"] = "lines+markers"
+    across = axis("iteration t", range=[-0.3, iterations + 0.3], dtick=max(1, iterations // 5))
+    upward = axis(text.METRIC_TITLES[scale.metric], range=[0, top])
+    return _figure([*traces, _guess(scale, [0, iterations])], across, upward, height=380)
 
 
 def _privacy(plain: bool) -> str:
     return "privacy setting" if plain else "privacy loss ε"
 
 
-def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool = False) -> dict[str, Any]:
+def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool) -> dict[str, Any]:
     """Draw the (n, epsilon) plane coloured by what dominates there, with a cross at the page's setting."""
     count = len(REGIONS)
     steps = [[edge, shade] for i, shade in enumerate(REGIME_COLOURS) for edge in (i / count, (i + 1) / count)]
@@ -224,23 +208,18 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool = False) 
         "zmin": -0.5,
         "zmax": count - 0.5,
         "showscale": False,
-        "xaxis": "x",
-        "yaxis": "y",
     }
-    here = line(1, "this setting", "#111111", x=[n], y=[epsilon], mode="markers")
-    marker = {"symbol": "x", "size": 13, "color": "#111111", "line": {"color": "#ffffff", "width": 2}}
+    here = marks(1, "this setting", "#111111", "x", 13, x=[n], y=[epsilon])
+    here["marker"]["line"]["color"] = "#ffffff"
     keys = [
-        line(1, name, shade, x=[None], y=[None], mode="markers", showlegend=True)
-        | {"marker": {"symbol": "square", "size": 11, "color": shade}}
+        marks(1, name, shade, "square", 11, x=[None], y=[None], showlegend=True)
         for name, shade in zip(REGIONS, REGIME_COLOURS, strict=True)
     ]
-    return one_panel(
-        [heat, *keys, *_region_names(regime_map), here | {"marker": marker}],
-        xaxis=axis("patients" if plain else "patients n", type="log", dtick=1)
-        | ({"exponentformat": "B"} if plain else {"exponentformat": "power", "minexponent": 6}),
-        yaxis=axis(_privacy(plain), type="log")
-        | {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]},
-        legend_at=-0.16,
+    powers = {"exponentformat": "B"} if plain else {"exponentformat": "power", "minexponent": 6}
+    return _figure(
+        [heat, *keys, *_region_names(regime_map), here],
+        axis("patients" if plain else "patients n", type="log", dtick=1, **powers),
+        _privacy_axis(plain),
         height=420,
     )
 
@@ -268,17 +247,11 @@ def figure_2(fit: Figure2) -> dict[str, Any]:
         "priv": ("privacy", "#D55E00", "longdash"),
         "opt": ("optimisation", "#009E73", "dashdot"),
     }
+    shown = {"showlegend": True}
     traces = [
-        line(1, *look, x=rounded(epsilons), y=rounded(curves[term]), showlegend=True)
-        for term, look in lines.items()
+        line(1, *each, x=rounded(epsilons), y=rounded(curves[term]), **shown) for term, each in lines.items()
     ]
-    most = line(
-        1, "largest possible error, √5", style.GUESS, "dot", x=list(EPSILON_RANGE), y=[math.sqrt(5)] * 2
-    )
-    return one_panel(
-        [*traces, most | {"showlegend": True}],
-        xaxis=axis("privacy loss ε"),
-        yaxis=axis("bound on ‖sin Θ‖<sub>F</sub>", rangemode="tozero"),
-        legend_at=-0.16,
-        height=360,
-    )
+    ends = {"x": list(EPSILON_RANGE), "y": [math.sqrt(5)] * 2}
+    traces.append(line(1, "largest possible error, √5", style.GUESS, "dot", **ends, **shown))
+    upward = axis("bound on ‖sin Θ‖<sub>F</sub>", rangemode="tozero")
+    return _figure(traces, axis("privacy loss ε"), upward, height=360)

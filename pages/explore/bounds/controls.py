@@ -6,14 +6,12 @@ import numpy as np
 import streamlit as st
 
 from dppca_core.bounds import BOUNDS, fit_constant
-from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
-from dppca_core.experiments.explorer.regime_map import RULES, RegimeMap
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.records import Bound
 from pages.explore.bounds import text
 from pages.explore.bounds.charts import concerns, largest_error
 from pages.explore.bounds.settings import SIN_BOUNDS
-from pages.shared.background import cache
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
@@ -32,20 +30,9 @@ def choose(settings: Settings) -> list[str]:
     return drawn
 
 
-def constants(settings: Settings, name: str) -> dict[str, float]:
+def constants(settings: Settings, name: str) -> tuple[tuple[str, float], ...]:
     """Return the free constants of a bound as the sliders have them."""
-    return {constant: settings[f"{name}.{constant}"] for constant in BOUNDS[name].constants}
-
-
-def evaluated(experiment: ExplorerExperiment, name: str, settings: Settings) -> tuple[Bound, ...]:
-    """Return a bound at every epsilon of the sweep, with the sliders' constants."""
-    return cache.bounds(experiment, name, settings["tau"], tuple(constants(settings, name).items()))
-
-
-def regions(experiment: ExplorerExperiment, settings: Settings) -> RegimeMap:
-    """Return the map, with the sliders' constants of the bound behind it."""
-    by = settings["map"]
-    return cache.regimes(experiment, by, settings["tau"], tuple(constants(settings, RULES[by]).items()))
+    return tuple((constant, settings[f"{name}.{constant}"]) for constant in BOUNDS[name].constants)
 
 
 def card(name: str, bound: Bound, results: Results, method: str, settings: Settings) -> None:
@@ -66,31 +53,25 @@ def card(name: str, bound: Bound, results: Results, method: str, settings: Setti
 
 def _constants(name: str, results: Results, method: str, settings: Settings) -> None:
     rule = BOUNDS[name]
-    columns = st.columns(max(2, len(rule.constants)))
-    for column, constant in zip(columns, rule.constants, strict=False):
-        with column:
-            widgets.choose(f"{name}.{constant}")
+    widgets.choose_beside(*(f"{name}.{constant}" for constant in rule.constants))
     messages = st.session_state.setdefault("fitted constants", {})
     now, tau = constants(settings, name), settings["tau"]
-    key = (results.experiment, method, name, tau, tuple(now.items()))
-    if (
-        rule.fits
-        and concerns(name, method)
-        and st.button("What would the constant have to be?", key=f"fit {name}")
-    ):
+    key = (results.experiment, method, name, tau, now)
+    fits = rule.fits and concerns(name, method)
+    if fits and st.button("What would the constant have to be?", key=f"fit {name}"):
         try:
-            fit = _fit(name, results, method, tau, now)
-            messages[key] = text.fitted_constant(name, method, fit, now[rule.fits])
+            fit = _fit(name, results, method, tau, dict(now))
+            messages[key] = text.fitted_constant(name, method, fit, dict(now)[rule.fits])
         except ValueError as reason:
-            messages[key] = text.no_constant(reason)
+            messages[key] = f"No constant can be fitted: {reason}."
     if key in messages:
         st.markdown(messages[key])
 
 
 def _fit(name: str, results: Results, method: str, tau: float, now: dict[str, float]) -> fit_constant.Fitted:
     rule = BOUNDS[name]
-    measured = {e: [float(cell.sin[-1]) for cell in results.measured(method, e)] for e in EPSILONS}
-    samples = {e: np.array(errors) for e, errors in measured.items() if errors}
+    measured = {e: results.measured(method, e) for e in EPSILONS}
+    samples = {e: np.array([float(cell.sin[-1]) for cell in cells]) for e, cells in measured.items() if cells}
     settings = [replace(results.setting(e), tau=tau) for e in samples]
     rng = np.random.default_rng([results.experiment.seed, *name.encode()])
     held = {constant: value for constant, value in now.items() if constant != rule.fits}

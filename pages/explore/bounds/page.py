@@ -6,6 +6,7 @@ import streamlit as st
 
 from dppca_core.bounds.ge_figure2 import Figure2
 from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.explorer.regime_map import RULES
 from pages.explore.bounds import charts, controls, text
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts.metric_axis import Scale
@@ -13,17 +14,13 @@ from pages.shared.figure import component
 from pages.shared.reports import downloads, sources
 from pages.shared.settings import to_experiment, widgets
 
-st.title(text.TITLE)
-st.markdown(text.INTRODUCTION)
-widgets.view_switches(("view",))
-widgets.notices()
-settings = widgets.settings()
+settings = widgets.head(text.TITLE, text.INTRODUCTION)
 plain = settings["view"] == "board"
 experiment, epsilon = to_experiment.from_settings(settings)
 results = cache.results(experiment)
-method = settings["of"]
+method, tau = settings["of"], settings["tau"]
 chosen = controls.choose(settings)
-evaluated = {name: controls.evaluated(experiment, name, settings) for name in chosen}
+evaluated = {name: cache.bounds(experiment, name, tau, controls.constants(settings, name)) for name in chosen}
 here = {name: bounds[EPSILONS.index(epsilon)] for name, bounds in evaluated.items()}
 
 
@@ -41,10 +38,10 @@ def panels() -> None:
         seconds = sum(cell.seconds for cell in results.measured(method, epsilon)[:1])
         if seconds * len(EPSILONS) < engine.FIRST_SECONDS:  # else the worker does it
             results.try_cells((method, e, 0) for e in EPSILONS)
-    headline = text.headline(results, method, here, epsilon, scale, plain)
+    headline = text.headline(results, here, scale, settings)
     st.markdown(f"**{headline}**")
     failed_runs.of_methods(results)
-    figure = charts.against_epsilon(results, method, evaluated, epsilon, scale, plain)
+    figure = charts.against_epsilon(results, evaluated, scale, settings)
     component.figure(figure, key="bounds figure", says=headline)
     if "ge2018" in here and not plain:
         st.markdown("**Theorem 4.3 term by term**, at this ε")
@@ -59,7 +56,8 @@ refresh.while_cells_come(panels, results, partial(results.next_of, method))
 
 st.header("Where privacy is free")
 widgets.choose("map")
-region_map = controls.regions(experiment, settings)
+constants = controls.constants(settings, RULES[settings["map"]])
+region_map = cache.regimes(experiment, settings["map"], tau, constants)
 component.figure(
     charts.regimes(region_map, experiment.n, epsilon, plain),
     key="regime figure",
@@ -74,13 +72,12 @@ for name in chosen:
 st.header("Figure 2 of Ge et al.")
 widgets.choose("figure2")
 if settings["figure2"]:
-    figure_2 = charts.figure_2(Figure2())
-    component.figure(figure_2, key="figure 2", says=text.figure_2(figure_2))
+    component.figure(charts.figure_2(Figure2()), key="figure 2", says=text.FIGURE_2_NOTE)
     st.caption(text.FIGURE_2_NOTE)
 st.markdown(f"**Try this:** {text.try_this(settings)}")
 downloads.downloads(
     lambda: charts.table(results, method, evaluated),
-    lambda: charts.against_epsilon(results, method, evaluated, epsilon, new_scale(), plain),
+    lambda: charts.against_epsilon(results, evaluated, new_scale(), settings),
     "dppca-bounds",
 )
 sources.page(results, epsilon, settings)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from pages.explore.bounds.charts import concerns, largest_error, state
 from pages.shared import text
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.charts.traces import Figure, drawn_values
+from pages.shared.settings.catalogue import Settings
 
 TITLE = "Does the theory hold here?"
 INTRODUCTION = (
@@ -47,27 +47,20 @@ _STATES = {
 }
 
 
-def headline(
-    results: Results,
-    method: str,
-    here: Mapping[str, Bound],
-    epsilon: float,
-    scale: Scale,
-    plain: bool = False,
-) -> str:
+def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings: Settings) -> str:
     """Return the measured error, and how many of the bounds on this method apply."""
+    method, epsilon, plain = settings["of"], settings["epsilon"], settings["view"] == "board"
     cells = results.measured(method, epsilon)
     most = largest_error(results)
     states = [state(name, bound, most) for name, bound in here.items() if concerns(name, method)]
     middle = text.error(float(np.median([scale.last(cell) for cell in cells]))) if cells else "…"
-    failing, void = states.count("assumption fails"), states.count("void")
     setting = f"{'privacy setting' if plain else 'ε ='} {text.number(epsilon)}"
     return (
         f"At {setting}, {METHODS[method].title} has error {middle} (guessing: {text.short(scale.guess)}). "
         f"Of {text.count(len(states), 'bound', 'bounds')} drawn on it, "
         f"{text.count(states.count('applies'), 'applies', 'apply')}, "
-        f"{text.count(failing, 'rests', 'rest')} on an assumption that fails, and "
-        f"{text.count(void, 'says', 'say')} nothing."
+        f"{text.count(states.count('assumption fails'), 'rests', 'rest')} on an assumption that fails, and "
+        f"{text.count(states.count('void'), 'says', 'say')} nothing."
     )
 
 
@@ -80,12 +73,12 @@ def card_title(name: str, bound: Bound, most: float) -> str:
 def value(bound: Bound) -> str:
     """Return a bound's value, and the probability with which it holds."""
     shown = text.short(bound.final) if math.isfinite(bound.final) else "none, it is void"
-    chance = bound.quantities.get("probability")
-    if chance is None or not (bound.applies or chance <= 0):
-        return f"Value here: {shown}."
+    chance = bound.quantities.get("probability", math.nan)
     if chance <= 0:
-        return f"Value here: {shown}; success probability below zero: says nothing."
-    return f"Value here: {shown}; holds with probability at least {text.short(chance)}."
+        shown += "; success probability below zero: says nothing"
+    elif chance > 0 and bound.applies:
+        shown += f"; holds with probability at least {text.short(chance)}"
+    return f"Value here: {shown}."
 
 
 def assumptions(bound: Bound, plain: bool) -> str:
@@ -110,24 +103,16 @@ def fitted_constant(name: str, method: str, fit: Fitted, setting: float) -> str:
 
 
 def terms(figure: Figure, applies: bool) -> str:
-    """Return the theorem's terms and the measured error in the last round.
-
-    applies: every assumption holds.
-    """
-    last = {trace["name"]: float(drawn_values(trace)[-1]) for trace in figure["data"] if len(trace["y"])}
-    stack = [(name, value) for name, value in last.items() if "ξ" in name]
-    sentences = ["Theorem 4.3 says nothing here."]
-    if stack:
-        parts, below = [], 0.0
-        for name, value in stack:
-            parts.append(f"{name.removeprefix('+ ').partition(' ')[0]} {text.error(value - below)}")
-            below = value
-        but = "" if applies else ", of which an assumption fails here,"
-        sentences = [
-            f"Theorem 4.3{but} in the last round: {text.listed(parts)}, together {text.error(below)}."
-        ]
-    sentences += [f"Measured: {text.error(v)}." for name, v in last.items() if name.endswith(", measured")]
-    return " ".join([*sentences, f"A random guess has {text.short(last['random guess'])}."])
+    """Return the theorem's terms in the last round; applies: every assumption holds."""
+    stack = {trace["name"]: drawn_values(trace)[-1] for trace in figure["data"] if "ξ" in trace["name"]}
+    if not stack:
+        return "Theorem 4.3 says nothing here."
+    each = np.diff([0.0, *stack.values()])
+    names = (name.removeprefix("+ ").partition(" ")[0] for name in stack)
+    parts = [f"{name} {text.error(float(value))}" for name, value in zip(names, each, strict=True)]
+    but = "" if applies else ", of which an assumption fails here,"
+    whole = text.error(float(max(stack.values())))
+    return f"Theorem 4.3{but} in the last round: {text.listed(parts)}, together {whole}."
 
 
 def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool) -> str:
@@ -147,26 +132,7 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool) -> str:
     )
 
 
-def figure_2(figure: Figure) -> str:
-    """Return the overall bound and its largest term at both ends, beside the largest possible error."""
-    *curves, most = figure["data"]
-    whole, *parts = curves
-    ends = []
-    for i in (0, -1):
-        values = {trace["name"]: float(drawn_values(trace)[i]) for trace in parts}
-        bound, epsilon = text.short(drawn_values(whole)[i]), text.number(whole["x"][i])
-        ends.append(f"{bound} at ε = {epsilon}, mostly {max(values, key=lambda name: values[name])}")
-    return (
-        f"The overall bound falls from {ends[0]}, to {ends[1]}. "
-        f"The largest possible error is {text.short(drawn_values(most)[0])}."
-    )
-
-
-def no_constant(reason: Exception) -> str:
-    return f"No constant can be fitted: {reason}."
-
-
-def try_this(settings: Mapping[str, Any]) -> str:
+def try_this(settings: Settings) -> str:
     """Return what to try next."""
     if settings["n"] < 10**8:
         return (

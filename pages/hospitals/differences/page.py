@@ -9,7 +9,6 @@ from pages.shared.background import cache, failed_runs, refresh
 from pages.shared.figure import component
 from pages.shared.reports import downloads, phrases, sources
 from pages.shared.settings import widgets
-from pages.shared.text import markdown
 
 st.title(text.TITLE)
 st.markdown(text.LEAD)
@@ -56,8 +55,7 @@ refresh.while_cells_come(panels, results, next_cell)
 if not synthetic:
     st.header("What is missing, hospital by hospital")
     missing = text.missing()
-    says = markdown.plainly(missing)
-    component.figure(charts.missing(), key="missing figure", save="dppca-missing", says=says)
+    component.figure(charts.missing(), key="missing figure", save="dppca-missing", says=missing)
     st.caption(missing)
 st.markdown(f"**Try this:** {text.try_this(shown)}")
 downloads.downloads(results.table, lambda: charts.joining(shown), "dppca-differences")

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dppca_core.experiments import Recipe
 from dppca_core.experiments.papers import FIGURES, Figure, PaperRun
-from dppca_core.experiments.sweeps import recipe_file
+from dppca_core.experiments.sweeps import recipe_file, run_cells
 from pages.learn.papers import charts, results
 from pages.learn.papers import text as page_text
 from pages.learn.papers.results import Result
@@ -34,7 +34,7 @@ def choose_row(overview: pd.DataFrame) -> None:
         widgets.set_to("run", int(row["run"]))
 
 
-def run_buttons(run: PaperRun, recipe: Recipe) -> None:
+def run_buttons(recipe: Recipe) -> None:
     """Show the buttons that run it again, with the seed and the time it takes."""
     st.markdown("**Run it again here**")
     left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
@@ -42,10 +42,10 @@ def run_buttons(run: PaperRun, recipe: Recipe) -> None:
     for column, quick, label in ((left, True, "A quick version"), (middle, False, "All of it")):
         second = results.second_recipe(recipe, quick, seed)
         column.button(
-            f"{label} (about {sweep_status.duration(results.expected_seconds(second))})",
+            f"{label} (about {sweep_status.duration(run_cells.total_seconds(second))})",
             key=f"again {quick}",
             on_click=sweep_jobs.start,
-            args=(results.slot(run), second),
+            args=(slot, second),
             width="stretch",
         )
     with right:
@@ -54,18 +54,17 @@ def run_buttons(run: PaperRun, recipe: Recipe) -> None:
 
 def panel(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None) -> None:
     """Show the chart with both runs, how far the second one is, and its verdict."""
-    job = results.job(run)
+    job = sweep_jobs.at(slot)
     second = figure.curves(run, job.table()) if job is not None and len(job.table()) else None
     drawn = charts.comparison(figure, recipe, stored.curves, second)
-    verdict = f"{figure.title}: {results.verdict(figure.key, figure.runs.index(run))}"
-    says = page_text.paper(verdict, stored.curves, charts.Y_TITLES[figure.metric])
+    says = page_text.paper(heading, stored.curves, charts.Y_TITLES[figure.metric])
     component.figure(drawn, key="paper figure", says=says)
     if job is None:
         return
     if job.state == "again":  # "Go on" was pressed
-        sweep_jobs.start(results.slot(run), job.recipe)
+        sweep_jobs.start(slot, job.recipe)
         st.rerun()
-    sweep_status.show(job, results.slot(run))
+    sweep_status.show(job, slot)
     if second is not None and not job.running:
         if job.state == "complete":
             verdict = figure.verdict(run, job.table())
@@ -75,9 +74,9 @@ def panel(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None) 
         st.markdown(page_text.agreement(stored.curves, second))
 
 
-def is_running(run: PaperRun) -> bool:
+def is_running() -> bool:
     """Return whether the visitor's second run is under way."""
-    job = results.job(run)
+    job = sweep_jobs.at(slot)
     return job is not None and job.running
 
 
@@ -87,10 +86,9 @@ def source(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None)
         notes = "\n".join(f"- {note}" for note in figure.notes)
         st.markdown(f"**{figure.paper}, {figure.title}.**\n{text.symbols(notes)}")
         if stored.source is None:
-            st.caption(stored.absent or page_text.NO_DRAWS)
+            st.caption(stored.absent or "A formula: nothing is drawn at random.")
             return
         st.markdown(page_text.stored(stored.source))
-        st.caption(page_text.versions(stored.source))
         st.markdown("Without a screen, on all cores or a cluster:")
         command = f"python -m dppca_core.experiments data/recipes/{run.recipe}.json --out {run.recipe}.csv"
         st.code(command, "bash")
@@ -99,11 +97,7 @@ def source(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None)
 
 
 overview = results.overview()
-st.title(page_text.TITLE)
-st.markdown(page_text.introduction(*results.counts()))
-widgets.view_switches(("view",))
-widgets.notices()
-settings = widgets.settings()
+settings = widgets.head(page_text.TITLE, page_text.introduction(*results.counts()))
 plain = settings["view"] == "board"
 choice = catalogue.CHOICES["figure"]
 st.selectbox(
@@ -126,13 +120,15 @@ if len(figure.runs) > 1:
         on_change=lambda: widgets.set_to("run", st.session_state[run_key]),
     )
 run = figure.runs[index]
+slot = f"papers {run.recipe}"  # where the visitor's second run is kept
 stored = results.result(figure.key, index)
 recipe, why_not = results.recipe_of(run)
-st.header(f"{figure.title}: {results.verdict(figure.key, index)}")
+heading = f"{figure.title}: {results.verdict(figure.key, index)}"
+st.header(heading)
 left, right = st.columns(2)
 left.markdown(page_text.claim(figure))
 right.markdown(page_text.reason(run, stored.absent or stored.verdict.because))
-refresh.while_more(lambda: panel(figure, run, stored, recipe), lambda: is_running(run))
+refresh.while_more(lambda: panel(figure, run, stored, recipe), is_running)
 needed = results.needed(figure, stored)
 if needed is not None:
     st.dataframe(needed, hide_index=True)
@@ -140,12 +136,12 @@ if stored.verdict.findings:
     st.markdown("**What was checked on the stored run**")
     st.markdown(page_text.findings(stored.verdict.findings, plain))
 if recipe is not None:
-    run_buttons(run, recipe)
+    run_buttons(recipe)
     varied = results.explorer_settings(recipe)
     if varied is not None and st.button("Vary it in the explorer", key="vary"):
         widgets.set_all(widgets.settings() | varied)
         st.switch_page("explore/explorer/page.py")
-elif run.recipe:
+elif why_not:
     st.info(why_not)
 st.markdown(f"**Try this:** {page_text.try_this(recipe is not None)}")
 downloads.downloads(

@@ -1,7 +1,6 @@
 """Read what the papers page shows of a figure: stored curves and verdicts, and a visitor's second run."""
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +10,9 @@ import streamlit as st
 from dppca_core.experiments import Recipe
 from dppca_core.experiments.papers import FIGURES, Figure, PaperRun, Stored, Verdict, recipe, stored, thinned
 from dppca_core.experiments.papers.beyond import TARGET
-from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.populations.spiked import SpikedModel
 from pages.learn.papers import text
-from pages.shared.background import sweep_jobs
-from pages.shared.background.sweep_jobs import Job
 from pages.shared.settings.catalogue import CHOICES, SYNTHETIC, Settings
 
 QUICK_REPEATS, QUICK_POINTS = 3, 4
@@ -46,11 +42,9 @@ def result(key: str, index: int) -> Result:
 
 
 def recipe_of(run: PaperRun) -> tuple[Recipe | None, str]:
-    """Return the run's recipe, or why it cannot be run here: a formula has none, a table may be absent."""
-    if not run.recipe:
-        return None, "A formula: there is nothing to run."
+    """Return the run's recipe, which a formula has not, or why it cannot be run: a table may be absent."""
     try:
-        return recipe(run.recipe), ""
+        return (recipe(run.recipe) if run.recipe else None), ""
     except ValueError as reason:
         return None, f"{str(reason)[:1].upper()}{str(reason)[1:]}."
 
@@ -86,12 +80,16 @@ def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
     runs = stored_result.source.table
     table = patients_needed(runs, TARGET, level=0.95)
     fewest, most = table["patients"].min(), runs["n"].max()
+
+    def patients(n: float) -> str:
+        return f"{n:,.0f}" if np.isfinite(n) else f"more than {most:,.0f}"
+
     return pd.DataFrame(
         {
             "method": table["label"],
-            f"patients for a median error of {TARGET:g}": [_patients(n, most) for n in table["patients"]],
+            f"patients for a median error of {TARGET:g}": table["patients"].map(patients),
             "95 % interval": [
-                f"{_patients(low, most)} to {_patients(high, most)}" if np.isfinite(low) else ""
+                f"{patients(low)} to {patients(high)}" if np.isfinite(low) else ""
                 for low, high in zip(table["low"], table["high"], strict=True)
             ],
             "times the fewest": [
@@ -103,30 +101,10 @@ def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
     )
 
 
-def _patients(n: float, most: float) -> str:
-    return f"{n:,.0f}" if np.isfinite(n) else f"more than {most:,.0f}"
-
-
-def slot(run: PaperRun) -> str:
-    """Return the slot in which a visitor's second run is kept."""
-    return f"papers {run.recipe}"
-
-
-def job(run: PaperRun) -> Job | None:
-    """Return the visitor's second run, if there is one."""
-    return sweep_jobs.at(slot(run)) if run.recipe else None
-
-
 def second_recipe(first: Recipe, quick: bool, seed: int) -> Recipe:
     """Return the recipe of a second run: all of it, or a few repeats at a few points."""
     whole = replace(first, seed=seed)
     return thinned(whole, QUICK_REPEATS, QUICK_POINTS) if quick else whole
-
-
-@lru_cache(maxsize=128)
-def expected_seconds(recipe: Recipe) -> float:
-    """Return the rough time of a sweep on one core."""
-    return run_cells.total_seconds(recipe)
 
 
 def explorer_settings(recipe: Recipe) -> Settings | None:
@@ -135,13 +113,12 @@ def explorer_settings(recipe: Recipe) -> Settings | None:
     if not isinstance(population, SpikedModel) or population.bulk[0] != 0 or recipe.bound is not None:
         return None
     middle = {axis.name: axis.values[len(axis.values) // 2] for axis in recipe.swept}
-    variants = [dict(variant.options) for variant in recipe.methods if variant.method == "dps_pca"]
-    options = variants[0] if variants else {}
-    values = {name: getattr(recipe, name) for name in ("epsilon", "delta", "n", "providers", "iterations")}
+    options = next((dict(method.options) for method in recipe.methods if method.method == "dps_pca"), {})
+    names = ("epsilon", "delta", "n", "providers", "iterations", "largest_share", "s_hat", "burn_in")
+    names = (*names, "provider_noise", "accounting", "neighbours")
+    values = {name: options.get(name, getattr(recipe, name)) for name in names}
     values |= {name: getattr(population, name) for name in ("d", "k", "s", "spike", "seed")}
-    for name in ("s_hat", "burn_in", "provider_noise", "accounting", "neighbours"):
-        values[name] = options.get(name, getattr(recipe, name))
-    values |= middle | {"bulk": population.bulk[1], "largest_share": recipe.largest_share}
+    values |= middle | {"bulk": population.bulk[1]}
     values["scaling"] = {"bound": "public"}.get(recipe.scaling, recipe.scaling)
     settings = {key: value for key, value in values.items() if value is not None}
     for key in ("epsilon", "delta"):  # the middle of a sweep need not be an option

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from dppca_core.experiments.papers import FIGURES
-from pages.learn.papers.text import INSTEAD
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
 
@@ -18,4 +17,4 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
-PANEL = Panel(instead=INSTEAD)
+PANEL = Panel(instead="This page runs the papers' own settings. The sliders are on the other pages.")

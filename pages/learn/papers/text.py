@@ -11,12 +11,10 @@ from dppca_core.experiments.papers import Figure, Finding, PaperRun, Stored, Ver
 from pages.shared import text
 
 TITLE = "Do we get what the papers got?"
-INSTEAD = "This page runs the papers' own settings. The sliders are on the other pages."
 REPRODUCED = {True: "comes out as printed", False: "does not come out as printed"}
 HOLDS = {True: "holds", False: "does not hold"}
 NOT_RUN = "not run here"
 _MARKUP = re.compile(r"<[^>]+>")
-NO_DRAWS = "A formula: nothing is drawn at random."
 TOO_FEW = "is too few runs to decide"
 
 
@@ -82,7 +80,10 @@ def agreement(first: pd.DataFrame, second: pd.DataFrame) -> str:
 def stored(source: Stored) -> str:
     """Return when and by which command a result was stored, with which seed and versions."""
     versions = ", ".join(f"{name} {value}" for name, value in source.versions.items())
-    return f"Stored {source.date} by `{source.command}`; seed {source.seed}; {versions}."
+    return (
+        f"Stored {source.date} by `{source.command}`; seed {source.seed}; {versions}; recipe "
+        f"{source.fingerprint}. This page runs on Python {platform.python_version()}."
+    )
 
 
 def paper(verdict: str, curves: pd.DataFrame, measure: str) -> str:
@@ -95,10 +96,6 @@ def paper(verdict: str, curves: pd.DataFrame, measure: str) -> str:
         parts.append(f"{name} {ends[0]}" if len(curve) == 1 else f"{name} from {ends[0]} to {ends[1]}")
     drawn = f"{_MARKUP.sub('', measure)}: {'; '.join(parts)}" if parts else "Nothing is stored"
     return f"{verdict}. {drawn}."
-
-
-def versions(source: Stored) -> str:
-    return f"Recipe {source.fingerprint}. This page runs on Python {platform.python_version()}."
 
 
 def reason(run: PaperRun, because: str) -> str:

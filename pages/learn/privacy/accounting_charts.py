@@ -10,7 +10,7 @@ from dppca_core.auditing import outright_publication
 from pages.learn.privacy import accounting_text
 from pages.learn.privacy.view import ROUNDS, Accounted
 from pages.shared.charts import style
-from pages.shared.charts.traces import Trace, axis, band, line, plain_figure, rounded
+from pages.shared.charts.traces import Trace, axis, band, line, marked_line, one_panel, rounded, this_setting
 from pages.shared.settings import catalogue
 
 LOOKS = {
@@ -29,34 +29,25 @@ def published(n: int, delta: float, plain: bool) -> dict[str, Any]:
     counts = [outright_publication.published(n, value) for value in deltas]
     floor, colour = 0.01, "#D55E00"
     reach = [math.log10(floor), math.log10(2 * max(n * deltas[-1], 10.0))]
-    low, high = band(1, "8 of 10 times", colour, deltas)
-    low["y"] = rounded(np.maximum([count.low for count in counts], floor))
-    high |= {"y": rounded(np.maximum([count.high for count in counts], floor)), "showlegend": True}
+    lower, upper = band(1, "8 of 10 times", colour, deltas)
+    lower["y"] = rounded(np.maximum([count.low for count in counts], floor))
+    upper["y"] = rounded(np.maximum([count.high for count in counts], floor))
     expected = line(1, "expected", colour, x=deltas, y=rounded([count.expected for count in counts]))
     expected |= {"showlegend": True, "hovertemplate": "%{x:.1~g}: %{y:.3~g} patients<extra></extra>"}
-    skip: Trace = {"hoverinfo": "skip"}
-    one_patient = line(1, "one patient", style.GUESS, "dot", x=[deltas[0], deltas[-1]], y=[1, 1], **skip)
-    here = line(1, "this setting", "#000000", x=[delta] * 2, y=[10**v for v in reach], **skip)
-    traces = [low, high, expected, one_patient | {"showlegend": True}, here | {"meta": "text-colour"}]
+    ends: Trace = {"x": [deltas[0], deltas[-1]], "y": [1, 1], "hoverinfo": "skip"}
+    one_patient = line(1, "one patient", style.GUESS, "dot", **ends)
+    here = this_setting(1, [delta] * 2, [10**v for v in reach])
+    shown: Trace = {"showlegend": True}
+    traces = [lower, upper | shown, expected, one_patient | shown, here]
     power = {"type": "log", "dtick": 1, "exponentformat": "power", "minexponent": 4}
     title = "chance that privacy fails" if plain else "failure chance δ"
     across = axis(title, range=[-10.2, 0]) | power | {"dtick": 2}
-    return _shorter(plain_figure(traces, across, axis("patients published", range=reach) | power))
+    return _figure(traces, across, axis("patients published", range=reach) | power)
 
 
-def noise(costs: Accounted, plain: bool) -> dict[str, Any]:
-    """Draw the noise of every round, for the whole budget, against the number of rounds."""
-    title = "noise in each round" if plain else "noise σ in each round"
-    return _against_rounds(costs, costs.noise, title, plain)
-
-
-def charged(costs: Accounted, plain: bool) -> dict[str, Any]:
-    """Draw what rounds with one noise are charged, against the number of rounds."""
-    title = "privacy setting that is charged" if plain else "ε charged for this σ"
-    return _against_rounds(costs, costs.charged, title, plain)
-
-
-def _against_rounds(costs: Accounted, table: pd.DataFrame, title: str, plain: bool) -> dict[str, Any]:
+def against_rounds(costs: Accounted, quantity: str, plain: bool) -> dict[str, Any]:
+    """Draw the "noise" of every round, or what rounds with one noise are "charged", against their number."""
+    table: pd.DataFrame = getattr(costs, quantity)
     values = table.to_numpy()
     high = float(values.max())
     low = max(float(values[values > 0].min()), 1e-6 * high)  # where delta covers all, nothing is charged
@@ -64,23 +55,16 @@ def _against_rounds(costs: Accounted, table: pd.DataFrame, title: str, plain: bo
     traces: list[Trace] = []
     for name, look in LOOKS.items():
         y = rounded(table[name].where(table[name] > 10 ** reach[0]).to_numpy())
-        marker = {"symbol": look.symbol, "size": 6, "color": look.colour}
         label = accounting_text.accounting(name, plain)
-        traces.append(
-            line(1, label, look.colour, look.dash, x=list(ROUNDS), y=y, marker=marker, showlegend=True)
-            | {"mode": "lines+markers", "hovertemplate": "%{x} rounds: %{y:.3~g}"}
-        )
-    y = [10**value for value in reach]
-    here = line(1, "this setting", "#000000", x=[costs.steps] * 2, y=y, meta="text-colour", hoverinfo="skip")
-    up = axis(title, range=reach, type="log") | {"exponentformat": "power", "minexponent": 4, "dtick": 1}
-    if reach[1] - reach[0] < 1.5:
-        up |= {"dtick": "D2"}
+        hover = {"hovertemplate": "%{x} rounds: %{y:.3~g}"}
+        traces.append(marked_line(label, look, list(ROUNDS), y, 6, **hover))
+    here = this_setting(1, [costs.steps] * 2, [10**value for value in reach])
+    up = axis(accounting_text.QUANTITIES[quantity][plain], range=reach, type="log", minexponent=4)
+    up |= {"exponentformat": "power", "dtick": "D2" if reach[1] - reach[0] < 1.5 else 1}
     across = axis("rounds" if plain else "rounds T", type="log", range=[-0.03, math.log10(56)])
     across |= {"tickvals": [1, 2, 5, 10, 20, 50], "ticktext": ["1", "2", "5", "10", "20", "50"]}
-    return _shorter(plain_figure([*traces, here], across, up))
+    return _figure([*traces, here], across, up)
 
 
-def _shorter(figure: dict[str, Any]) -> dict[str, Any]:
-    figure["layout"] |= {"height": 430}
-    figure["layout"]["legend"] |= {"y": -0.18, "traceorder": "normal"}
-    return figure
+def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace) -> dict[str, Any]:
+    return one_panel(traces, legend_at=-0.18, height=430, xaxis=xaxis, yaxis=yaxis)

@@ -7,18 +7,17 @@ import pandas as pd
 from dppca_core.accounting import gaussian
 from dppca_core.accounting.compare import ACCOUNTINGS
 from dppca_core.auditing import outright_publication, tradeoff_curves
-from dppca_core.auditing.cases.planted import LONG_ROW
 from dppca_core.auditing.lower_bound import LowerBound
+from dppca_core.experiments.demonstrations.attacks import AttackDraws
 from dppca_core.privacy import Budget
 from pages.learn.privacy.attack_text import at, figures, share
 from pages.learn.privacy.view import ROUNDS, Accounted, Attack
 from pages.shared import text
+from pages.shared.settings.catalogue import CHOICES
 
-_BUGS = {
-    "half": "noise of half its size",
-    "sensitivity": "one patient's influence taken for 1 instead of √2",
-    "shared": "one noise for two hospitals, seen together over two rounds,",
-    "unclipped": f"a record of length {LONG_ROW:g} that nobody clipped to 1",
+QUANTITIES = {  # by whether in plain words
+    "noise": {True: "noise in each round", False: "noise σ in each round"},
+    "charged": {True: "privacy setting charged", False: "ε charged"},
 }
 _PLAIN_TITLES = {
     "printed": "as printed in the paper",
@@ -32,9 +31,8 @@ _PLAIN_TITLES = {
 def failure(n: int, budget: Budget, plain: bool) -> str:
     """Return what delta lets happen among n patients."""
     published = outright_publication.published(n, budget.delta)
-    expected = published.expected
-    chance = text.one_in(budget.delta) if plain else text.number(budget.delta)
-    name = f"a chance of {chance}" if plain else f"probability δ = {chance}"
+    expected, delta = published.expected, budget.delta
+    name = f"a chance of {text.one_in(delta)}" if plain else f"probability δ = {text.number(delta)}"
     few = text.number(float(f"{expected:.2g}")) if expected < 100 else f"{expected:,.0f}"
     close = f" That is no protection: keep {'this chance' if plain else 'δ'} well below 1 in {n:,}."
     return (
@@ -63,17 +61,13 @@ def accounting(name: str, plain: bool) -> str:
 def rounds(costs: Accounted, budget: Budget, plain: bool) -> str:
     """Return which accounting needs how much more noise, and where advanced composition beats adding up."""
     order = sorted((name for name in ACCOUNTINGS if name != "exact"), key=costs.ratio)
-    first, *others = ((_in_sentence(name, plain), figures(costs.ratio(name))) for name in order)
-    asked = f"{first[0]} takes {first[1]} times as much, {', '.join(' '.join(pair) for pair in others)}"
-    count = text.count(costs.steps, "round", "rounds")
-    several = costs.steps > 1
+    others = "; ".join(f"{accounting(name, plain)} {figures(costs.ratio(name))} times" for name in order)
     needs = (
-        f"**{count} at {at(budget, plain)} {'need' if several else 'needs'} noise of "
-        f"{figures(costs.std)}{' in each' if several else ''}, counted exactly. To be as safe, {asked}.**"
+        f"**At {at(budget, plain)}, {text.count(costs.steps, 'round needs', 'rounds each need')} noise of "
+        f"{figures(costs.std)}, counted exactly. Other ways of counting need more to be as safe: {others}.**"
     )
-    noise = costs.noise
+    noise, basic = costs.noise, accounting("basic", plain).lower()
     better = [t for t in ROUNDS if noise["advanced"][t] < noise["basic"][t]]
-    basic = _in_sentence("basic", plain)
     if costs.steps in better:
         return f"{needs} Advanced composition needs less than {basic} here."
     if not better:
@@ -86,79 +80,46 @@ def rounds(costs: Accounted, budget: Budget, plain: bool) -> str:
 
 def moves(costs: Accounted, columns: int) -> str:
     """Return what the noise is calibrated to."""
-    by = "√2" if costs.sensitivity > 1 else "1"
     return (
-        f"σ is on the scale of sums over a hospital's patients. One patient moves a message of "
-        f"{text.count(columns, 'column', 'columns')} by at most {by}; Ge et al. count 2."
+        "σ is on the scale of sums over a hospital's patients. One patient moves a message of "
+        f"{text.count(columns, 'column', 'columns')} by at most {'√2' if costs.sensitivity > 1 else '1'}; "
+        "Ge et al. count 2."
     )
-
-
-def _in_sentence(name: str, plain: bool) -> str:
-    title = accounting(name, plain)
-    if name == "printed":
-        return "the printed formula"
-    return title if plain or name == "zcdp" else title[:1].lower() + title[1:]
 
 
 def charges(costs: Accounted, plain: bool) -> pd.DataFrame:
     """Return the noise that each accounting needs, and what it charges for the exact noise."""
-    names = list(ACCOUNTINGS)
     noise, charged = costs.noise.loc[costs.steps], costs.charged.loc[costs.steps]
-    symbol, cost = ("noise in each round", "setting charged") if plain else ("σ in each round", "ε charged")
-    return pd.DataFrame(
-        {
-            "counted": [accounting(name, plain) for name in names],
-            symbol: [figures(float(noise[name])) for name in names],
-            "times the exact": [figures(costs.ratio(name)) for name in names],
-            f"{cost} for the exact noise": [figures(float(charged[name])) for name in names],
-        }
-    )
+    spent, asked = (words[plain] for words in QUANTITIES.values())
+    columns = {spent: noise, "times the exact": noise / costs.std, f"{asked} for the exact noise": charged}
+    shown = pd.DataFrame(columns).map(figures)
+    shown.insert(0, "counted", [accounting(str(name), plain) for name in shown.index])
+    return shown
 
 
-def charged(costs: Accounted, plain: bool) -> str:
-    """Return what each accounting charges for the exact noise of the chosen rounds, the least first."""
-    charges = costs.charged.loc[costs.steps].sort_values()
-    parts = [f"{accounting(str(name), plain)} {text.short(v)}" for name, v in charges.items()]
-    count = text.count(costs.steps, "round", "rounds")
-    quantity = "privacy setting" if plain else "ε"
-    return f"What {count} with the same noise would be charged, as {quantity}: {'; '.join(parts)}."
-
-
-def not_planted(reason: str) -> str:
-    return f"Nothing is planted: {reason}."
-
-
-def audited(
-    honest: LowerBound,
-    broken: LowerBound | None,
-    bug: str,
-    mu: float,
-    true_epsilon: float,
-    budget: Budget,
-    draws: int,
-) -> str:
-    """Return what the audit proves of the program as it is, and with the bug; mu: that of the bug."""
-    promised = f"{budget.epsilon:g}"
-    cases = round(1 / honest.alpha)
+def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: AttackDraws, count: int) -> str:
+    """Return what an audit of so many draws proves of the program as it is, and with the bug."""
+    budget, cases = draws.attacked.budget, round(1 / honest.alpha)
+    promise = f"the promise of {budget.epsilon:g}"
     rate = f"Such an audit accuses a program that keeps its promise in at most 1 of {cases} cases."
-    shows = f"From {draws:,} releases with the patient and as many without, the audit shows"
-    proves = f"{shows} at least {figures(honest.epsilon)}"
+    shows = f"From {count:,} releases with the patient and as many without, the audit shows"
+    first = f"**{shows} at least {figures(honest.epsilon)}, which does not contradict {promise}.**"
     if honest.epsilon > budget.epsilon:
         first = (
-            f"**{proves}: the promise of {promised} is refuted without any planted mistake.** "
-            f"As printed, the noise truly gives {figures(true_epsilon)}."
+            f"**{shows} at least {figures(honest.epsilon)}: {promise} is refuted without any planted "
+            f"mistake.** As printed, the noise truly gives {figures(draws.case.epsilon)}."
         )
-    else:
-        first = f"**{proves}, which does not contradict the promise of {promised}.**"
     if broken is None:
         return f"{first} {rate}"
+    mu = draws.drawn(bug).mu
     true = gaussian.epsilon_of(1 / mu, budget.delta) if mu < math.inf else math.inf
-    given = "no finite number" if true == math.inf else figures(true)
-    second = f"With {_BUGS[bug]} it shows at least {figures(broken.epsilon)}"
+    given = f"The true value is {'no finite number' if true == math.inf else figures(true)}"
+    mistake = CHOICES["audit.bug"].option(bug, plain=True)
+    second = f"With the planted mistake, {mistake}, it shows at least {figures(broken.epsilon)}"
     if broken.epsilon > budget.epsilon:
-        second = f"**{second}: the promise is refuted.** The true value is {given}."
+        second = f"**{second}: the promise is refuted.** {given}."
     elif true <= budget.epsilon:
-        second += f". The true value is {given}: the noise is so large that even so the promise is kept."
+        second += f". {given}: the noise is so large that even so the promise is kept."
     else:
-        second += f". The true value is {given}, which so few releases do not show: draw more."
+        second += f". {given}, which so few releases do not show: draw more."
     return f"{first} {second} {rate}"

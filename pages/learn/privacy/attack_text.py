@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from dppca_core.auditing import membership, tradeoff_curves
+from dppca_core.experiments.demonstrations.attacks import AttackDraws
 from dppca_core.experiments.demonstrations.neighbours import PATIENTS, Picture
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from pages.learn.privacy.settings import NO_BUG
 from pages.learn.privacy.view import LEVEL, Attack
 from pages.shared import text
-from pages.shared.text.privacy_phrases import sides
+from pages.shared.settings.catalogue import CHOICES
 
 TITLE = "What can an attacker learn about one patient?"
 INTRODUCTION = (
@@ -49,90 +50,78 @@ def at(budget: Budget, plain: bool) -> str:
     return f"ε = {text.number(budget.epsilon)}, δ = {text.number(budget.delta)}"
 
 
-def headline(attack: Attack, true_epsilon: float, budget: Budget, method: str) -> str:
+def headline(attack: Attack, draws: AttackDraws) -> str:
     """Return the odds of the epsilon that this noise truly keeps, and those of the best attack on it."""
+    budget, true_epsilon = draws.attacked.budget, draws.case.epsilon
     kept = budget.epsilon if abs(true_epsilon / budget.epsilon - 1) <= 1e-6 else true_epsilon
-    promised = text.even_odds(tradeoff_curves.best_guess(kept, budget.delta))
     ends = text.even_odds(tradeoff_curves.gaussian_guess(attack.mu))
-    title, asked, true = METHODS[method].title, text.number(budget.epsilon), figures(true_epsilon)
-    sentences = [text.odds(kept, budget.delta, budget.neighbours)]
+    title = METHODS[draws.attacked.method].title
+    asked, true = text.number(budget.epsilon), figures(true_epsilon)
+    odds = text.odds(kept, budget.delta, budget.neighbours)
     if kept > budget.epsilon:
-        sentences.append(f"The noise of {title} does not keep its promise of {asked}: it truly gives {true}.")
+        odds += f" The noise of {title} does not keep its promise of {asked}: it truly gives {true}."
     elif kept < budget.epsilon:
-        sentences.append(f"The noise of {title} is set for {asked} and truly gives {true}.")
-    if ends == promised:
-        sentences.append(f"That is what the best attack on the messages of {title} comes to.")
-    else:
-        sentences.append(f"The best attack on the messages of {title} comes to {ends}.")
-    return " ".join(sentences)
+        odds += f" The noise of {title} is set for {asked} and truly gives {true}."
+    return f"{odds} The best attack on the messages of {title} comes to {ends}."
 
 
 def experiment(picture: Picture, limit: float, budget: Budget, plain: bool) -> str:
     """Return what the picture shows, over all its releases."""
     count = len(picture.here)
-    change = (
-        "one patient is replaced by another" if picture.instead is not None else "one patient is left out"
-    )
+    change = "left out" if picture.instead is None else "replaced by another"
     return (
-        f"**Two data sets of {PATIENTS} patients, alike except that {change}.** From each, a noisy summary "
-        f"is published {count} times by {METHODS['analyze_gauss'].title} at {at(budget, plain)}; its main "
-        f"direction is drawn. The attacker knows everybody else's data, and of these {2 * count} releases "
-        f"gives {right_guesses(picture, limit, count)} to the right data set. A coin gives about {count}."
+        f"**Two data sets of {PATIENTS} patients, alike except that one patient is {change}.** From each, a "
+        f"noisy summary is published {count} times by {METHODS['analyze_gauss'].title} at "
+        f"{at(budget, plain)}; its main direction is drawn. The attacker knows everybody else's data, and of "
+        f"these {2 * count} releases gives {picture.right_guesses(limit)} to the right data set. A coin "
+        f"gives about {count}."
     )
-
-
-def right_guesses(picture: Picture, limit: float, count: int) -> int:
-    """Return how often the attacker is right on the first `count` pairs of releases."""
-    with_patient = sum(release.read > limit for release in picture.here[:count])
-    return with_patient + sum(release.read <= limit for release in picture.there[:count])
 
 
 def frames(picture: Picture, limit: float) -> list[dict[str, Any]]:
     """Return what each frame says, and how the figure is read aloud."""
     count = len(picture.here)
-    first, second = (side.lower() for side in sides(picture.instead is not None))
+    first, second = (side.lower() for side in text.sides(picture.instead is not None))
     frames = []
     for index, (here, there) in enumerate(zip(picture.here, picture.there, strict=True), 1):
         guesses = [first if release.read > limit else second for release in (here, there)]
         notes = (
             f"Release {index}: {first} the attacker reads {here.read:.2f} and says “{guesses[0]}”; "
             f"{second} {there.read:.2f} and says “{guesses[1]}”. Right so far: "
-            f"{right_guesses(picture, limit, index)} of {2 * index}."
+            f"{picture.right_guesses(limit, index)} of {2 * index}."
         )
         spoken = f"Two data sets that differ in one patient, {index} of {count} releases. {notes}"
         frames.append({"at": f"{index} of {count}", "notes": notes, "sentence": "", "spoken": spoken})
     return frames
 
 
-def chosen(attack: Attack, plain: bool) -> str:
-    """Return the calculated error rates of the chosen test."""
-    scale = " on the scale below" if plain else " standard deviations"
+def chosen(attack: Attack, budget: Budget) -> str:
+    """Return how far apart the two laws are, and the calculated error rates of the chosen test."""
+    least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
     return (
-        f"The attacker says “with” above {attack.limit:.2f}{scale}. At {100 * attack.alarms:g} % false "
-        f"alarms every test misses {share(attack.misses)} or more."
+        f"What is read lies around 0 without the patient and around {text.short(attack.mu)} with, where 1 is "
+        f"the spread of the noise. The attacker says “with” above {attack.limit:.2f}. At "
+        f"{100 * attack.alarms:g} % false alarms every test misses {share(attack.misses)} or more. The "
+        f"promise alone demands {share(least)}."
     )
 
 
 def measured(attack: Attack, draws: int) -> str:
     """Return what the live attack measured, and whether the exact curve passes through its intervals."""
     rates, silent = attack.measured, attack.silent
-    curve = (
-        "The exact curve passes through these intervals."
-        if membership.on_curve(rates, attack.mu)
-        else "The exact curve misses these intervals, as chance alone makes it in at most 1 of 20 attacks."
-    )
+    curve = "The exact curve passes through these intervals."
+    if not membership.on_curve(rates, attack.mu):
+        curve = "The exact curve misses these intervals, as chance alone makes it in at most 1 of 20 attacks."
     least = 1 - (silent.false_alarm_span[1] + silent.miss_span[1]) / 2
-    clear = (
-        f"Without noise the attacker is right every time (at least {100 * least:.1f} %)."
-        if silent.right == 1
-        else f"Without noise the attacker is right {_measured(silent.right)} of the time."
-    )
+    clear = f"{_measured(silent.right)} of the time"
+    if silent.right == 1:
+        clear = f"every time (at least {100 * least:.1f} %)"
     return (
         f"**Attacked here, {draws:,} times with the patient and {draws:,} times without:** "
         f"{_measured(rates.false_alarms, rates.false_alarm_span)} false alarms, "
         f"{_measured(rates.misses, rates.miss_span)} misses. {curve} "
-        f"From 50:50 this attack was right {_measured(rates.right)} of the time. {clear} Both intervals hold "
-        f"at once in {round(20 * LEVEL)} of 20 attacks."
+        f"From 50:50 this attack was right {_measured(rates.right)} of the time. Without noise the attacker "
+        f"is right {clear}. Both intervals hold at once in {round(20 * LEVEL)} of 20 attacks."
     )
 
 
@@ -163,34 +152,11 @@ def attacked(method: str, settings: Mapping[str, Any]) -> str:
     )
 
 
-def readings(attack: Attack) -> str:
-    """Return how far apart the two laws are, and the two errors of the chosen line."""
-    return (
-        f"What is read lies around 0 without the patient and around {text.short(attack.mu)} with the "
-        f"patient, in standard deviations of the noise. A line at {attack.limit:.2f} gives "
-        f"{share(attack.alarms)} false alarms and {share(attack.misses)} misses."
-    )
-
-
-def errors(attack: Attack, budget: Budget) -> str:
-    """Return the misses of the chosen test by calculation, by the promise and as measured."""
-    rates = attack.measured
-    least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
-    return (
-        f"At {share(attack.alarms)} false alarms the best test of this noise misses {share(attack.misses)}; "
-        f"the promise demands at least {share(least)}. Measured: {share(rates.false_alarms)} false alarms "
-        f"and {share(rates.misses)} misses. A random guess would miss {share(1 - attack.alarms)}."
-    )
-
-
 def try_this(settings: Mapping[str, Any], refuted: bool) -> str:
     """Return what to try next."""
+    bug, epsilon = (CHOICES[key].name(settings["view"] == "board") for key in ("audit.bug", "epsilon"))
     if settings["audit.bug"] == NO_BUG:
-        planted = "Mistake planted" if settings["view"] == "board" else "Planted bug"
-        return (
-            f"set *{planted}* to noise half as large, and see whether the audit notices from releases alone."
-        )
+        return f"set *{bug}* to noise half as large, and see whether the audit notices from releases alone."
     if not refuted:
         return "draw more releases: the more there are, the smaller a mistake the audit sees."
-    name = "Privacy" if settings["view"] == "board" else "Privacy loss ε"
-    return f"move *{name}* to the left until the audit no longer sees the mistake."
+    return f"move *{epsilon}* to the left until the audit no longer sees the mistake."

@@ -12,20 +12,14 @@ from pages.shared.background import cache, failed_runs
 from pages.shared.figure import component
 from pages.shared.reports import downloads
 from pages.shared.settings import widgets
-from pages.shared.text import markdown
 
 
 def show(figure: dict[str, Any], name: str, says: str, save: str = "") -> None:
     """Show a figure and what it says to those who do not see it."""
-    component.figure(figure, key=f"{name} figure", save=f"dppca-{save or name}", says=markdown.plainly(says))
+    component.figure(figure, key=f"{name} figure", save=f"dppca-{save or name}", says=says)
 
 
-st.title(attack_text.TITLE)
-st.markdown(attack_text.INTRODUCTION)
-widgets.view_switches(("view",))
-with st.container():  # always there: what follows must keep its position, or the figure is built again
-    widgets.notices()
-settings = widgets.settings()
+settings = widgets.head(attack_text.TITLE, attack_text.INTRODUCTION)
 plain, method = settings["view"] == "board", settings["attack.method"]
 budget, n, asked = view.budget(settings), patients(settings), settings["attack.draws"]
 draws = cache.attack_draws(view.attack_setting(settings))
@@ -33,14 +27,9 @@ attack = view.attack(draws, settings["attack.alarms"], asked)
 bug, why_no_bug = view.bug(settings)
 honest = view.audit(draws, "true", asked)
 broken = view.audit(draws, bug, asked) if bug else None
-true_epsilon = draws.case.epsilon
-if attack is None:
-    st.markdown(f"**{failed_runs.NO_ANSWER}**")
-else:
-    st.markdown(f"**{attack_text.headline(attack, true_epsilon, budget, method)}**")
-for column, key in zip(st.columns(3), ("attack.method", "attack.alarms", "attack.draws"), strict=True):
-    with column:
-        widgets.choose(key)
+headline = failed_runs.NO_ANSWER if attack is None else attack_text.headline(attack, draws)
+st.markdown(f"**{headline}**")
+widgets.choose_beside("attack.method", "attack.alarms", "attack.draws")
 failed_runs.show(draws.failed)
 if attack is None or honest is None:
     st.stop()
@@ -49,17 +38,18 @@ count = len(attack.here)  # fewer than asked for where some have failed
 st.header("One patient more or less")
 picture = neighbours.picture(budget, seed=settings["seed"])
 st.markdown(attack_text.experiment(picture, attack.limit, budget, plain))
-releases = attack_charts.releases(picture, attack.limit, plain)
+releases = attack_charts.releases(picture, attack.limit)
 component.figure(releases, key="releases figure", save="dppca-releases")
 
 st.header("The attacker's best test")
-st.markdown(attack_text.chosen(attack, plain))
+chosen, measured = attack_text.chosen(attack, budget), attack_text.measured(attack, count)
+st.markdown(chosen)
 left, right = st.columns(2)
 with left:
-    show(attack_charts.readings(attack, plain), "readings", attack_text.readings(attack))
+    show(attack_charts.readings(attack), "readings", chosen)
 with right:
-    show(attack_charts.errors(attack, budget, plain), "errors", attack_text.errors(attack, budget))
-st.markdown(attack_text.measured(attack, count))
+    show(attack_charts.errors(attack, budget, plain), "errors", f"{chosen} {measured}")
+st.markdown(measured)
 st.caption(attack_text.attacked(method, settings))
 
 st.header("What the chance of failure lets happen" if plain else "What δ lets happen")
@@ -75,10 +65,9 @@ comparison = accounting_text.rounds(rounds, budget, plain)
 st.markdown(comparison)
 left, right = st.columns(2)
 with left:
-    show(accounting_charts.noise(rounds, plain), "noise", comparison, "rounds-noise")
+    show(accounting_charts.against_rounds(rounds, "noise", plain), "noise", comparison, "rounds-noise")
 with right:
-    says = accounting_text.charged(rounds, plain)
-    show(accounting_charts.charged(rounds, plain), "charged", says, "rounds-cost")
+    show(accounting_charts.against_rounds(rounds, "charged", plain), "charged", comparison, "rounds-cost")
 st.table(accounting_text.charges(rounds, plain), hide_index=True, border="horizontal")
 if not plain:
     st.caption(accounting_text.moves(rounds, settings["k"]))
@@ -88,14 +77,13 @@ left, right = st.columns([2, 3], vertical_alignment="bottom")
 with left:
     widgets.choose("audit.bug")
 if why_no_bug:
-    right.info(accounting_text.not_planted(why_no_bug))
-bars = [("audit shows at least", honest.epsilon)]
+    right.info(f"Nothing is planted: {why_no_bug}.")
+bars = {"audit shows at least": honest.epsilon}
 if broken is not None:
-    bars.append(("with the mistake planted", broken.epsilon))
-mu = draws.drawn(bug).mu if bug and broken is not None else attack.mu
-verdict = accounting_text.audited(honest, broken, bug or "", mu, true_epsilon, budget, count)
+    bars["with the mistake planted"] = broken.epsilon
+verdict = accounting_text.audited(honest, broken, bug or "", draws, count)
 st.markdown(verdict)
-show(attack_charts.audits(budget.epsilon, true_epsilon, bars, plain), "audit", verdict)
+show(attack_charts.audits(budget.epsilon, draws.case.epsilon, bars, plain), "audit", verdict)
 
 refuted = broken is not None and broken.epsilon > budget.epsilon
 st.markdown(f"**Try this:** {attack_text.try_this(settings, refuted)}")

@@ -25,22 +25,17 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         "unclipped": "a record three times too long",
     }
     plainly = bugs | {"sensitivity": "one patient's influence underrated"}
+    accepted = ("False alarms accepted", "False alarms the attacker accepts")
     draws = (1000, 5000, 20_000)
     return [
         Choice("attack.method", "Messages of", "Messages of", METHODS_ATTACKED, "dps_pca", titles),
-        Choice(
-            *("attack.alarms", "False alarms accepted", "False alarms the attacker accepts"),
-            *(FALSE_ALARMS, 0.2, shares),
-        ),
+        Choice("attack.alarms", *accepted, FALSE_ALARMS, 0.2, shares),
         Choice("attack.draws", "Releases drawn", "Releases drawn", draws, 5000),
         Choice("audit.bug", "Planted bug", "Mistake planted", tuple(bugs), NO_BUG, bugs, plain_words=plainly),
     ]
 
 
-_UNUSED = (
-    *("providers", "d", "s", "s_hat", "burn_in", "provider_noise", "largest_share", "scaling", "spike"),
-    *("bulk", "start", "repeats", "metric", "scale"),
-)
+_USED = ("data", "epsilon", "delta", "n", "k", "iterations", "accounting", "neighbours", "seed")
 
 
 def patients(settings: Mapping[str, Any]) -> int:
@@ -51,7 +46,7 @@ def patients(settings: Mapping[str, Any]) -> int:
 
 def unused(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the shared controls that make no difference here, with the reason."""
-    reasons = dict.fromkeys(_UNUSED, "not used here")
+    reasons = {key: "not used here" for key in settings if key not in _USED}
     if settings["data"] in TABLES:
         reasons["n"] = f"{patients(settings):,} in the table"
     return reasons

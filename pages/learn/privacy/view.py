@@ -23,8 +23,7 @@ ROUNDS = (*range(1, 21), 25, 30, 40, 50)  # the options of the control
 
 def budget(settings: Mapping[str, Any]) -> Budget:
     """Return the promise that the sliders are set to."""
-    names = {"neighbours": settings["neighbours"], "accounting": settings["accounting"]}
-    return Budget(settings["epsilon"], settings["delta"], **names)
+    return Budget(**{name: settings[name] for name in ("epsilon", "delta", "neighbours", "accounting")})
 
 
 def attack_setting(settings: Mapping[str, Any]) -> AttackSetting:

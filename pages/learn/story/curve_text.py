@@ -11,53 +11,44 @@ from pages.shared import text
 def _finding(curve: Curve) -> tuple[str, str]:
     """Return what noise does to the error, and what follows from it."""
     setting, now, without = curve.setting, curve.now, curve.without
-    alike = error(now) == error(without)
+    alike, share = error(now) == error(without), glossary.share_of_guess(now, setting)
     if useless(without, setting):
         sentence = f"The error is {error(now)}, and even without noise it is {error(without)}."
         return sentence, glossary.why_unseen(setting)
     if useless(now, setting):
-        share = f"That is {glossary.share_of_guess(now, setting)}, and of little use."
+        follows = f"That is {share}, and of little use."
         if any(curve.useful[: curve.here]):  # with more noise for its size, and yet better
-            return f"Here the answer fails: the error is {error(now)}.", f"{share} Noise alone is not why."
-        return f"Here privacy costs too much: the error is {error(now)}.", share
-    if now < NEARLY_FREE * without:
-        both = "with noise and without" if alike else f"and {error(without)} without noise"
-        finding = f"Here privacy is almost free: error {error(now)}, {both}."
-        return finding, "What is left does not come from noise."
-    more = (
-        f"Noise makes it {glossary.times(now / without)} as large."
-        if without > 1e-6
-        else "Noise makes nearly all of it."
-    )
+            return f"Here the answer fails: the error is {error(now)}.", f"{follows} Noise alone is not why."
+        return f"Here privacy costs too much: the error is {error(now)}.", follows
     both = ", with noise and without." if alike else f". Without noise it is {error(without)}."
-    return f"The error is {error(now)}{both}", f"{more} It is {glossary.share_of_guess(now, setting)}."
+    if now < NEARLY_FREE * without:
+        finding = f"Here privacy is almost free: error {error(now)}{both}"
+        return finding, "What is left does not come from noise."
+    follows = "Noise makes nearly all of it."
+    if without > 1e-6:
+        follows = f"Noise makes it {glossary.times(now / without)} as large."
+    return f"The error is {error(now)}{both}", f"{follows} It is {share}."
 
 
 def cost(curve: Curve) -> StepText:
     """Return step 5."""
     finding, follows = _finding(curve)
-    return StepText(
-        finding,
-        (follows, _useful(curve)),
-        (glossary.ERROR, glossary.GUESS, glossary.NOISE, glossary.SETTING),
-        _try_cost(curve),
-    )
+    terms = (glossary.ERROR, glossary.GUESS, glossary.NOISE, glossary.SETTING)
+    return StepText(finding, (follows, _useful(curve)), terms, _try_cost(curve))
 
 
 def _useful(curve: Curve) -> str:
     """Return at which privacy settings the answer is of use; more noise need not always mean more error."""
-    useful, settings = curve.useful, [text.number(setting) for setting in curve.at]
-    if not any(useful):
+    useful = [text.number(setting) for setting, use in zip(curve.at, curve.useful, strict=True) if use]
+    if not useful:
         return "No setting up to 10 gives a useful answer."
-    first = useful.index(True)
-    if not all(useful[first:]):
-        last = len(useful) - 1 - useful[::-1].index(True)
-        if first == last:
-            return f"Only a setting of {settings[first]} gives a useful answer here."
-        return f"Useful answers lie between settings of {settings[first]} and {settings[last]}."
-    if first == 0:
+    if all(curve.useful):
         return "Every setting drawn here gives a useful answer."
-    return f"Below a setting of about {settings[first]}, noise drowns the pattern."
+    if all(curve.useful[-len(useful) :]):
+        return f"Below a setting of about {useful[0]}, noise drowns the pattern."
+    if len(useful) == 1:
+        return f"Only a setting of {useful[0]} gives a useful answer here."
+    return f"Useful answers lie between settings of {useful[0]} and {useful[-1]}."
 
 
 def _try_cost(curve: Curve) -> str:
@@ -67,13 +58,11 @@ def _try_cost(curve: Curve) -> str:
     control = "*Patterns to find*" if table else "*Measurements per patient*"
     if not any(useful):
         return f"move {control} to the left. Does any setting become useful?"
-    start = "move *Privacy setting* to the"
     if all(useful):
-        return f"{start} left. Does the ring come near the long dashes? Then move {control}."
+        return f"move *Privacy setting* to the left. Does the ring near the long dashes? Then move {control}."
     right = all(useful[:here]) if useful[here] else any(useful[here:])
-    return (
-        f"{start} {'right' if right else 'left'} until the ring meets the long dashes, then move {control}."
-    )
+    move = f"move *Privacy setting* to the {'right' if right else 'left'}"
+    return f"{move} until the ring meets the long dashes, then move {control}."
 
 
 def bought(curve: Curve) -> StepText:
@@ -103,18 +92,14 @@ def _enough(curve: Curve) -> str:
         table = isinstance(setting.population, str)
         most = f"all {setting.n:,}" if table else text.patients(at[-1])
         return f"Even {most} patients do not make privacy free."
-    since = f"From about {text.patients(_round_up(relaxed))} patients on"
+    # Round up to one digit: more is not known from a few runs, and fewer patients may not do.
+    unit = 10.0 ** math.floor(math.log10(relaxed))
+    since = f"From about {text.patients(math.ceil(relaxed / unit) * unit)} patients on"
     if useless(curve.free[-1].middle, setting):
         return f"{'At any size' if relaxed <= at[0] else since}, noise hardly adds to that."
     if relaxed <= at[curve.here]:
         return "More patients cost nothing in privacy."
     return f"{since}, privacy is almost free."
-
-
-def _round_up(value: float) -> float:
-    """Round up to one digit: more is not known from a few runs, and fewer patients may not do."""
-    unit = 10.0 ** math.floor(math.log10(value))
-    return math.ceil(value / unit) * unit
 
 
 def _try_bought(curve: Curve) -> str:
@@ -125,5 +110,4 @@ def _try_bought(curve: Curve) -> str:
         return "move *Patients in total* to the right. Does the ring ever come below the long dashes?"
     if curve.relaxed is not None and curve.at[0] < curve.relaxed <= curve.at[curve.here]:
         return "move *Patients in total* to the left until the lines part. Where would you stop?"
-    then = "then move *Patients in total* until the ring is low again"
-    return f"move *Privacy setting* to the left, {then}."
+    return "move *Privacy setting* to the left, then move *Patients in total* until the ring is low again."

@@ -1,4 +1,4 @@
-"""The story's terms: titles, protocols, a glossary, and errors in words. No Streamlit here."""
+"""The story's terms: protocols, a glossary, and errors in words. No Streamlit here."""
 
 from typing import NamedTuple
 
@@ -6,17 +6,6 @@ from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.learn.story.settings import OFFERED_PROTOCOLS
 from pages.learn.story.view import TOO_MUCH, guess
 from pages.shared import text
-
-TITLES = (
-    "Why work together at all?",
-    "Why not just share the totals?",
-    "What is it that we want to share?",
-    "How does noise protect a patient?",
-    "What does noise cost?",
-    "Do more patients buy it back?",
-    "Who sees what?",
-    "What would we release, and at what cost?",
-)
 
 PROTOCOL_TITLES = {protocol: words.capitalize() for protocol, words in OFFERED_PROTOCOLS.items()}
 SERVER_SEES = {
@@ -37,10 +26,7 @@ SERVER = ("Server", "the computer that adds up what hospitals send.")
 SEALED = ("Sealed sum", "hospitals hide their numbers from all. Only the sum can be read.")
 GLOSSARY = (PATTERN, ERROR, GUESS, TOTAL, WEIGHT, NOISE, SPY, SETTING, SERVER, SEALED)
 # What a step's controls are called, where the story has its own words.
-CONTROLS = {
-    "k": "Patterns to find",
-    "epsilon": "Privacy setting",
-}
+CONTROLS = {"k": "Patterns to find", "epsilon": "Privacy setting"}
 
 
 class StepText(NamedTuple):

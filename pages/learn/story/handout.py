@@ -7,8 +7,7 @@ from string import Template
 
 import streamlit as st
 
-from pages.learn.story import charts, glossary, sources, text, view
-from pages.learn.story import slides as page_slides
+from pages.learn.story import charts, glossary, slides, sources, text, view
 from pages.learn.story.settings import STEPS
 from pages.learn.story.view import Decision, Weights
 from pages.shared.charts import style
@@ -16,7 +15,6 @@ from pages.shared.reports import html_report
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings.catalogue import Settings
 
-PAGE = "story"
 TITLE = "Should we release a pattern, and at what cost?"
 _HERE = Path(__file__).parent
 _STYLE = (_HERE / "handout.css").read_text(encoding="utf-8")
@@ -47,25 +45,23 @@ def _picture(weights: Weights) -> str:
 
 def html(decision: Decision, settings: Settings, link: str, made: str) -> str:
     """Return the page: self-contained, without scripts, one sheet of A4 when printed."""
-    shown, setting = text.decision(decision), decision.weights.setting
+    shown, joined = text.decision(decision), decision.joined
+    setting = joined.setting
     listed = text.listed(settings, setting)
     limits = "".join(f"<li>{escape(limit)}</li>" for limit in _limits(settings))
-    sees = glossary.SERVER_SEES[decision.weights.protocol]
+    sees = glossary.SERVER_SEES[joined.protocol]
     failure = text.failure(setting)
     failure = "" if failure in shown.more else failure  # it stands above already
     page = f"{shown.sentences} {listed} {limits} {sees} server weight".lower()
     # Only the words of this page: with all of them it may not fit one sheet.
-    terms = "".join(
-        f"<li><b>{escape(term)}:</b> {escape(words)}</li>"
-        for term, words in glossary.GLOSSARY
-        if term.lower() in page
-    )
+    shown_terms = [row for row in glossary.GLOSSARY if row[0].lower() in page]
+    terms = "".join(f"<li><b>{escape(term)}:</b> {escape(words)}</li>" for term, words in shown_terms)
     return _TEMPLATE.substitute(
         title=escape(TITLE),
         style=_STYLE,
         finding=escape(shown.finding),
         sentences="".join(f"<p>{escape(sentence)}</p>" for sentence in shown.more),
-        heading="The release" if text.is_advised(decision) else "What a release would hold",
+        heading="The release" if text.is_advised(joined) else "What a release would hold",
         picture=_picture(decision.weights),
         listed="".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in listed),
         promise=f"{escape(text.promise(setting))} {escape(failure)}",
@@ -87,13 +83,13 @@ def _limits(settings: Settings) -> Sequence[str]:
 
 def full(settings: Settings, link: str) -> Report:
     """Return the report: all eight steps."""
-    slides = [page_slides.slide({**settings, "story.step": step}) for step in range(1, STEPS + 1)]
+    shown = [slides.slide({**settings, "story.step": step}) for step in range(1, STEPS + 1)]
     setting = view.to_setting(settings)
     return Report(
         title="Sharing a pattern, not a patient",
-        sentence=slides[-1].text.sentences,
+        sentence=shown[-1].text.sentences,
         settings=text.listed(settings, setting),
-        figures=[ReportFigure(slide.figure, slide.title, slide.text.sentences) for slide in slides],
+        figures=[ReportFigure(slide.figure, slide.title, slide.text.sentences) for slide in shown],
         guarantee=f"{text.promise(setting)} {text.failure(setting)}",
         limits=_limits(settings),
         sources=sources.SOURCES,
@@ -105,7 +101,7 @@ def full(settings: Settings, link: str) -> Report:
 
 def buttons(settings: Settings) -> None:
     """Show buttons for the page to print and the report; neither is built before it is pressed."""
-    link = html_report.link(settings, PAGE)  # known while the page runs, not when a button is pressed
+    link = html_report.link(settings, "story")  # known while the page runs, not when a button is pressed
     with st.container(horizontal=True):
         st.download_button(
             "One-page summary",

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.learn.story import controls, glossary, handout, slides, sources, text
-from pages.learn.story.settings import STEPS
-from pages.learn.story.settings import controls as controls_of
+from pages.learn.story import charts, controls, glossary, handout, slides, sources, text
+from pages.learn.story.settings import STEPS, step_controls
 from pages.shared.figure import component
 from pages.shared.reports import downloads
 from pages.shared.settings import widgets
@@ -14,12 +13,12 @@ from pages.shared.settings.catalogue import CHOICES
 
 st.html(Path(__file__).with_name("story.css"))
 settings = widgets.settings()
-step = settings["story.step"]
+step, name = settings["story.step"], f"dppca-story-{settings['story.step']}"
 with st.spinner(text.waiting(settings)):
     slide = slides.slide(settings)
 with st.container(key="story"):
     with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):
-        controls.step_through("story.step", "Back", "Next")
+        controls.step_through()
         st.markdown(f"**Step {step} of {STEPS}.** {text.opening(settings)}")
     with st.container():  # always there: what follows must keep its position, or the figure is built again
         widgets.notices(plain=True)
@@ -30,16 +29,15 @@ with st.container(key="story"):
         st.markdown("  \n".join(slide.text.more))
         terms = "\n".join(f"- **{term}:** {words}" for term, words in slide.text.glosses)
         st.container(key="story-terms").markdown(terms)
-        for key in controls_of(step, settings):
+        for key in step_controls(step, settings):
             widgets.show(key, glossary.CONTROLS.get(key) or CHOICES[key].plain, plain=True)
     with right:
-        says = slide.text.sentences
-        component.figure(slide.figure, key=f"story {step}", save=f"dppca-story-{step}", says=says)
+        component.figure(slide.figure, key=f"story {step}", save=name, says=slide.text.sentences)
     if step == STEPS:
         handout.buttons(settings)
     st.markdown(f"**Try this:** {slide.text.try_this}")
     widgets.choose("story.notes")
     if settings["story.notes"]:
         slides.notes(step, slide.text)
-downloads.downloads(lambda: slide.table, lambda: slide.figure, f"dppca-story-{step}", slide.title)
+downloads.downloads(lambda: charts.table(slide.figure), lambda: slide.figure, name, slide.title)
 sources.page(settings)

@@ -19,19 +19,17 @@ _TWENTY = tuple(range(1, 21))
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     """Return the page's own controls: step, patient, draw, protocol, and whether notes are shown."""
+    protocols = tuple(OFFERED_PROTOCOLS)
     return [
         Choice("story.step", "Step", "Step", tuple(range(1, STEPS + 1)), 1),
         Choice("story.patient", "Patient", "Which patient", _TWENTY, 1),
         Choice("story.draw", "Draw", "Draw again", _TWENTY, 1),
-        Choice(
-            *("story.way", "Way", "How hospitals work together", tuple(OFFERED_PROTOCOLS), "dps_pca secure"),
-            OFFERED_PROTOCOLS,
-        ),
+        Choice("story.way", "Way", "How hospitals work together", protocols, protocols[1], OFFERED_PROTOCOLS),
         Choice("story.notes", "Speaker notes", "Speaker notes", (False, True), False),
     ]
 
 
-def controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
+def step_controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
     """Return the two controls of a step; a table has no controls for its patients and measurements."""
     table = settings["data"] in TABLES
     return (
@@ -46,6 +44,4 @@ def controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
     )[step - 1]
 
 
-PANEL = Panel(
-    instead="Two settings are on each step. Others are as on the other pages, or held as told below."
-)
+PANEL = Panel(instead="Two settings are on each step. Others are as on other pages, or as the foot says.")

@@ -2,25 +2,24 @@
 
 from typing import Any, NamedTuple
 
-import pandas as pd
 import streamlit as st
 
-from pages.learn.story import charts, curve_text, glossary, text, view
+from pages.learn.story import charts, curve_text, text, view
 from pages.learn.story.glossary import StepText
 from pages.learn.story.settings import STEPS
 from pages.learn.story.speaker_notes import NOTES
 from pages.shared.settings.catalogue import Settings
 
-# For each step: how its numbers are measured, what they say, and how they are drawn.
-_STEPS: tuple[tuple[Any, Any, Any], ...] = (
-    (view.measure_sharing, text.sharing, charts.sharing),
-    (view.rebuild_record, text.rebuilt, charts.rebuilt),
-    (view.measure_weights, text.pattern, charts.weights),
-    (view.attack, text.attack, charts.attack),
-    (view.curve_over_privacy, curve_text.cost, charts.over_privacy),
-    (view.curve_over_patients, curve_text.bought, charts.over_patients),
-    (view.measure_joined, text.joined, charts.joined),
-    (view.measure_decision, text.decision, lambda decision: charts.weights(decision.weights)),
+# For each step: its title, how its numbers are measured, what they say, and how they are drawn.
+_STEPS: tuple[tuple[str, Any, Any, Any], ...] = (
+    ("Why work together at all?", view.measure_sharing, text.sharing, charts.sharing),
+    ("Why not just share the totals?", view.rebuild_record, text.rebuilt, charts.rebuilt),
+    ("What is it that we want to share?", view.measure_weights, text.pattern, charts.weights),
+    ("How does noise protect a patient?", view.attack, text.attack, charts.attack),
+    ("What does noise cost?", view.curve_over_privacy, curve_text.cost, charts.over_privacy),
+    ("Do more patients buy it back?", view.curve_over_patients, curve_text.bought, charts.over_patients),
+    ("Who sees what?", view.measure_joined, text.joined, charts.joined),
+    ("What would we release, and at what cost?", view.measure_decision, text.decision, charts.decision),
 )
 
 
@@ -31,18 +30,12 @@ class Slide(NamedTuple):
     text: StepText
     figure: dict[str, Any]
 
-    @property
-    def table(self) -> pd.DataFrame:
-        """Return what the chart draws."""
-        return charts.table(self.figure)
-
 
 def slide(settings: Settings) -> Slide:
     """Return the step that the settings are at."""
-    step = settings["story.step"]
-    measure, write, draw = _STEPS[step - 1]
+    title, measure, write, draw = _STEPS[settings["story.step"] - 1]
     record = measure(settings)
-    return Slide(glossary.TITLES[step - 1], write(record), draw(record))
+    return Slide(title, write(record), draw(record))
 
 
 def notes(step: int, shown: StepText) -> None:
@@ -53,5 +46,5 @@ def notes(step: int, shown: StepText) -> None:
         f"**Say** ({note.seconds} seconds, until {until // 60}:{until % 60:02d}): {note.say}"
         f"{f' {shown.finding}' if step == STEPS else ''}\n\n"
         f"**Likely question:** {note.question}\n\n**Answer:** {note.answer}"
-        + ("" if step == STEPS else f"\n\n**Next:** {glossary.TITLES[step]}")
+        + ("" if step == STEPS else f"\n\n**Next:** {_STEPS[step][0]}")
     )

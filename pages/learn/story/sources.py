@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.methods import METHODS
 from pages.learn.story.glossary import PROTOCOL_TITLES
@@ -16,14 +14,10 @@ def _titles(protocols: Sequence[str]) -> str:
     return " or ".join(METHODS[PROTOCOLS[protocol].method].title for protocol in protocols)
 
 
+_TITLES = PROTOCOL_TITLES | {OPEN: "Without noise"}
+_METHODS = {title: METHODS[PROTOCOLS[protocol].method] for protocol, title in _TITLES.items()}
 SOURCES = (
-    *(
-        f"{title}: {method.title}, {method.reference}."
-        for title, method in (
-            (title, METHODS[PROTOCOLS[protocol].method]) for protocol, title in PROTOCOL_TITLES.items()
-        )
-    ),
-    f"Without noise: {METHODS[OPEN].title}, {METHODS[OPEN].reference}.",
+    *(f"{title}: {method.title}, {method.reference}." for title, method in _METHODS.items()),
     f"One hospital alone: {_titles(IN_HOUSE)} without noise, {_titles(PROTECTED)} with it; in steps 7 "
     "and 8 whichever of these errs less. Joining is better or worse where spans of 8 of 10 runs lie apart.",
     "Error: the sine of the angles between the space found and the true one, as on the other pages; medians "
@@ -36,16 +30,10 @@ SOURCES = (
     "Balle & Wang (ICML 2018).",
     "Bytes: numbers of 64 bits, without what a network or the keys of a sealed sum add.",
 )
+_FORMULAS = r"Error: $\sqrt{k-\|\hat V^{\top}V\|_F^2}$; a random guess: $\sqrt{k(1-k/d)}$ in the mean square."
 
 
 def page(settings: Settings) -> None:
     """Show sources, seed and limits."""
-    drawer = sources.drawer()
-    if drawer is None:
-        return
-    with drawer:
-        st.markdown("\n".join(f"- {source}" for source in SOURCES))
-        st.caption(
-            f"Seed {settings['seed']}; {sources.versions()}. A simulation whose noise is "
-            "seeded and drawn in floating point: a study tool, not a hardened release."
-        )
+    listed = "\n".join(f"- {source}" for source in SOURCES)
+    sources.foot(settings, lambda: (listed,), _FORMULAS, sources.limits())

@@ -19,16 +19,6 @@ from pages.shared.text.verdicts import Gain, gain
 
 _SLOW = 1000  # measurements per patient from which the chart over patients takes seconds
 _CERTAIN = 99.5  # times in 100 from which a spy is as good as never wrong
-_TRUST = {
-    "dps_pca": "more noise",
-    "dps_pca secure": "sealed sums",
-    "analyze_gauss_sparse": "trust in one place",
-}
-_SEES = {
-    "dps_pca": "The server sees noisy numbers. Each hospital sends",
-    "dps_pca secure": "The server sees only a noisy sum. Each hospital sends",
-    "analyze_gauss_sparse": "One place sees each hospital's exact totals. Each sends",
-}
 
 
 def sharing(sharing: view.Sharing) -> StepText:
@@ -45,13 +35,10 @@ def sharing(sharing: view.Sharing) -> StepText:
     elif useless(sharing.alone.middle, setting):
         finding = f"The largest hospital cannot see it alone: error {alone}."
         follows = f"All {count} together can: error {together}."
-    elif alone == together:
-        finding = f"Alone or together, the error is {together}."
-        follows = "The largest hospital sees it by itself. Working together hardly helps here."
     else:
         finding = f"Alone, the largest hospital has error {alone}. All {count} together: {together}."
         follows = "Each sees it by itself, but together they see it more clearly."
-        if sharing.alone.middle < NEARLY_FREE * sharing.together.middle:
+        if alone == together or sharing.alone.middle < NEARLY_FREE * sharing.together.middle:
             follows = "Working together hardly helps here."
     truth = ("The whole table counts as the truth here.",) if _is_table(setting) else ()
     more = (follows, *truth, glossary.blind_guess(setting))
@@ -64,86 +51,70 @@ def _is_table(setting: CollaborationSetting) -> bool:
 
 def _try_sharing(sharing: view.Sharing) -> str:
     setting, table = sharing.setting, _is_table(sharing.setting)
-    if useless(sharing.together.middle, setting):
-        if table:
-            return "go to step 3, move *Measurements kept* up, and come back."
-        return "move *Patients in total* to the right. Does that help?"
-    if len(setting.sizes) == 1:
-        return "move *Hospitals* up. Can the largest still see it alone?"
-    if useless(sharing.alone.middle, setting):
-        control = "*Hospitals* down" if table else "*Patients in total* to the right"
-        return f"move {control}. Can one hospital see it alone then?"
-    control = "*Hospitals* up" if table else "*Patients in total* to the left"
-    return f"move {control}. Can one hospital still see it alone?"
+    hidden = useless(sharing.alone.middle, setting)
+    if table and useless(sharing.together.middle, setting):
+        return "go to step 3, move *Measurements kept* up, and come back."
+    if table or (len(setting.sizes) == 1 and not hidden):
+        control = f"*Hospitals* {'down' if hidden else 'up'}"
+    else:
+        control = f"*Patients in total* to the {'right' if hidden else 'left'}"
+    return f"move {control}. Can one hospital see it alone then?"
 
 
 def rebuilt(record: view.RebuiltRecord) -> StepText:
     """Return step 2."""
-    setting, digits = record.setting, record.digits
-    size = max(setting.sizes)
-    spy = "From two exact totals, a spy works out"
-    finding = f"{spy} the values of one patient to {digits} digits."
-    if digits >= 3:
-        finding = f"{spy} all {setting.d} values of one patient, right to {min(digits, 12)} digits."
-    more = (
-        "One total has the patient, the other does not. All the others cancel out.",
-        f"So a crowd of {size:,} hides nobody." if size > 1 else "Here there is not even a crowd.",
+    setting, size = record.setting, max(record.setting.sizes)
+    values = f"all {setting.d} values of one patient, right to {min(record.digits, 12)} digits"
+    totals = "One total has the patient, the other does not. All the others cancel out."
+    crowd = f"So a crowd of {size:,} hides nobody." if size > 1 else "Here there is not even a crowd."
+    finding = f"From two exact totals, a spy works out {values}."
+    move = (
+        f"pick another patient, then move {'*Hospitals*' if _is_table(setting) else '*Patients in total*'}."
     )
-    control = "*Hospitals*" if _is_table(setting) else "*Patients in total*"
-    return StepText(
-        finding, more, (glossary.TOTAL, glossary.SPY), f"pick another patient, then move {control}."
-    )
+    return StepText(finding, (totals, crowd), (glossary.TOTAL, glossary.SPY), move)
 
 
 def pattern(weights: view.Weights) -> StepText:
     """Return step 3."""
     setting, count = weights.setting, weights.counted
     share = "all" if weights.agree == count else f"{weights.agree}"
-    seen = f"Of the {count} that truly weigh most, we find {share}. Nothing is hidden yet."
+    seen = f"Of the {count} that truly weigh most, we find {share}."
     if count < len(weights.rows):
-        seen = f"Only {count} truly count, and we find {share} of them. Nothing is hidden yet."
-    if count == 1:
-        seen = f"We find the one that truly weighs most: {'yes' if weights.agree else 'no'}."
+        seen = f"Only {text.count(count, 'truly counts', 'truly count')}, and we find {share} of them."
+    finding = "A pattern is a list of weights. It names measurements, not patients."
+    errors = f"The error is {error(weights.error.middle)}. {glossary.blind_guess(setting)}"
     control = "*Measurements kept* down" if _is_table(setting) else "*Patients in total* to the left"
-    return StepText(
-        "A pattern is a list of weights. It names measurements, not patients.",
-        (seen, f"The error is {error(weights.error.middle)}. {glossary.blind_guess(setting)}"),
-        (glossary.PATTERN, glossary.WEIGHT),
-        f"move {control}. Which bars go wrong first?",
-    )
+    move = f"move {control}. Which bars go wrong first?"
+    more = (f"{seen} Nothing is hidden yet.", errors)
+    return StepText(finding, more, (glossary.PATTERN, glossary.WEIGHT), move)
 
 
 def attack(attack: view.SpyAttack) -> StepText:
     """Return step 4."""
-    most = _most(attack.budget)
-    average = 100 * tradeoff_curves.gaussian_guess(attack.picture.mu)
+    average = tradeoff_curves.gaussian_guess(attack.picture.mu)
     half, luck = attack.tries // 2, round(math.sqrt(attack.tries))  # two standard deviations of a coin
-    coin = (
-        f"A coin is right about {half} times, give or take {luck} by luck. On average, this spy is right "
-        f"{_hundred(average)}."
-    )
+    coin = f"A coin is right about {half} times, give or take {luck} by luck."
     if attack.right <= half:
         coin = f"Luck was against the spy this time. {coin}"
-    more = [coin, "We promise next to nothing: a spy may be right almost every time."]
-    if most < _CERTAIN:
-        more[1] = f"We promise that no spy is right more than {_hundred(most)}."
-        more += ["That is next to no promise."] if most >= 95 else []
-    return StepText(
-        f"A spy reads {attack.tries} noisy releases, half of them with the patient. The best guess is right "
-        f"{attack.right} times.",
-        tuple(more),
-        (glossary.NOISE, glossary.SPY, glossary.SETTING),
-        "draw again, then move *Privacy setting* to the right.",
-    )
+    more = (f"{coin} On average, this spy is right {_hundred(average)}.", _no_more_than(attack.budget))
+    releases = f"A spy reads {attack.tries} noisy releases, half of them with the patient."
+    finding = f"{releases} The best guess is right {attack.right} times."
+    move = "draw again, then move *Privacy setting* to the right."
+    return StepText(finding, more, (glossary.NOISE, glossary.SPY, glossary.SETTING), move)
 
 
-def _most(budget: Budget) -> float:
-    """Return how often in 100 a spy is right at most."""
-    return 100 * tradeoff_curves.best_guess(budget.epsilon, budget.delta)
+def _no_more_than(budget: Budget) -> str:
+    """Return how often a spy is right at most."""
+    most = tradeoff_curves.best_guess(budget.epsilon, budget.delta)
+    if 100 * most >= _CERTAIN:
+        return "There is next to no promise: a spy about one patient may be right almost every time."
+    promise = f"The promise: a spy about any one patient is right at most {_hundred(most)}."
+    return f"{promise} That is next to no promise." if most >= 0.95 else promise
 
 
-def _hundred(percent: float) -> str:
+def _hundred(chance: float) -> str:
     """Return a chance as 73 times in 100."""
+    percent = 100 * chance
     if percent >= _CERTAIN:
         return "almost every time"
     return f"{percent:.0f} times in 100" if percent >= 50.5 else f"{percent:.3g} times in 100"
@@ -155,7 +126,7 @@ def joined(joined: Joined) -> StepText:
     one_hospital = len(setting.sizes) == 1
     where = "the hospital" if one_hospital else "the largest hospital"
     rows = f"The patients' rows, {text.size(joined.kept)} in {where}, stay at home."
-    errors = {name: joined.errors[name].middle for name in glossary.PROTOCOL_TITLES}
+    errors = {name: spread.middle for name, spread in joined.errors.items()}
     best, chosen = min(errors, key=lambda name: errors[name]), errors[protocol]
     price = f"The error is {error(chosen)}."
     if useless(joined.free.middle, setting):
@@ -167,31 +138,25 @@ def joined(joined: Joined) -> StepText:
     elif best == protocol or errors[best] > chosen / NEARLY_FREE or error(errors[best]) == error(chosen):
         price += " No way here is clearly better."
     else:
-        price += (
-            f" “{glossary.PROTOCOL_TITLES[best]}” has {error(errors[best])}, but asks for {_TRUST[best]}."
-        )
+        price += f" “{glossary.PROTOCOL_TITLES[best]}” has {error(errors[best])}."
     if not useless(errors[best], setting) and not one_hospital:
         price += _better_alone(joined)
-    return StepText(
-        f"{_SEES[protocol]} {text.size(joined.sent[protocol])}.",
-        (rows, price),
-        (glossary.SERVER, glossary.SEALED),
-        "move *Hospitals* up. Whose bar grows, and whose does not?",
-    )
+    sees, sent = glossary.SERVER_SEES[protocol], text.size(joined.sent[protocol])
+    finding = f"The server sees {sees}. Each hospital sends {sent}."
+    move = "move *Hospitals* up. Whose bar grows, and whose does not?"
+    return StepText(finding, (rows, price), (glossary.SERVER, glossary.SEALED), move)
 
 
 def _better_alone(joined: Joined) -> str:
     """Return where the largest hospital does better by itself than joined; empty where it does not."""
-    chosen, setting, in_house = joined.errors[joined.protocol], joined.setting, joined.in_house.error
-    if _gain(chosen, in_house, setting) == "more":
-        return f" In-house, one hospital alone would do better: {error(in_house.middle)}."
-    if _gain(chosen, joined.published.error, setting) == "more":
-        return " Here, one hospital alone would do better."
+    for where, alone in (("In-house", joined.in_house.error), ("Here", joined.published.error)):
+        if _gain(joined, alone) == "more":
+            return f" {where}, one hospital alone would do better: {error(alone.middle)}."
     return ""
 
 
-def _gain(joined: Spread, alone: Spread, setting: CollaborationSetting) -> Gain:
-    return gain(joined, alone, view.guess(setting))
+def _gain(joined: Joined, alone: Spread) -> Gain:
+    return gain(joined.chosen, alone, view.guess(joined.setting))
 
 
 def promise(setting: CollaborationSetting) -> str:
@@ -208,97 +173,76 @@ def failure(setting: CollaborationSetting) -> str:
     return f"{margin} For {setting.n:,} patients that is too wide."
 
 
-def is_advised(decision: Decision) -> bool:
+def is_advised(joined: Joined) -> bool:
     """Return whether the release is of use, and no hospital does better alone, in-house or in public."""
-    setting, joined = decision.weights.setting, decision.weights.error
-    if useless(joined.middle, setting) or _gain(joined, decision.published.error, setting) == "more":
+    setting = joined.setting
+    if useless(joined.chosen.middle, setting) or _gain(joined, joined.published.error) == "more":
         return False
-    return len(setting.sizes) == 1 or _gain(joined, decision.in_house.error, setting) == "less"
+    return len(setting.sizes) == 1 or _gain(joined, joined.in_house.error) == "less"
 
 
-def _decide(decision: Decision) -> tuple[str, str]:
+def _decide(joined: Joined) -> tuple[str, str]:
     """Return what we would do, and the errors on which that rests."""
-    setting = decision.weights.setting
-    joined, in_house, published, free = (
-        error(spread.middle)
-        for spread in (
-            decision.weights.error,
-            decision.in_house.error,
-            decision.published.error,
-            decision.free,
-        )
-    )
-    advised = is_advised(decision)
+    setting, advised = joined.setting, is_advised(joined)
+    spreads = (joined.chosen, joined.in_house.error, joined.published.error, joined.free)
+    together, in_house, published, free = (error(spread.middle) for spread in spreads)
+    if useless(joined.chosen.middle, setting):
+        return _refuse(joined)
     count = text.count(setting.k, "pattern", "patterns")
-    release = (
-        f"would release {count} in {setting.d} measurements of {setting.n:,} patients, and nothing else."
-    )
-    if useless(decision.weights.error.middle, setting):
-        return _refuse(decision)
+    what = f"{count} in {setting.d} measurements of {setting.n:,} patients"
+    release = f"would release {what}, and nothing else."
     if len(setting.sizes) == 1:
         no_noise = f"For use in-house, no noise is needed: without it, the error is {in_house}."
         if not advised:
-            instead = f"To publish, do without a server: {published} against {joined}, both with privacy."
+            instead = f"To publish, do without a server: {published} against {together}, both with privacy."
             return instead, no_noise
-        costs = f"{joined}, with noise and without." if joined == in_house else f"{joined}. {no_noise}"
-        return f"To publish, we {release}", f"The error is {costs}"
-    if joined == in_house == published:
-        finding = f"Alone or together, the error is {joined}, with noise and without."
+        return f"To publish, we {release}", f"The error is {together}. {no_noise}"
+    if together == in_house == published:
+        finding = f"Alone or together, the error is {together}, with noise and without."
         return finding, "In-house or to publish, joining hardly helps."
-    together = f"Together without noise: {free}."
-    if joined == free:
-        together = f"Together, the error is {joined}, with noise and without."
+    without = f"Together without noise: {free}."
     if advised:
         beside = f"The largest hospital alone has {in_house} in-house, and {published} if it publishes."
-        costs = f"{beside} {together}" if joined == free else f"The error is {joined}. {beside} {together}"
-        return f"We {release}", costs
-    dense = decision.in_house.method == "pca" and glossary.too_few_kept(setting)
+        return f"We {release}", f"The error is {together}. {beside} {without}"
+    dense = joined.in_house.method == "pca" and glossary.too_few_kept(setting)
     keep = " and keep all measurements" if dense else ""
-    little = "joining changes little"
-    finding = {
-        "less": f"join: error {joined} together with privacy against {in_house} alone.",
-        "more": f"stay alone{keep}: error {in_house} against {joined} together with privacy.",
-    }.get(
-        _gain(decision.weights.error, decision.in_house.error, setting),
-        f"{little}: error {in_house} alone, {joined} together with privacy.",
-    )
-    publish = {
-        "less": f"join: {joined} together against {published} alone, both with privacy.",
-        "more": f"stay alone: {published} alone against {joined} together, both with privacy.",
-    }.get(
-        _gain(decision.weights.error, decision.published.error, setting),
-        f"{little}: {published} alone, {joined} together, both with privacy.",
-    )
-    return f"For use in-house, {finding}", f"To publish, {publish} {together}"
+    inside = _advise(joined, joined.in_house.error, "together with privacy", keep)
+    outside = _advise(joined, joined.published.error, "together")
+    return f"For use in-house, {inside}.", f"To publish, {outside}, both with privacy. {without}"
 
 
-def _refuse(decision: Decision) -> tuple[str, str]:
+def _advise(joined: Joined, alone: Spread, together: str, keep: str = "") -> str:
+    """Return whether to join, with the errors together and of the largest hospital alone."""
+    both, lone = f"{error(joined.chosen.middle)} {together}", f"{error(alone.middle)}"
+    return {
+        "less": f"join: error {both} against {lone} alone",
+        "more": f"stay alone{keep}: error {lone} against {both}",
+    }.get(_gain(joined, alone), f"joining changes little: error {lone} alone, {both}")
+
+
+def _refuse(joined: Joined) -> tuple[str, str]:
     """Return why a useless answer is not released, and what the largest hospital has instead."""
-    setting, joined, free = decision.weights.setting, decision.weights.error.middle, decision.free.middle
+    setting, chosen, free = joined.setting, joined.chosen.middle, joined.free.middle
     if useless(free, setting):
         finding = f"We would not release this. Even without noise the error is {error(free)}."
         return finding, f"{glossary.why_unseen(setting)} {glossary.blind_guess(setting)}"
-    share = glossary.share_of_guess(joined, setting)
+    share = glossary.share_of_guess(chosen, setting)
     cost = f"That is {share}, and too much. Without noise it is {error(free)}."
-    in_house, published = decision.in_house.error.middle, decision.published.error.middle
-    if len(setting.sizes) > 1 and not useless(in_house, setting):
-        cost += f" For use in-house, stay alone: {error(in_house)}."
-    if len(setting.sizes) > 1 and not useless(published, setting):
-        cost += f" To publish, stay alone: {error(published)}, with privacy."
-    return f"We would not release this. The error is {error(joined)}.", cost
+    lone = {"For use in-house": joined.in_house, "To publish, with privacy": joined.published}
+    for purpose, alone in lone.items():
+        if len(setting.sizes) > 1 and not useless(alone.error.middle, setting):
+            cost += f" {purpose}, stay alone: {error(alone.error.middle)}."
+    return f"We would not release this. The error is {error(chosen)}.", cost
 
 
 def decision(decision: Decision) -> StepText:
     """Return step 8."""
-    setting, sent = decision.weights.setting, text.size(decision.sent)
+    joined = decision.joined
+    setting, sent = joined.setting, text.size(joined.sent[joined.protocol])
     count = len(setting.sizes)
-    finding, cost = _decide(decision)
-    most = _most(setting.budget)
-    guard = f"The promise: a spy about any one patient is right at most {_hundred(most)}."
-    if most >= _CERTAIN:
-        guard = "There is next to no promise: a spy about one patient may be right almost every time."
+    finding, cost = _decide(joined)
     traffic = f"Each of {count:,} hospitals sends {sent}." if count > 1 else f"The hospital sends {sent}."
-    more = [cost, f"{guard} {traffic}"]
+    more = [cost, f"{_no_more_than(setting.budget)} {traffic}"]
     if setting.budget.delta > 1 / setting.n:
         more.append(failure(setting))
     move = "find the most private setting that you would still release, if there is one. Print the summary."
@@ -307,8 +251,7 @@ def decision(decision: Decision) -> StepText:
 
 def opening(settings: Mapping[str, Any]) -> str:
     """Return what the page shows."""
-    whose = "a real table" if settings["data"] in TABLES else "made-up patients"
-    return f"Sharing a pattern, not a patient, shown on {whose}."
+    return f"Sharing a pattern, not a patient, shown on {described(settings).partition(',')[0]}."
 
 
 def waiting(settings: Mapping[str, Any]) -> str:

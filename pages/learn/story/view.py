@@ -6,7 +6,7 @@ counts in every step.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.collaboration.protocols import NUMBER, PROTOCOLS, Traffic
+from dppca_core.experiments.collaboration.protocols import NUMBER, PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.demonstrations import differencing
 from dppca_core.experiments.demonstrations.neighbours import Picture, picture
@@ -56,18 +56,13 @@ class Spread(NamedTuple):
 def to_setting(settings: Mapping[str, Any]) -> CollaborationSetting:
     """Return the hospitals of these settings."""
     experiment, epsilon = to_experiment.from_settings({**settings, **HELD})
+    same = ("population", "sizes", "k", "s_hat", "scaling", "repeats", "seed")
     return CollaborationSetting(
-        population=experiment.population,
-        sizes=experiment.sizes,
-        k=experiment.k,
-        s_hat=experiment.s_hat,
+        **{name: getattr(experiment, name) for name in same},
         rank=experiment.k,
         budget=experiment.budget(epsilon),
         iterations=max(experiment.iterations, _rounds(experiment.population)),
         burn_in=max(experiment.burn_in, WARM_UP),
-        scaling=experiment.scaling,
-        repeats=experiment.repeats,
-        seed=experiment.seed,
     )
 
 
@@ -119,9 +114,8 @@ class Alone(NamedTuple):
 def best_alone(setting: CollaborationSetting, methods: Sequence[str]) -> Alone:
     """Return the method with the least median error for the largest hospital by itself."""
     lone = largest_hospital(setting)
-    return min(
-        (Alone(method, spread(lone, method)) for method in methods), key=lambda alone: alone.error.middle
-    )
+    each = [Alone(method, spread(lone, method)) for method in methods]
+    return min(each, key=lambda alone: alone.error.middle)
 
 
 def guess(setting: CollaborationSetting) -> float:
@@ -212,9 +206,7 @@ def attack(settings: Mapping[str, Any]) -> SpyAttack:
     seed = settings["seed"] + settings["story.draw"] - 1  # the first draw is that of the privacy page
     drawn = picture(budget, seed=seed)
     limit = drawn.mu / 2  # half-way between two normal laws of one width errs least
-    right = sum(release.read > limit for release in drawn.here)
-    right += sum(release.read <= limit for release in drawn.there)
-    return SpyAttack(budget, drawn, limit, right, len(drawn.here) + len(drawn.there))
+    return SpyAttack(budget, drawn, limit, drawn.right_guesses(limit), len(drawn.here) + len(drawn.there))
 
 
 class Curve(NamedTuple):
@@ -249,14 +241,13 @@ class Curve(NamedTuple):
         Between two points by (error / error without noise)^2 - 1 as a power of the setting: noise errs as
         1/n, sampling as 1/sqrt(n).
         """
-        near = [p.middle < NEARLY_FREE * f.middle for p, f in zip(self.private, self.free, strict=True)]
-        first = next((i for i in range(len(near)) if all(near[i:])), None)
+        pairs = zip(self.private, self.free, strict=True)
+        ratios = [private.middle / max(free.middle, _EXACT) for private, free in pairs]
+        first = next((i for i in range(len(ratios)) if max(ratios[i:]) < NEARLY_FREE), None)
         if not first:
             return None if first is None else self.at[0]
-        before, after = (
-            self.private[i].middle / max(self.free[i].middle, _EXACT) for i in (first - 1, first)
-        )
-        high, low, goal = (math.log(max(r * r - 1, _EXACT)) for r in (before, after, NEARLY_FREE))
+        near = (ratios[first - 1], ratios[first], NEARLY_FREE)
+        high, low, goal = (math.log(max(ratio * ratio - 1, _EXACT)) for ratio in near)
         part = (high - goal) / (high - low) if high > low else 1.0
         return self.at[first - 1] * (self.at[first] / self.at[first - 1]) ** part
 
@@ -294,7 +285,7 @@ def _part(setting: CollaborationSetting, n: int) -> CollaborationSetting:
 
 
 class Joined(NamedTuple):
-    """Hold step 7: the error of every protocol, and what one hospital sends and keeps."""
+    """Hold step 7: the error of protocols, the largest hospital's alone, and what one sends and keeps."""
 
     setting: CollaborationSetting
     protocol: str  # the chosen one
@@ -305,42 +296,34 @@ class Joined(NamedTuple):
     sent: dict[str, int]  # bytes of one hospital in all rounds
     kept: int  # bytes of the largest hospital's own table
 
+    @property
+    def chosen(self) -> Spread:
+        """Return the error of the chosen protocol."""
+        return self.errors[self.protocol]
 
-def measure_joined(settings: Mapping[str, Any]) -> Joined:
+
+def measure_joined(settings: Mapping[str, Any], protocols: Collection[str] = OFFERED_PROTOCOLS) -> Joined:
     setting = to_setting(settings)
+    traffic = {protocol: setting.traffic(PROTOCOLS[protocol]) for protocol in protocols}
     return Joined(
         setting,
         settings["story.way"],
-        {protocol: spread(setting, protocol) for protocol in OFFERED_PROTOCOLS},
+        {protocol: spread(setting, protocol) for protocol in protocols},
         best_alone(setting, IN_HOUSE),
         best_alone(setting, PROTECTED),
         spread(setting, OPEN),
-        {protocol: _sent(setting.traffic(PROTOCOLS[protocol])) for protocol in OFFERED_PROTOCOLS},
+        {protocol: each.up * each.rounds for protocol, each in traffic.items()},
         NUMBER * max(setting.sizes) * setting.d,
     )
 
 
-def _sent(traffic: Traffic) -> int:
-    return traffic.up * traffic.rounds
-
-
 class Decision(NamedTuple):
-    """Hold step 8: what would be released, what it would cost, and what the largest hospital has alone."""
+    """Hold step 8: what would be released, and what the chosen protocol costs."""
 
     weights: Weights
-    in_house: Alone
-    published: Alone
-    free: Spread
-    sent: int  # bytes of one hospital in all rounds
+    joined: Joined
 
 
 def measure_decision(settings: Mapping[str, Any]) -> Decision:
-    weights = measure_weights(settings, settings["story.way"])
-    setting = weights.setting
-    return Decision(
-        weights,
-        best_alone(setting, IN_HOUSE),
-        best_alone(setting, PROTECTED),
-        spread(setting, OPEN),
-        _sent(setting.traffic(PROTOCOLS[weights.protocol])),
-    )
+    protocol = settings["story.way"]
+    return Decision(measure_weights(settings, protocol), measure_joined(settings, (protocol,)))

@@ -85,6 +85,20 @@ def one_panel(
     return {"data": list(traces), "layout": base | layout, "frames": []}
 
 
+def marks(
+    panel: int, name: str, colour: str, symbol: str, size: float, edge: float = 2, **more: Any
+) -> Trace:
+    """Return markers on a panel's axes, with edges of this width; `more` are their other properties."""
+    marker = {"symbol": symbol, "size": size, "color": colour, "line": {"width": edge, "color": colour}}
+    return line(panel, name, colour, mode="markers", marker=marker, **more)
+
+
+def bar(name: str, colour: str, fill: float, edge: float, **more: Any) -> Trace:
+    """Return horizontal bars of this opacity with an edge of their colour; `more` are other properties."""
+    marker = {"color": style.faded(colour, fill), "line": {"color": colour, "width": edge}}
+    return {"type": "bar", "orientation": "h", "name": name, "marker": marker} | more
+
+
 ZERO = 1e-7  # errors below are an iteration's tolerance, not a measurement
 
 

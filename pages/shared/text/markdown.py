@@ -35,8 +35,3 @@ def unmarked(words: str) -> str:
     words = re.sub(r":\w[\w-]*\[([^\]]*)\]", r"\1", words)
     words = re.sub(r"(?<!\\)\*{1,2}", "", words)
     return re.sub(r"\\([\\`*_\[\]<>$~|#:])", r"\1", words)
-
-
-def plainly(words: str) -> str:
-    """Return a sentence without its stars."""
-    return words.replace("**", "").replace("*", "")

@@ -22,8 +22,7 @@ def short(value: float) -> str:
         return f"{value:.2f}"
     if abs(value) >= 1e-3:
         return f"{float(f'{value:.2g}'):g}"
-    mantissa, exponent = f"{value:.1e}".split("e")
-    return f"{mantissa}e{int(exponent)}"
+    return f"{value:.1e}".replace("e-0", "e-")
 
 
 def error(value: float) -> str:

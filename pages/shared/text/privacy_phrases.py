@@ -32,10 +32,9 @@ def guarantee(kind: str, plain: bool = False) -> str:
 
 def guarantee_notes(kinds: Iterable[str], plain: bool = False) -> str:
     """Return the marks among these guarantees, explained."""
-    wanted, words = set(kinds), PLAIN_GUARANTEES if plain else GUARANTEES
-    return "; ".join(
-        f"{mark.strip()} {words[kind]}" for kind, mark in GUARANTEE_MARKS.items() if kind in wanted
-    )
+    used, words = set(kinds), PLAIN_GUARANTEES if plain else GUARANTEES
+    marks = {kind: mark.strip() for kind, mark in GUARANTEE_MARKS.items() if kind in used}
+    return "; ".join(f"{mark} {words[kind]}" for kind, mark in marks.items())
 
 
 def even_odds(right: float) -> str:
@@ -48,11 +47,9 @@ def even_odds(right: float) -> str:
 def odds(epsilon: float, delta: float, neighbours: str) -> str:
     """Return what the guarantee means to one patient, as odds."""
     ends = even_odds(tradeoff_curves.best_guess(epsilon, delta))
-    question = (
-        "whether one patient's record or another's was used"
-        if neighbours == "replace-one"
-        else "whether a patient took part"
-    )
+    question = "whether a patient took part"
+    if neighbours == "replace-one":
+        question = "whether one patient's record or another's was used"
     return f"An attacker who starts at 50:50 on {question} ends at most at {ends}."
 
 
@@ -85,15 +82,10 @@ def large_delta(delta: float, n: float, plain: bool) -> str:
     """Return what a delta above one in the number of patients would allow; empty where it is below."""
     if delta <= 1 / n:
         return ""
+    large = f"δ = {number(delta)} is above 1/n"
     if plain:
-        return (
-            f"The chance that privacy fails, {one_in(delta)}, is more than one in the number of patients: a "
-            "method that publishes each record outright with that chance would keep this promise."
-        )
-    return (
-        f"δ = {number(delta)} is above 1/n: a method that publishes each record outright with probability "
-        f"{number(delta)} would keep this guarantee."
-    )
+        large = f"The chance that privacy fails, {one_in(delta)}, is more than one in the number of patients"
+    return f"{large}: a method that publishes each record outright with that chance would keep this promise."
 
 
 def sides(replaced: bool) -> tuple[str, str]:

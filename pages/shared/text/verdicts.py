@@ -26,15 +26,11 @@ def gain(joined: Sequence[float], alone: Sequence[float], guess: float) -> Gain:
     Returns:
         "level" where these ranges overlap or the medians read alike or differ by less than a tenth.
     """
-    if min(joined[1], alone[1]) > _HOPELESS * guess:
+    middles = joined[1], alone[1]
+    if min(middles) > _HOPELESS * guess:
         return "neither"
-    if _alike(joined[1], alone[1]):
+    if len(set(map(text.error, middles))) == 1 or abs(joined[1] - alone[1]) < _NO_GAIN * max(middles):
         return "level"
     if joined[2] < alone[0]:
         return "less"
     return "more" if alone[2] < joined[0] else "level"
-
-
-def _alike(joined: float, alone: float) -> bool:
-    """Return whether two median errors read the same, or differ too little to choose by."""
-    return text.error(joined) == text.error(alone) or abs(joined - alone) < _NO_GAIN * max(joined, alone)

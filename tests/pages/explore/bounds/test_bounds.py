@@ -87,9 +87,10 @@ def results():
 
 def test_a_bound_is_drawn_once_at_each_epsilon(results):
     """A bound has exactly one of a thick line, a thin one or a hollow mark at every epsilon."""
-    scale = Scale(results, catalogue.defaults())
+    now = catalogue.defaults()
+    scale = Scale(results, now)
     evaluated = {name: [BOUNDS[name](results.setting(e)) for e in EPSILONS] for name in settings.SIN_BOUNDS}
-    figure = charts.against_epsilon(results, "dps_pca", evaluated, 1.0, scale)
+    figure = charts.against_epsilon(results, evaluated, scale, now)
     rows = {name: [t["y"] for t in figure["data"] if t.get("legendgroup") == name] for name in evaluated}
     drawn = {name: np.array([[y is not None for y in row] for row in rows[name]]) for name in rows}
     assert [name for name in drawn if (drawn[name].sum(axis=0) != 1).any()] == []

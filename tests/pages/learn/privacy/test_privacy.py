@@ -53,7 +53,7 @@ def test_it_opens_with_the_odds_of_the_promise_and_of_the_noise(screen):
     """e : 1 at epsilon = 1; Phi(1 / (2 x 3.7306)) = .553 for the Gaussian release calibrated to it."""
     page = screen(PAGE, **FEW)
     shown, now = attack(**{"attack.draws": 1000})
-    headline = attack_text.headline(shown, 1.0, view.budget(now), "dps_pca")
+    headline = attack_text.headline(shown, AttackDraws(view.attack_setting(now)))
     assert headline in page.markdown and re.findall(r"\d+:\d+", headline) == ["50:50", "73:27", "55:45"]
     assert attack_text.measured(shown, 1000) in page.markdown
     assert shown.silent.right == 1 and len(shown.here) == 1000
@@ -87,7 +87,7 @@ def test_every_method_can_be_attacked(screen, method):
     now = page.app.session_state["settings of the last run"]
     draws = AttackDraws(view.attack_setting(now))
     shown = view.attack(draws, 0.2, 1000)
-    headline = attack_text.headline(shown, draws.case.epsilon, view.budget(now), method)
+    headline = attack_text.headline(shown, draws)
     assert headline in page.markdown and attack_text.measured(shown, 1000) in page.markdown
 
 
@@ -129,7 +129,7 @@ def test_so_much_noise_that_a_bug_keeps_the_promise_is_noted():
     honest, broken = (view.audit(draws, kind, 1000) for kind in ("true", "half"))
     mu, budget = draws.drawn("half").mu, view.budget(now)
     assert gaussian.epsilon_of(1 / mu, budget.delta) < budget.epsilon
-    sentence = accounting_text.audited(honest, broken, "half", mu, draws.case.epsilon, budget, 1000)
+    sentence = accounting_text.audited(honest, broken, "half", draws, 1000)
     assert "the noise is so large that even so the promise is kept" in sentence
 
 
@@ -195,14 +195,14 @@ def test_the_link_restores_the_pages_own_controls(screen):
 def test_frames_count_what_the_attacker_gets_right():
     """Every frame's tally counts its dots, and the last one is that of the sentence above."""
     budget, limit = Budget(2.0, 0.01), membership.threshold(0.3)
-    shown = attack_charts.releases(picture(budget), limit, False)
+    shown = attack_charts.releases(picture(budget), limit)
     assert len(shown["frames"]) == len(shown["words"]) == 20
     for index, (frame, words) in enumerate(zip(shown["frames"], shown["words"], strict=True), 1):
         with_, without = (np.array(frame["traces"][i]["x"]) for i in ("6", "7"))
         assert len(with_) == index
         right = int((with_ > limit).sum() + (without <= limit).sum())
         assert f"Right so far: {right} of {2 * index}." in words["notes"]
-    assert right == attack_text.right_guesses(picture(budget), limit, 20)
+    assert right == picture(budget).right_guesses(limit)
     assert f"gives {right} to" in attack_text.experiment(picture(budget), limit, budget, False)
 
 

@@ -16,11 +16,11 @@ from dppca_core.experiments.demonstrations import differencing
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
+from pages.learn.story import charts, curve_text, glossary, handout, view
 from pages.learn.story import controls as story_controls
-from pages.learn.story import curve_text, glossary, handout, view
 from pages.learn.story import slides as story_slides
 from pages.learn.story import text as story_text
-from pages.learn.story.settings import OFFERED_PROTOCOLS, STEPS, controls
+from pages.learn.story.settings import OFFERED_PROTOCOLS, STEPS, step_controls
 from pages.learn.story.speaker_notes import NOTES
 from pages.shared import text
 from pages.shared.settings import catalogue
@@ -89,7 +89,7 @@ def test_every_step_shows_what_the_core_says(screen, link):
         shown = page.figure
         assert shown["data"] == json.loads(json.dumps(slide.figure["data"]))
         assert shown["says"] == slide.text.sentences
-        keys = controls(step, page.app.session_state["settings of the last run"])
+        keys = step_controls(step, page.app.session_state["settings of the last run"])
         on_screen = [widget.key for widget in (*page.app.select_slider, *page.app.selectbox)]
         assert sorted(on_screen) == sorted(keys)
         buttons = {button.key: button for button in page.app.button}
@@ -125,7 +125,7 @@ def test_quick_presses_count_from_the_last_one(monkeypatch):
     for by, now in ((1, 4), (1, 5), (1, 6), (-1, 5)):
         state["story.step"] = 3
         story_controls.remember("story.step")
-        story_controls._step("story.step", by)
+        story_controls._step(by)
         assert state["settings moved since the last run"]["story.step"] == now == state["story.step"]
 
 
@@ -139,7 +139,7 @@ def test_words_and_charts_stand_everywhere(changed):
         words = slide.text.sentences
         assert "nan" not in words and "inf" not in words and "None" not in words + sent
         assert not re.search("[εδσΘ]", words + sent)
-        assert len(slide.table) > 0 and 2 <= len(slide.text.more) + 1 <= 4
+        assert len(charts.table(slide.figure)) > 0 and 2 <= len(slide.text.more) + 1 <= 4
 
 
 @pytest.mark.parametrize("name", ["defaults", "breast cancer"])
@@ -158,7 +158,7 @@ def test_errors_are_those_of_the_providers_page(name):
 def test_the_curves_hold_the_setting_and_fall():
     by_privacy = view.curve_over_privacy(settings())
     by_patients = view.curve_over_patients(settings())
-    assert by_privacy.now == by_patients.now == view.measure_decision(settings()).weights.error.middle
+    assert by_privacy.now == by_patients.now == view.measure_decision(settings()).joined.chosen.middle
     for curve in (by_privacy, by_patients):
         middles = [spread.middle for spread in curve.private]
         assert middles[0] > 1.5 and middles[-1] < 0.05  # from a guess to far below
@@ -249,14 +249,15 @@ def test_a_release_is_advised_only_where_no_hospital_does_better_alone(changed, 
     """Both comparisons are computed from the runs: in-house without privacy, and published with it."""
     asked = settings(**{"repeats": 10} | changed)
     decision = view.measure_decision(asked)
-    joined, lone = decision.weights.error, view.largest_hospital(decision.weights.setting)
+    joined, lone = decision.joined.chosen, view.largest_hospital(decision.joined.setting)
     unprotected, protected = (
         min((view.spread(lone, method) for method in methods), key=lambda spread: spread.middle)
         for methods in (("pca", "sparse_pca"), ("analyze_gauss", "analyze_gauss_sparse"))
     )
-    assert (decision.in_house.error, decision.published.error) == (unprotected, protected)
+    assert decision.weights.error == joined
+    assert (decision.joined.in_house.error, decision.joined.published.error) == (unprotected, protected)
     better = joined.high < unprotected.low and not protected.high < joined.low
-    assert story_text.is_advised(decision) == better == (in_house == "release")
+    assert story_text.is_advised(decision.joined) == better == (in_house == "release")
     shown = story_text.decision(decision)
     assert ("We would release" in shown.sentences) == better
     if in_house not in ("release", "would not"):
@@ -409,7 +410,7 @@ def test_small_words_are_right_too():
         [slide.text.sentences for slide in slides(**changed)]
         for changed in ({"n": 10**9}, {"epsilon": 10.0}, {"providers": 1})
     )
-    assert "Alone or together, the error is below 0.001." in lots[0] and "more clearly" not in lots[0]
+    assert "Working together hardly helps here." in lots[0] and "more clearly" not in lots[0]
     assert "below 0.001, with noise and without" in lots[4] and "with noise and without" in lots[7]
     for step in (3, 7):
         assert "almost every time" in lavish[step] and "almost 100" not in lavish[step]
@@ -481,7 +482,7 @@ def test_the_summary_has_the_sentences_of_the_step_and_needs_no_network(changed)
 
 def test_the_report_holds_all_eight_steps():
     full = handout.full(settings(), "https://example.org/story")
-    assert [figure.title for figure in full.figures] == list(glossary.TITLES)
+    assert [figure.title for figure in full.figures] == [slide.title for slide in slides()]
     assert full.sentence == slides()[7].text.sentences
     assert [row[0] for row in full.tables[0].rows] == [term for term, _ in glossary.GLOSSARY]
     assert text.odds(1.0, 1e-5, "replace-one") in full.guarantee and text.margin(1e-5) in full.guarantee

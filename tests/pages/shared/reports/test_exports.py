@@ -52,7 +52,8 @@ def test_the_bounds_table_holds_what_is_drawn():
     results = cache.results(experiment)
     for epsilon in EPSILONS:
         results.try_cell("dps_pca", epsilon, 0)
-    evaluated = {"ge2018": controls.evaluated(experiment, "ge2018", SETTINGS)}
+    constants = controls.constants(SETTINGS, "ge2018")
+    evaluated = {"ge2018": cache.bounds(experiment, "ge2018", SETTINGS["tau"], constants)}
     table = charts.table(results, "dps_pca", evaluated)
     again = pd.read_csv(io.StringIO(table.to_csv(index=False)))
     bounds = again[again["name"] == "ge2018"]
