@@ -7,9 +7,8 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.tables import Schema
-from pages.hospitals.your_data import confirmation, large_table_sums, upload_text
-from pages.hospitals.your_data.large_table import LargeTable
-from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data import confirmation, large_table, upload_text
+from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import sessions
@@ -17,17 +16,16 @@ from pages.shared.background import sessions
 
 def show(state: TableSession, schema: Schema) -> PreparedTable | str | None:
     """Return the table's sums by this dictionary; why it does not fit; or None until it was read."""
-    request = ("reading", state.generation, schema, state.hospital_column)
-    job = state.jobs.get("reading")
+    request, job = (state.generation, schema, state.hospital_column), state.reading
     if job is None or job.what != request:
         st.info(upload_text.TOO_LARGE)
-        st.button("Read it now", key="own read", type="primary", on_click=_read, args=(state, request))
+        st.button("Read it now", key="own read", type="primary", on_click=_read, args=(state, *request))
         return None
     if job.running:
         confirmation.show_progress(job, "Reading the table in pieces")
         return None
     if job.result is None:
-        st.button("Read it again", key="own read", on_click=_read, args=(state, request))
+        st.button("Read it again", key="own read", on_click=_read, args=(state, *request))
         return upload_text.unread(job)
     prepared: PreparedTable = job.result
     if state.ready is not prepared:
@@ -36,18 +34,16 @@ def show(state: TableSession, schema: Schema) -> PreparedTable | str | None:
     return prepared
 
 
-def _read(state: TableSession, request: tuple[object, ...]) -> None:
+def _read(state: TableSession, generation: int, schema: Schema, hospital_column: str | None) -> None:
     # A button's arguments outlive the table, so the file is not among them.
-    _, generation, schema, hospital_column = request
     if not isinstance(state.raw, LargeTable) or state.generation != generation:
         return
-    former = state.jobs.get("reading")
-    if former is not None:
-        former.stop()
-    reduce = partial(large_table_sums.reduce, state.raw, schema, hospital_column)
-    job: ReleaseJob[PreparedTable] = ReleaseJob(
-        request, reduce, partial(sessions.present, sessions.visitor())
+    if state.reading is not None:
+        state.reading.stop()
+    state.reading = ReleaseJob(
+        (generation, schema, hospital_column),
+        partial(large_table.reduce, state.raw, schema, hospital_column),
+        partial(sessions.present, sessions.visitor()),
     )
-    state.jobs["reading"] = job
-    job.confirm()
-    job.wait(confirmation.FIRST_WAIT_SECONDS)
+    state.reading.confirm()
+    state.reading.wait(confirmation.FIRST_WAIT_SECONDS)

@@ -11,15 +11,15 @@ from dppca_core.accounting import closed_form
 from dppca_core.privacy import NEIGHBOURS
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, Limit
-from dppca_core.tables import Raw, safe_cell
+from dppca_core.tables import safe_cell
 from pages.hospitals.your_data import ledger_text, price_text, session, unit_text
-from pages.hospitals.your_data.large_table import LargeTable
+from pages.hospitals.your_data.prepared_table import Table
 from pages.hospitals.your_data.text import refusal
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 
-def open_ledger(raw: Raw | LargeTable) -> tuple[Ledger, Account | None]:
+def open_ledger(raw: Table) -> tuple[Ledger, Account | None]:
     """Return the ledger of this table's content; no account where it cannot be read, which is then shown."""
     ledger = session.ledger(raw)
     try:
@@ -74,7 +74,7 @@ def _set_limit(ledger: Ledger, limit: Limit) -> None:
         st.rerun()
 
 
-def show(raw: Raw | LargeTable, ledger: Ledger, account: Account, settings: Settings) -> None:
+def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> None:
     """Render what is spent and left, and what it was spent on."""
     plain, limit = settings["view"] == "board", account.limit
     if limit is not None:
@@ -130,7 +130,7 @@ def _alone(account: Account, entry: Entry, rows: int) -> str:
     return text.short(closed_form.epsilon_of(closed_form.grouped(entry.events, rows), account.limit.delta))
 
 
-def _exchange(raw: Raw | LargeTable, ledger: Ledger, account: Account) -> None:
+def _exchange(raw: Table, ledger: Ledger, account: Account) -> None:
     with st.expander("Export or import the ledger"):
         if account.limit is not None or account.entries:
             st.download_button(

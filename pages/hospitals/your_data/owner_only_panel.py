@@ -20,25 +20,25 @@ from pages.hospitals.your_data import (
     unit_text,
 )
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
-from pages.hospitals.your_data.session import ConfirmedRelease
+from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.text import refusal
 from pages.shared.figure import component
 from pages.shared.settings.catalogue import Settings
 
 
-def show(prepared: PreparedTable, release: ConfirmedRelease | None, settings: Settings) -> None:
+def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings) -> None:
     """Render the release that is shown above against the answer without privacy."""
     if not settings["own.shown"]:
         st.caption(owner_only_text.HIDDEN)
         return
     st.markdown(owner_only_text.NOT_PRIVATE)
-    if release is None or release.released is None:
+    if release is None:
         st.caption(owner_only_text.NO_RELEASE)
         return
-    if release.key != prepared.raw.key or release.schema != prepared.schema:
+    if release.what.table[:2] != prepared.identity[:2]:  # key and dictionary
         st.caption(owner_only_text.OTHER_TABLE)
         return
-    released, plain = release.released, settings["view"] == "board"
+    released, plain = release.result, settings["view"] == "board"
     truths = _compute_once("truth", lambda: owner_only_diagnostics.truths(prepared))
     k, rows = released.basis.shape[1], int(released.document["rows per patient"])
     # The mean is private, so that the first component is near it is said here and nowhere else.
@@ -69,7 +69,7 @@ def show(prepared: PreparedTable, release: ConfirmedRelease | None, settings: Se
     if label is not None:
         # The job's number is in the key: another release has other scores.
         measure = partial(owner_only_diagnostics.downstream, raw, held, truths, label, released.basis)
-        _downstream(("downstream", release.job.number, label), measure, len(held.rows), label)
+        _downstream(("downstream", release.number, label), measure, len(held.rows), label)
 
 
 def _compute_once(key: object, compute: Callable[[], Any]) -> Any:

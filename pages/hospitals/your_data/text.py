@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from dppca_core.release.private_release import Released
 from pages.hospitals.your_data import unit_text
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 TITLE = "And on ours?"
 LEAD = (
@@ -23,6 +23,15 @@ LEAD = (
 )
 IN_REPORT = "In the report: what was released, what counts as public, the twin. Nothing only you may see."
 UNSAVED = "**Not downloaded yet.** This release is in this session only, and is lost when the page is closed."
+TRY_THIS = (  # the first of which something has still to be done
+    "take the breast cancer table as if it were yours, and release its directions.",
+    "say how many rows one patient can have, from how the table was made.",
+    "type the range of two columns from a code book, and see the table get ready.",
+    "move the guesses of the synthetic twin until it looks like your field, find the privacy that it needs "
+    "there, and only then release.",
+    "turn on what only you may see, and compare the release with the answer without privacy.",
+    "bring the same table again under another name: its ledger is found by its content.",
+)
 MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
 # A word joiner, which is not seen, keeps Markdown from finding an address there; it does so behind escapes.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
@@ -50,7 +59,7 @@ def components(k: int, plain: bool) -> str:
     return text.count(k, component(plain), f"{component(plain)}s")
 
 
-def ended(job: ReleaseJob[Any]) -> str:
+def ended(job: ReleaseJob) -> str:
     """Return why a job has no result."""
     return {
         "stopped": "Stopped: it is on the ledger and paid for, and nothing of it was shown.",
@@ -61,27 +70,10 @@ def ended(job: ReleaseJob[Any]) -> str:
     }[job.state]
 
 
-def try_this(table: bool, answered: bool, prepared: bool, released: bool, settings: Mapping[str, Any]) -> str:
-    """Return what to do next."""
-    if not table:
-        return "take the breast cancer table as if it were yours, and release its directions."
-    if not answered:
-        return "say how many rows one patient can have, from how the table was made."
-    if not prepared:
-        return "type the range of two columns from a code book, and see the table get ready."
-    if not released:
-        return (
-            "move the guesses of the synthetic twin until it looks like your field, find the privacy that it "
-            "needs there, and only then release."
-        )
-    if not settings["own.shown"]:
-        return "turn on what only you may see, and compare the release with the answer without privacy."
-    return "bring the same table again under another name: its ledger is found by its content."
-
-
-def adjusted(name: str, wanted: int, value: int) -> str:
-    """Return that another value is used than the control of this name is set to."""
-    return f"{name} {'lowered' if value < wanted else 'raised'} to {value} here."
+def adjusted(key: str, settings: Settings, value: int) -> str:
+    """Return that another value is used than this control is set to."""
+    name = CHOICES[key].name(settings["view"] == "board")
+    return f"{name} {'lowered' if value < settings[key] else 'raised'} to {value} here."
 
 
 def trust(method: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
 from dppca_core.release.private_release import Request
 from dppca_core.release.spectrum import Spectrum
@@ -38,24 +39,24 @@ def not_rehearsed(reason: str) -> str:
     return f"Nothing is rehearsed. {refusal(text.symbols(reason))}"
 
 
-def invented(n: int, d: int, rows: int, paid: bool, clipped: bool, bound: float) -> str:
+def invented(twin: ExplorerExperiment, rows: int, paid: bool, bound: float) -> str:
     """Return what the twin has in common with the table, and in what it differs.
 
-    paid: whether its pattern is as strong as eigenvalues that were paid for. clipped: whether its rows are.
+    paid: whether its pattern is as strong as eigenvalues that were paid for.
     """
     noun = unit_text.noun(rows)
     strength = "as strong as you paid to know" if paid else "your guess"
     long_rows = (
         "The twin's long rows are shortened as a release shortens yours, if your rows spread evenly over "
         "their ranges."
-        if clipped
+        if twin.clip is not None
         else "So many rows are not drawn one by one: the twin shortens none, and its bound holds the "
         f"longest. A release shortens rows beyond {bound:.4g}, which usually needs less noise."
     )
     return (
-        f"Invented {noun}, as many ({n:,}) and with as many measurements ({d:,}) as yours, whose pattern is "
-        f"{strength}. No patient of yours has a part in this figure, so it costs nothing. {mean_zero(rows)} "
-        f"{long_rows}"
+        f"Invented {noun}, as many ({twin.n:,}) and with as many measurements ({twin.d:,}) as yours, whose "
+        f"pattern is {strength}. No patient of yours has a part in this figure, so it costs nothing. "
+        f"{mean_zero(rows)} {long_rows}"
     )
 
 

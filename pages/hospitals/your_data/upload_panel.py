@@ -18,7 +18,13 @@ from pages.hospitals.your_data import (
     unit_text,
     upload_text,
 )
-from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random, is_by_column
+from pages.hospitals.your_data.prepared_table import (
+    LargeTable,
+    PreparedTable,
+    Table,
+    is_at_random,
+    is_by_column,
+)
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import literal, refusal
 from pages.shared.background import memory
@@ -62,7 +68,7 @@ def show(settings: Settings) -> PreparedTable | None:
     if schema is None:
         st.error(refusal(error))
         return None
-    if isinstance(state.raw, large_table.LargeTable):
+    if isinstance(state.raw, LargeTable):
         prepared = large_table_panel.show(state, schema)
     else:
         prepared = _prepare_once(state, state.raw, schema, settings["own.providers"])
@@ -108,7 +114,7 @@ def _choose_file(state: TableSession, settings: Settings) -> None:
         st.error(refusal(state.upload_error) + (upload_text.FORMER_STAYS if state.raw else ""))
 
 
-def _read(data: bytes, name: str, encoding: str) -> tables.Raw | large_table.LargeTable:
+def _read(data: bytes, name: str, encoding: str) -> Table:
     memory_check.check(data, encoding, memory.available())
     return large_table.open_large(data, name, encoding) or tables.read(
         data, name, encoding, memory_check.check_texts
@@ -162,7 +168,7 @@ def _ask_rows(state: TableSession) -> int | None:
     return state.rows_per_patient
 
 
-def _choose_columns(state: TableSession, raw: tables.Raw | large_table.LargeTable) -> None:
+def _choose_columns(state: TableSession, raw: Table) -> None:
     # Streamlit keeps the function that formats a widget's options: it must not hold rows.
     marks, kinds = {"text": " (words)", "date": " (dates)"}, raw.kinds
     chosen = st.multiselect(
@@ -230,7 +236,7 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
 
 def _public_choices(
     state: TableSession,
-    raw: tables.Raw | large_table.LargeTable,
+    raw: Table,
     schema: Schema | None,
     rows: int,
     plain: bool,

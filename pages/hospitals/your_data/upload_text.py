@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from dppca_core.tables import Raw, Schema, limits
+from dppca_core.tables import Schema, limits
 from pages.hospitals.your_data import unit_text
-from pages.hospitals.your_data.large_table import LargeTable
-from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.prepared_table import PreparedTable, Table
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.text import literal, refusal
 from pages.shared import text
@@ -53,7 +51,7 @@ def held(most: int) -> str:
     )
 
 
-def uploaded(raw: Raw | LargeTable) -> str:
+def uploaded(raw: Table) -> str:
     """Return the table's name, form and size in one line."""
     rows = "" if raw.n is None else f"{raw.n:,} rows, "
     line = f"**{literal(raw.name)}** ({raw.form}): {rows}{len(raw.columns):,} named columns."
@@ -88,7 +86,7 @@ def bound_label(rows: int, plain: bool) -> str:
     )
 
 
-def unread(job: ReleaseJob[Any]) -> str:
+def unread(job: ReleaseJob) -> str:
     """Return why a large table was not read."""
     return {"stopped": "Reading was stopped.", "refused": refusal(job.message)}.get(job.state, UNREADABLE)
 
@@ -98,13 +96,17 @@ def ready(prepared: PreparedTable, rows: int, plain: bool) -> str:
     measured = (
         text.count(prepared.d, "measurement", "measurements") if plain else f"d = {prepared.d:,} features"
     )
-    sizes = sorted(prepared.sizes)
-    each = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
     n, many = ("", "") if plain else ("n = ", "N = ")
-    where = f"{many}{where_patients_are(len(sizes))} ({each} each)"
-    if len(sizes) == 1:
-        where = where_patients_are(1)
+    where = where_patients_are(len(prepared.sizes))
+    if len(prepared.sizes) > 1:
+        where = f"{many}{where} ({spread(prepared.sizes)} each)"
     return f"**Ready:** {n}{prepared.n:,} {unit_text.noun(rows)} in {where}, {measured}."
+
+
+def spread(sizes: Sequence[int]) -> str:
+    """Return how many patients the smallest and the largest hospital have."""
+    least, most = min(sizes), max(sizes)
+    return f"{least:,} to {most:,}" if least < most else f"{least:,}"
 
 
 def where_patients_are(hospitals: int) -> str:

@@ -139,7 +139,7 @@ def test_no_page_but_its_own_shows_a_table(tmp_path, offered, capfd, caplog, mon
     assert any(option.startswith(COLUMN) for option in page.app.multiselect[0].options)
     files = downloads(offered)
     assert b"age" in files and b"weight" in files and not marks(files) and b"clinic" not in files
-    document = json.dumps(page.state.releases[0].released.document).encode()
+    document = json.dumps(page.state.releases[0].result.document).encode()
     assert not marks(document) and b"clinic" not in document
     other = TablePage(**SMALL)
     titles = set()

@@ -33,10 +33,10 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(makes):
     page.move("own.k", 1)
     assert len(makes) == 1
     (first,) = page.state.releases
-    first.job.wait(PATIENCE_SECONDS)
-    assert first.released.document["hardened"]
-    assert first.released.document["features"] == ["age", "weight", "pulse"]
-    assert "seed" not in json.dumps(first.released.document["parameters"])
+    first.wait(PATIENCE_SECONDS)
+    assert first.result.document["hardened"]
+    assert first.result.document["features"] == ["age", "weight", "pulse"]
+    assert "seed" not in json.dumps(first.result.document["parameters"])
     page.release()
     assert len(makes) == 2 and len(page.state.releases) == 2
 
@@ -100,11 +100,11 @@ def test_a_stopped_release_is_paid_for_and_not_shown(monkeypatch):
     assert begun.wait(PATIENCE_SECONDS)
     page.press("Stop")
     go_on.set()
-    page.state.jobs["release"].wait(PATIENCE_SECONDS)
+    page.state.last("release").wait(PATIENCE_SECONDS)
     page.run()
     assert "paid for, and nothing of it was shown" in page.warnings
     assert "0.5 of the limit" in page.spent
-    assert page.state.releases[0].released is None
+    assert page.state.releases[0].result is None
 
 
 def test_a_paid_release_goes_on_while_its_visitor_may_come_back(monkeypatch):
@@ -118,8 +118,8 @@ def test_a_paid_release_goes_on_while_its_visitor_may_come_back(monkeypatch):
     page.press("Release")
     monkeypatch.setattr(sessions, "present", lambda who: False)
     page.press("Spend")
-    page.state.jobs["release"].wait(PATIENCE_SECONDS)
-    assert went_on == [True] and page.state.releases[0].released is not None
+    page.state.last("release").wait(PATIENCE_SECONDS)
+    assert went_on == [True] and page.state.releases[0].result is not None
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,8 @@ def test_a_paid_release_goes_on_while_its_visitor_may_come_back(monkeypatch):
 def test_what_three_columns_do_not_allow_is_adjusted_and_said(method, possible):
     wanted = {"own.k": 20, "own.s_hat": 10, "own.rank": 5}
     settings = catalogue.defaults() | wanted | {"own.method": method}
-    request, adjustments = release_panel.nearest_request(settings, 3, "replace-one")
+    request = release_panel.requested(settings, 3, None, 1)
+    adjustments = release_panel.adjustments(request, settings)
     assert {key: getattr(request, key.removeprefix("own.")) for key in possible} == possible
     assert len(adjustments) == len(possible)
     for key, sentence in zip(possible, adjustments, strict=True):
@@ -167,7 +168,7 @@ def test_a_full_disk_releases_nothing(folder, monkeypatch):
     page.release()
     assert "Nothing was released: the ledger could not be written (No space left" in page.warnings
     assert str(folder) not in page.warnings
-    assert page.state.releases[0].released is None
+    assert page.state.releases[0].result is None
 
 
 def test_what_another_tab_spent_counts_here(folder):

@@ -47,7 +47,7 @@ def test_a_patient_with_eight_rows_is_told_ten_and_not_one(folder, built, view):
     page.press("Release")
     assert "of 120 rows?" in page.markdown
     page.spend()
-    document = page.state.releases[0].released.document
+    document = page.state.releases[0].result.document
     assert (document["unit"], document["rows per patient"]) == ("row", 8)
     assert document["epsilon for a patient"] == pytest.approx(EIGHT, abs=1e-4)
     assert document["parameters"]["budget"]["epsilon"] == 1
@@ -74,7 +74,7 @@ def test_each_release_keeps_the_answer_it_was_made_with(folder):
     assert page.state.pending is not None
     page.answer(4)
     assert page.state.pending is None  # the question was for another number
-    first = page.state.releases[0].released.entry.events[0].noise_multiplier
+    first = page.state.releases[0].result.entry.events[0].noise_multiplier
     cost = gaussian.epsilon_of(first / 4, 1e-6)
     assert f"up to 4, it has ε = {cost:.2f} for a patient" in page.warnings
     page.move("own.epsilon", 0.2)
@@ -82,7 +82,7 @@ def test_each_release_keeps_the_answer_it_was_made_with(folder):
     ledger = page.app.dataframe[-1].value
     assert ledger["rows per patient"].tolist() == ["1", "4"]
     assert ledger.iloc[0, -1] == "0.5" and float(ledger.iloc[1, -1]) > 4 * 0.2
-    second = page.state.releases[1].released.entry.events[0].noise_multiplier
+    second = page.state.releases[1].result.entry.events[0].noise_multiplier
     total = gaussian.epsilon_of((first**-2 + second**-2) ** -0.5 / 4, 1e-6)
     assert f"all releases so far have ε = {total:.2f} together" in page.markdown
 
