@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -14,9 +16,10 @@ from dppca_core.release.ledger_records import Account, Entry, Limit
 from dppca_core.tables import safe_cell
 from pages.hospitals.your_data import ledger_text, price_text, session, unit_text
 from pages.hospitals.your_data.prepared_table import Table
-from pages.hospitals.your_data.text import refusal
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
+
+_NO_LIMIT = "No limit was set."
 
 
 def open_ledger(raw: Table) -> tuple[Ledger, Account | None]:
@@ -25,7 +28,7 @@ def open_ledger(raw: Table) -> tuple[Ledger, Account | None]:
     try:
         return ledger, ledger.account()
     except (ValueError, OSError) as reason:
-        st.error(ledger_text.unusable(reason))
+        st.error(f"{ledger_text.refused('read', reason)} Until then nothing can be released.")
     return ledger, None
 
 
@@ -56,20 +59,20 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
             help="It stays.",
         )
         if st.form_submit_button("Set this limit"):
-            _set_limit(ledger, Limit(float(most), float(delta), str(neighbours)))
+            limit = Limit(float(most), float(delta), str(neighbours))
+            _change(partial(ledger.set_limit, limit), _NO_LIMIT)
 
 
 def _limit_label(plain: bool) -> str:
     return "Privacy loss in total" if plain else "ε in total"
 
 
-def _set_limit(ledger: Ledger, limit: Limit) -> None:
+def _change(change: Callable[[], object], otherwise: str) -> None:
+    """Change the ledger and run the page again, or say why not, and what follows."""
     try:
-        ledger.set_limit(limit)
-    except ValueError as reason:
-        st.error(refusal(str(reason)))
-    except OSError as reason:
-        st.error(f"{ledger_text.unwritten(reason)}: no limit was set.")
+        change()
+    except (ValueError, OSError) as reason:
+        st.error(f"{ledger_text.refused('written', reason)} {otherwise}")
     else:
         st.rerun()
 
@@ -145,14 +148,7 @@ def _exchange(raw: Table, ledger: Ledger, account: Account) -> None:
             "A ledger of this table", type=["jsonl", "json"], key=f"own import {raw.key[:8]}"
         )
         if upload is not None and st.button("Add its releases to this ledger"):
-            try:
-                ledger.merge(upload.getvalue().decode("utf-8"))
-            except ValueError as reason:
-                st.error(ledger_text.not_imported(reason))
-            except OSError as reason:
-                st.error(f"{ledger_text.unwritten(reason)}.")
-            else:
-                st.rerun()
+            _change(lambda: ledger.merge(upload.getvalue().decode("utf-8")), "Nothing was taken over.")
 
 
 def _change_limit(ledger: Ledger, limit: Limit, plain: bool) -> None:
@@ -161,4 +157,5 @@ def _change_limit(ledger: Ledger, limit: Limit, plain: bool) -> None:
         ends = (min(0.001, now), max(100.0, now))  # an imported limit may lie anywhere
         most = st.number_input(_limit_label(plain), *ends, now, format="%.4g", key="own new eps")
         if st.form_submit_button("Change it"):
-            _set_limit(ledger, Limit(float(most), limit.delta, limit.neighbours))
+            changed = Limit(float(most), limit.delta, limit.neighbours)
+            _change(partial(ledger.set_limit, changed), _NO_LIMIT)

@@ -25,7 +25,6 @@ FORMER_KEY = (
     "not found by itself: import it below."
 )
 IMPORT = "What another ledger of this very table holds is added; what both hold counts once."
-NO_LEDGER = "Nothing was taken over: the file is no ledger."
 DELTA_HELP = "It stays. Keep it well below one in the number of patients."
 RETURNED = (
     "The page was reloaded, and what you released before is still here. Download it now. The table is gone "
@@ -51,25 +50,11 @@ def in_session(variable: str) -> str:
     )
 
 
-def unusable(reason: ValueError | OSError) -> str:
-    """Return why the ledger cannot be read."""
+def refused(doing: str, reason: ValueError | OSError) -> str:
+    """Return why a ledger could not be "read" or "written", or a line of it not be used."""
     if isinstance(reason, OSError):  # its text holds a path
-        return f"The ledger cannot be read ({reason.strerror}), so nothing can be released."
-    return f"{refusal(str(reason))} Until then nothing can be released."
-
-
-def unwritten(reason: OSError) -> str:
-    """Return that the ledger could not be written."""
-    return f"The ledger could not be written ({reason.strerror})"
-
-
-def not_imported(reason: ValueError) -> str:
-    """Return why another ledger was not taken over."""
-    return (
-        NO_LEDGER
-        if isinstance(reason, UnicodeDecodeError)
-        else f"Nothing was taken over: {literal(str(reason))}."
-    )
+        return f"The ledger could not be {doing} ({reason.strerror})."
+    return "The file is no ledger." if isinstance(reason, UnicodeDecodeError) else refusal(str(reason))
 
 
 def exact(spent: numerical.Total, limit: Limit) -> str:

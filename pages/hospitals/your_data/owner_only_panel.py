@@ -12,7 +12,6 @@ import streamlit as st
 from dppca_core.arrays import Array
 from dppca_core.tables import Raw
 from pages.hospitals.your_data import (
-    chart_descriptions,
     charts,
     owner_only_diagnostics,
     owner_only_text,
@@ -56,7 +55,7 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
             truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues, plain
         )
         component.figure(
-            drawn, key="own scree", save="not-private-scree", says=chart_descriptions.scree(drawn, plain)
+            drawn, key="own scree", save="not-private-scree", says=charts.describe_scree(drawn, plain)
         )
     raw, held = prepared.raw, prepared.held
     if not isinstance(raw, Raw) or not isinstance(held, Rows):
@@ -106,9 +105,7 @@ def _scatter(
     )
     labels = labels if label else [unit_text.noun(rows)] * len(labels)
     drawn = charts.biplot(held.rows[indices] @ basis, labels, prepared.schema.features, basis, plain)
-    component.figure(
-        drawn, key="own biplot", save="not-private-biplot", says=chart_descriptions.biplot(drawn)
-    )
+    component.figure(drawn, key="own biplot", save="not-private-biplot", says=charts.describe_biplot(drawn))
     if len(indices) < prepared.n:
         st.caption(owner_only_text.drawn(len(indices), prepared.n, rows))
 

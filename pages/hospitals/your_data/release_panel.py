@@ -13,7 +13,6 @@ from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Progress, Released, Request
 from dppca_core.tables import safe_cell, safe_csv
 from pages.hospitals.your_data import (
-    chart_descriptions,
     charts,
     confirmation,
     price_text,
@@ -147,7 +146,7 @@ def _show_release(release: ReleaseJob, plain: bool) -> None:
     frame = page_text.loadings(released, features, plain)
     loadings = "weights" if plain else "loadings"
     drawn = charts.loadings(features, released.basis, plain)
-    says = chart_descriptions.weights(drawn, plain)
+    says = charts.describe_loadings(drawn, plain)
     component.figure(drawn, key="own loadings", save="private-components", says=says)
     if released.eigenvalues is not None:
         st.caption(page_text.eigenvalues(released, plain))

@@ -172,13 +172,9 @@ def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
     figures = []
     if record.released is not None:
         features, basis = record.schema.features, record.released.basis
-        first = [features[int(index)] for index in charts.heaviest(basis[:, :1], 3)]
-        sentence = (
-            f"The first {page_text.component(plain)}, which may be the mean, rests most on "
-            f"{', '.join(first)}. Its sign has no meaning."
-        )
+        drawn = charts.loadings(features, basis, plain)
         title = "What the released directions are made of" if plain else "Loadings of the released components"
-        figures.append(ReportFigure(charts.loadings(features, basis, plain), title, sentence))
+        figures.append(ReportFigure(drawn, title, charts.describe_loadings(drawn, plain)))
     if isinstance(record.twin, Twin):
         payload = synthetic_twin_panel.payload(record.twin)
         sentence = payload["words"][payload["active"]]["sentence"]
