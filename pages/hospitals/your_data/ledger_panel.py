@@ -35,8 +35,8 @@ def open_ledger(raw: Table) -> tuple[Ledger, Account | None]:
 def ask_limit(ledger: Ledger, settings: Settings) -> None:
     """Ask, before the first release, what all releases on this table together may cost."""
     plain = settings["view"] == "board"
-    st.markdown(ledger_text.FIRST_LIMIT)
-    st.caption(ledger_text.PER_ROW)
+    st.markdown("**First, your limit:** what all releases on this table together may cost, for good.")
+    st.caption(f"The limit counts per row. {unit_text.EVADES}")
     with st.form("own limit", border=True):
         left, middle, right = st.columns(3, vertical_alignment="bottom")
         most = left.number_input(_limit_label(plain), 0.001, 100.0, 1.0, key="own limit eps", format="%.4g")
@@ -47,7 +47,7 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
             chance.options.index(chance.default),
             key="own limit delta",
             format_func=chance.text,
-            help=ledger_text.DELTA_HELP,
+            help="It stays. Keep it well below one in the number of patients.",
         )
         pairs = CHOICES["neighbours"]
         several = (session.current().rows_per_patient or 1) > 1
@@ -91,7 +91,7 @@ def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> No
     if account.entries:
         st.dataframe(releases(account, plain), hide_index=True, height="content")
     else:
-        st.caption(ledger_text.EMPTY)
+        st.caption("Nothing was released on this table.")
     if session.folder() is None:
         st.warning(ledger_text.in_session(session.LEDGER_DIR))
     else:
@@ -143,7 +143,7 @@ def _exchange(raw: Table, ledger: Ledger, account: Account) -> None:
                 "application/jsonl",
                 on_click="ignore",
             )
-        st.caption(ledger_text.IMPORT)
+        st.caption("What another ledger of this very table holds is added; what both hold counts once.")
         upload = st.file_uploader(
             "A ledger of this table", type=["jsonl", "json"], key=f"own import {raw.key[:8]}"
         )

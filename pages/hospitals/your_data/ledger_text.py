@@ -12,9 +12,6 @@ from pages.hospitals.your_data.text import literal, refusal
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
 
-FIRST_LIMIT = "**First, your limit:** what all releases on this table together may cost, for good."
-PER_ROW = f"The limit counts per row. {unit_text.EVADES}"
-EMPTY = "Nothing was released on this table."
 ON_DISK = (
     "The ledger is on this server's disk, under a key that follows from the table's content: the same table "
     "under another name finds it, saved with at least 15 digits. It holds what was released and no cell of "
@@ -24,8 +21,6 @@ FORMER_KEY = (
     f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version kept for it is "
     "not found by itself: import it below."
 )
-IMPORT = "What another ledger of this very table holds is added; what both hold counts once."
-DELTA_HELP = "It stays. Keep it well below one in the number of patients."
 RETURNED = (
     "The page was reloaded, and what you released before is still here. Download it now. The table is gone "
     "from the page: bring it again to release more."

@@ -28,14 +28,14 @@ from pages.shared.settings.catalogue import Settings
 def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings) -> None:
     """Render the release that is shown above against the answer without privacy."""
     if not settings["own.shown"]:
-        st.caption(owner_only_text.HIDDEN)
+        st.caption("Hidden: the switch at the top shows it.")
         return
     st.markdown(owner_only_text.NOT_PRIVATE)
     if release is None:
-        st.caption(owner_only_text.NO_RELEASE)
+        st.caption("After a release: how far it is from the answer without privacy.")
         return
     if release.what.table[:2] != prepared.identity[:2]:  # key and dictionary
-        st.caption(owner_only_text.OTHER_TABLE)
+        st.caption("The release shown above is of another table, or of other columns.")
         return
     released, plain = release.result, settings["view"] == "board"
     truths = _compute_once("truth", lambda: owner_only_diagnostics.truths(prepared))
@@ -82,7 +82,7 @@ def _compute_once(key: object, compute: Callable[[], Any]) -> Any:
 def _choose_label(prepared: PreparedTable, raw: Raw) -> str | None:
     names = _compute_once("labels", lambda: owner_only_diagnostics.label_columns(prepared, raw))
     if not names:
-        st.caption(owner_only_text.NO_LABEL)
+        st.caption("A column with two to ten values, not among the features, could colour the patients.")
         return None
     index = st.selectbox(
         "Colour by", range(len(names) + 1), 1, key="own label", format_func=["no column", *names].__getitem__
@@ -95,7 +95,7 @@ def _scatter(
 ) -> None:
     rows = session.current().rows_per_patient or 1
     if basis.shape[1] < 2:
-        st.caption(owner_only_text.ONE_DIRECTION)
+        st.caption("One direction alone has no picture of this kind.")
         return
     indices, labels = _compute_once(
         ("labels", label),
@@ -107,7 +107,7 @@ def _scatter(
     drawn = charts.biplot(held.rows[indices] @ basis, labels, prepared.schema.features, basis, plain)
     component.figure(drawn, key="own biplot", save="not-private-biplot", says=charts.describe_biplot(drawn))
     if len(indices) < prepared.n:
-        st.caption(owner_only_text.drawn(len(indices), prepared.n, rows))
+        st.caption(f"{len(indices):,} of {prepared.n:,} {unit_text.noun(rows)} are drawn.")
 
 
 def _downstream(key: object, measure: Callable[[], pd.DataFrame], rows: int, label: str) -> None:

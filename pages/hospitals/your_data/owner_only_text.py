@@ -19,12 +19,7 @@ from pages.hospitals.your_data.text import component, literal
 from pages.shared import text
 
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
-HIDDEN = "Hidden: the switch at the top shows it."
-NO_RELEASE = "After a release: how far it is from the answer without privacy."
-OTHER_TABLE = "The release shown above is of another table, or of other columns."
 NO_ROWS = "Of a table that was read in pieces there are no rows here to draw."
-NO_LABEL = "A column with two to ten values, not among the features, could colour the patients."
-ONE_DIRECTION = "One direction alone has no picture of this kind."
 
 
 def counts(prepared: PreparedTable) -> list[str]:
@@ -93,11 +88,6 @@ def _error_and_energy(measured: ReleaseVerdict, k: int, plain: bool) -> str:
         f"{error}, where guessing has {text.short(measured.guess)}. It captures "
         f"{text.percent(measured.energy)} of what the best {best} {'holds' if k == 1 else 'hold'}."
     )
-
-
-def drawn(shown: int, n: int, rows: int) -> str:
-    """Return how many of the rows are drawn."""
-    return f"{shown:,} of {n:,} {unit_text.noun(rows)} are drawn."
 
 
 def use(scores: pd.DataFrame, label: str, used: int, rows: int) -> str:

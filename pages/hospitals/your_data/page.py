@@ -19,8 +19,11 @@ from pages.hospitals.your_data import (
 from pages.shared.reports import html_report
 from pages.shared.settings import widgets
 
-st.title(text.TITLE)
-st.markdown(text.LEAD)
+st.title("And on ours?")
+st.markdown(
+    "Your own patients: what is public about them in, noise added once, directions out, and a ledger of what "
+    "that cost."
+)
 widgets.view_switches(("view",))
 widgets.notices()
 settings = widgets.settings()
@@ -56,9 +59,9 @@ if prepared is not None:
         ledger_panel.show(prepared.raw, ledger, account, settings)
 record = report.public_record(prepared, account, release, request, twin, rows, settings)
 if record is not None:
-    saved = release.mark_downloaded if release is not None else None
-    html_report.ready_button(report.file(state, record, settings), "dppca-your-data", saved)
-    st.caption(text.IN_REPORT)
+    saved = release.mark_downloaded if release is not None else "ignore"
+    html_report.button(report.file(state, record, settings), "dppca-your-data", saved)
+    st.caption("In the report: what was released, what counts as public, the twin. Nothing only you may see.")
 if prepared is not None:
     st.header("5 · Only for you")
     owner_only_panel.show(prepared, release, settings)

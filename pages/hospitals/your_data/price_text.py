@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dppca_core.accounting import numerical
-from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event
 from dppca_core.release.ledger_records import Account, Limit
 from dppca_core.release.private_release import HARDENED, Request
@@ -33,18 +32,6 @@ def privacy(epsilon: float, plain: bool) -> str:
     return f"privacy loss {text.short(epsilon)}" if plain else f"ε = {text.short(epsilon)}"
 
 
-def release_title(request: Request, plain: bool) -> str:
-    """Return what would be released."""
-    title = METHODS[request.method].title
-    return f"A release by {title} with {privacy(request.budget.epsilon, plain)}"
-
-
-def spectrum_title(budget: Budget, plain: bool) -> str:
-    """Return what a release of eigenvalues is called."""
-    what = "The strength of every direction" if plain else "A release of all eigenvalues"
-    return f"{what} with {privacy(budget.epsilon, plain)}"
-
-
 class Price(NamedTuple):
     """Hold what a release will cost and leave, in words, and whether that is beyond the limit."""
 
@@ -53,9 +40,10 @@ class Price(NamedTuple):
 
 
 def price(
-    title: str, events: tuple[Event, ...], account: Account, budget: Budget, rows: int, plain: bool
+    what: str, events: tuple[Event, ...], account: Account, budget: Budget, rows: int, plain: bool
 ) -> Price:
     """Return what a release will cost, a row and a patient with several, and what is left."""
+    title = f"{what} with {privacy(budget.epsilon, plain)}"
     most, now = _limit(account).epsilon, total(account).epsilon
     after = total(account, events).epsilon
     if not numerical.within(after, most):

@@ -6,6 +6,7 @@ import json
 
 import streamlit as st
 
+from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release import private_release
 from dppca_core.release.ledger import Ledger
@@ -72,7 +73,8 @@ def choose_settings(settings: Settings, hospitals: int) -> None:
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:
                 widgets.choose(key)
-    st.caption(f"{page_text.trust(method)} {price_text.hardening(method, plain)}")
+    trust = text.TRUST_TITLES[METHODS[method].trust].lower()
+    st.caption(f"Whom it trusts: {trust}. {price_text.hardening(method, plain)}")
     alone = page_text.in_one_place(method, hospitals)
     if alone:
         st.info(alone)
@@ -87,10 +89,11 @@ def show(prepared: PreparedTable, account: Account, request: Request | str, sett
     for sentence in adjustments(request, settings):
         st.caption(sentence)
     if request.budget.delta > 1 / prepared.n:
-        st.caption(page_text.large_chance(rows))
+        many = f"the number of {unit_text.noun(rows)}"
+        st.caption(f"The failure chance is above one in {many}: choose a smaller one.")
     st.caption(unit_text.odds(request.budget, rows, request.patient_epsilon))
-    title = price_text.release_title(request, plain)
-    price = price_text.price(title, request.events, account, request.budget, rows, plain)
+    what = f"A release by {METHODS[request.method].title}"
+    price = price_text.price(what, request.events, account, request.budget, rows, plain)
     order = Order("release", request, account, prepared.identity, prepared.raw.name)
     question = price_text.question(request, prepared.n, plain, price.sentence)
     confirmation.show(order, "Release …", price, question, _make)
@@ -116,8 +119,8 @@ def show_releases(settings: Settings) -> ReleaseJob | None:
     if not finished:
         return None
     titles = [
-        page_text.release_title(i, release.result, release.what.name)
-        for i, release in enumerate(finished, start=1)
+        f"{i} · {job.result.document['what']} at {job.result.entry.at[11:19]} UTC, {job.what.name}"
+        for i, job in enumerate(finished, start=1)
     ]
     index = len(finished) - 1
     if index > 0:

@@ -160,8 +160,9 @@ def show(
         with st.expander("Shape the twin by your own table, for a slice of the budget", key="own shaping"):
             widgets.choose("own.slice")
             budget = Budget(settings["own.slice"], settings["own.delta"], account.limit.neighbours)
-            title, events = price_text.spectrum_title(budget, plain), spectrum_release.events(budget)
-            price = price_text.price(title, events, account, budget, rows, plain)
+            what = "The strength of every direction" if plain else "A release of all eigenvalues"
+            events = spectrum_release.events(budget)
+            price = price_text.price(what, events, account, budget, rows, plain)
             order = Order("spectrum", (budget, rows), account, prepared.identity, prepared.raw.name)
             question = price_text.spectrum_question(price.sentence)
             confirmation.show(order, "Pay for the spectrum …", price, question, _make)

@@ -16,12 +16,6 @@ from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
-TITLE = "And on ours?"
-LEAD = (
-    "Your own patients: what is public about them in, noise added once, directions out, and a ledger of what "
-    "that cost."
-)
-IN_REPORT = "In the report: what was released, what counts as public, the twin. Nothing only you may see."
 UNSAVED = "**Not downloaded yet.** This release is in this session only, and is lost when the page is closed."
 TRY_THIS = (  # the first of which something has still to be done
     "take the breast cancer table as if it were yours, and release its directions.",
@@ -76,16 +70,6 @@ def adjusted(key: str, settings: Settings, value: int) -> str:
     return f"{name} {'lowered' if value < settings[key] else 'raised'} to {value} here."
 
 
-def trust(method: str) -> str:
-    """Return whom the method trusts."""
-    return f"Whom it trusts: {text.TRUST_TITLES[METHODS[method].trust].lower()}."
-
-
-def release_title(number: int, released: Released, table: str) -> str:
-    """Return what the release with this number of the session is called."""
-    return f"{number} · {released.document['what']} at {released.entry.at[11:19]} UTC, {table}"
-
-
 def in_one_place(method: str, hospitals: int) -> str:
     """Return what a method for several hospitals is where all patients are in one; nothing elsewhere."""
     if hospitals > 1 or METHODS[method].trust == "central":
@@ -94,11 +78,6 @@ def in_one_place(method: str, hospitals: int) -> str:
         f"{METHODS[method].title} is made for several hospitals. Here all patients are in one place: that "
         "place adds all the noise, and nobody else sees a row."
     )
-
-
-def large_chance(rows: int) -> str:
-    """Return that delta is too large for so many rows."""
-    return f"The failure chance is above one in the number of {unit_text.noun(rows)}: choose a smaller one."
 
 
 def promise(released: Released, plain: bool) -> str:

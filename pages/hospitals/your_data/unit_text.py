@@ -14,11 +14,7 @@ from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Released
 from pages.shared import text
 
-QUESTION = "Can one patient have more than one row in this table?"
 ONE, SEVERAL = "Each patient has one row", "A patient can have several rows"
-HELP = "Several visits, samples or admissions of one patient are several rows."
-MOST_ROWS = "Most rows that one patient can have"
-MOST_ROWS_HELP = "From how the table was made, not counted in it. This number becomes public."
 UNANSWERED = (
     "Answer this first. Noise hides one row of the table. If a patient has several, the guarantee for the "
     "patient is weaker, and this page says by how much."

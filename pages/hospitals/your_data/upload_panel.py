@@ -43,13 +43,14 @@ def show(settings: Settings) -> PreparedTable | None:
         return None
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.markdown(upload_text.uploaded(state.raw))
-    right.button("Forget it", on_click=state.forget, help=upload_text.HELP["forget"], width="stretch")
+    away = "The rows leave this session's memory."
+    right.button("Forget it", on_click=state.forget, help=away, width="stretch")
     rows = _ask_rows(state)
     if rows is None:
         return None
     _choose_columns(state, state.raw)
     if not state.chosen:
-        st.info(upload_text.CHOOSE_COLUMNS)
+        st.info("Choose the columns that count, or open a data dictionary.")
         _exchange_dictionary(state, None)
         return None
     _edit(state)
@@ -87,7 +88,7 @@ def _choose_file(state: TableSession, settings: Settings) -> None:
             "A table whose first line names the columns",
             type=["csv", "tsv", "txt", "parquet"],
             key="own file",
-            help=upload_text.HELP["file"],
+            help="It stays in this session's memory: no disk, no log, no other visitor.",
         )
         st.caption(upload_text.held(st.get_option("server.maxUploadSize")))
     with right:
@@ -138,18 +139,17 @@ def _set_lines(state: TableSession, lines: dict[str, dictionary.DictionaryLine],
 
 def _ask_rows(state: TableSession) -> int | None:
     """Return how many rows one patient can have at most, or None until that is answered."""
-    options = (unit_text.ONE, unit_text.SEVERAL)
     chosen = st.radio(
-        unit_text.QUESTION,
-        options,
+        "Can one patient have more than one row in this table?",
+        (unit_text.ONE, unit_text.SEVERAL),
         index=None if state.several is None else int(state.several),
         key=f"own several {state.tables}",
-        help=unit_text.HELP,
+        help="Several visits, samples or admissions of one patient are several rows.",
     )
     state.several = None if chosen is None else chosen == unit_text.SEVERAL
     if state.several:
         state.most_rows = st.number_input(
-            unit_text.MOST_ROWS,
+            "Most rows that one patient can have",
             min_value=2,
             max_value=_MOST_ROWS,
             value=state.most_rows,
@@ -157,7 +157,7 @@ def _ask_rows(state: TableSession) -> int | None:
             key=f"own most rows {state.tables}",
             placeholder="type a number",
             width=300,
-            help=unit_text.MOST_ROWS_HELP,
+            help="From how the table was made, not counted in it. This number becomes public.",
         )
     if state.example and state.several is False:
         st.caption(unit_text.OF_EXAMPLE)
@@ -222,7 +222,8 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
                 st.error(refusal(str(reason)))
             else:
                 _set_lines(state, lines, bound)
-                st.toast(literal(upload_text.left_out(absent)) if absent else upload_text.LOADED)
+                loaded = upload_text.left_out(absent) if absent else "The dictionary was taken over."
+                st.toast(literal(loaded))
                 st.rerun()
         if schema is not None:
             st.download_button(
@@ -234,13 +235,7 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
             )
 
 
-def _public_choices(
-    state: TableSession,
-    raw: Table,
-    schema: Schema | None,
-    rows: int,
-    plain: bool,
-) -> None:
+def _public_choices(state: TableSession, raw: Table, schema: Schema | None, rows: int, plain: bool) -> None:
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     usual = "" if schema is None else f"{schema.default_bound:.4g}"
     state.bound = left.number_input(
@@ -250,7 +245,7 @@ def _public_choices(
         key=f"own bound {state.generation}",
         format="%.4g",
         placeholder=f"default {usual}",
-        help=upload_text.HELP["bound"],
+        help="Blank: the default, which follows from the dictionary alone.",
     )
     free = [_NO_COLUMN, *(name for name in raw.columns if name not in state.chosen)]
     index = middle.selectbox(
@@ -280,7 +275,7 @@ def _prepare_once(
         except ValueError as reason:
             result = str(reason)
         except Exception:  # the text of any other error may hold a cell, and would go to the log
-            result = upload_text.UNFIT
+            result = "The table does not fit its dictionary."
         state.prepared = request, result
     return state.prepared[1]
 

@@ -13,10 +13,7 @@ from pages.shared import text
 from pages.shared.background import sessions
 
 UNREADABLE = "The file cannot be read as a table."
-UNFIT = "The table does not fit its dictionary."
 FORMER_STAYS = " The table that was here before still is."
-CHOOSE_COLUMNS = "Choose the columns that count, or open a data dictionary."
-LOADED = "The dictionary was taken over."
 TOO_LARGE = (
     "This table is too large to hold, so it is read in pieces, of which only sums are kept. That takes a "
     "while, and again after each change of the dictionary."
@@ -29,14 +26,11 @@ RANGES_OF_EXAMPLE = (
     "This example's ranges are rounded from the table's own published summary, which a hospital must not do "
     "with its own."
 )
-HELP = {
-    "file": "It stays in this session's memory: no disk, no log, no other visitor.",
-    "forget": "The rows leave this session's memory.",
+HELP = {  # by the dictionary's column
     "low": "What the code book or physiology allows, not the lowest patient.",
     "high": "What the code book or physiology allows, not the highest patient.",
     "categories": "Of a category, separated by commas: every answer there may be.",
     "missing": "Blank: the row is left out. Else what is filled in; 'none' of them.",
-    "bound": "Blank: the default, which follows from the dictionary alone.",
 }
 _LISTED = 3
 

@@ -9,6 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from dppca_core.tables import safe_csv
+
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
@@ -65,7 +67,8 @@ def downloads(
     """Show two buttons, which build nothing before they are pressed; return the column beside them."""
     left, right, third, _ = st.columns(4)
     for column, what, build, kind in (
-        (left, "data", lambda: _csv(table()), "csv"),
+        # Without cells that a spreadsheet would run: a hospital's name may be anything.
+        (left, "data", lambda: safe_csv(table()), "csv"),
         (right, "figure", lambda: html(figure(), title or name), "html"),
     ):
         column.download_button(
@@ -77,10 +80,3 @@ def downloads(
             width="stretch",
         )
     return third
-
-
-def _csv(table: pd.DataFrame) -> str:
-    """Return CSV without cells that a spreadsheet would run: a hospital's name may be anything."""
-    from dppca_core.tables import safe_csv  # slow to load, and for a press of the button only
-
-    return safe_csv(table)

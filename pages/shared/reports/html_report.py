@@ -25,8 +25,6 @@ from pages.shared.settings.catalogue import Settings, to_link
 
 _HERE = Path(__file__).parent
 _HINT = "Drag in a chart to zoom, double-click to see it whole, point at a mark to read its numbers."
-
-_LABEL = "Download a report"
 _HELP = "One file for the board: settings, charts, guarantee and limits. It opens and prints anywhere."
 
 
@@ -93,28 +91,25 @@ def made(seed: int | None) -> str:
     return f"{now.day} {now:%B %Y}. {seeded}. {versions}."
 
 
-def button(build: Callable[[], Report], name: str, width: Literal["content", "stretch"] = "content") -> None:
-    """Show a button that downloads the report as `name`-report.html; it is built when pressed.
-
-    Streamlit calls `build` outside of the visitor's session, so it must neither use the session nor hold
-    private rows.
-    """
-    ready_button(lambda: html(build()), name, width=width)
-
-
-def ready_button(
-    file: bytes | Callable[[], str],
+def button(
+    report: bytes | Callable[[], Report],
     name: str,
-    on_click: Callable[[], None] | None = None,
+    on_click: Callable[[], None] | Literal["ignore"] = "ignore",
     width: Literal["content", "stretch"] = "content",
 ) -> None:
-    """Download a report that was built before, under the same address as long as it is the same file.
+    """Show a button that downloads the report as `name`-report.html.
 
-    The report that `button` builds on a press is lost if the page reruns before the browser has fetched it.
+    Args:
+        report: The file, under the same address as long as it is the same; or a function that builds it when
+            the button is pressed. Streamlit calls that outside of the visitor's session, so it must neither
+            use the session nor hold private rows, and its file is lost if the page reruns meanwhile.
+        name: Of the file.
+        on_click: Called when it is pressed.
+        width: Of the button.
     """
-    file_name = f"{name}-report.html"
+    data, file_name = report if isinstance(report, bytes) else lambda: html(report()), f"{name}-report.html"
     st.download_button(
-        _LABEL, file, file_name, "text/html", on_click=on_click or "ignore", width=width, help=_HELP
+        "Download a report", data, file_name, "text/html", on_click=on_click, width=width, help=_HELP
     )
 
 
@@ -192,7 +187,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _figure(i: int, drawn: ReportFigure) -> str:
-    tables = "".join(_table(table.columns, table.rows) for table in number_tables.tables(drawn.figure))
+    tables = "".join(_table(*panel) for panel in number_tables.tables(drawn.figure))
     numbers = f"<details><summary>These numbers as a table</summary>{tables}</details>" if tables else ""
     return (
         f'<figure id="figure-{i + 1}"><h3>{escape(drawn.title)}</h3>\n'

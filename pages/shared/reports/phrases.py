@@ -19,8 +19,9 @@ _GLOSSED = {
 }
 _SYMBOLIC = ("metric", "scale", "accounting")  # left out for a board
 _ERRORS = {
-    "sin": "‖sin Θ‖_F, of the angles Θ between the subspaces",
-    "projector": "‖VVᵀ − WWᵀ‖_F = √2 ‖sin Θ‖_F",
+    "sin": "Error: ‖sin Θ‖_F, of the angles Θ between the subspaces.",
+    "projector": "Error: ‖VVᵀ − WWᵀ‖_F = √2 ‖sin Θ‖_F.",
+    "energy": "Captured energy: tr(VᵀΣV) over the sum of the k leading eigenvalues of Σ.",
 }
 
 
@@ -44,14 +45,11 @@ def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str
 
 def error_definition(settings: Settings) -> str:
     """Return the definition of the error on screen."""
-    metric = settings["metric"]
-    if settings["view"] == "board":
-        if metric == "energy":
-            return "Share captured: of what the best directions hold; 1 is all of it."
-        return "Error: how far the directions found are turned away from the true ones; 0 is not at all."
-    if metric == "energy":
-        return "Captured energy: tr(VᵀΣV) over the sum of the k leading eigenvalues of Σ."
-    return f"Error: {_ERRORS[metric]}."
+    if settings["view"] != "board":
+        return _ERRORS[settings["metric"]]
+    if settings["metric"] == "energy":
+        return "Share captured: of what the best directions hold; 1 is all of it."
+    return "Error: how far the directions found are turned away from the true ones; 0 is not at all."
 
 
 def methods(names: Sequence[str], k: int, plain: bool) -> list[str]:

@@ -37,6 +37,10 @@ $$
 \Big[\frac{(c\,\sigma/n\lambda_k)^2}{1-r^2}+\frac{\lambda_k b}{n(\lambda_k-b)^2}\Big]
 $$
 """
+LIMITS = (
+    "Privacy is per patient, at the accounting shown; noise here is seeded and drawn in floating point: a "
+    "study tool, not a hardened release."
+)
 
 
 def drawer() -> DeltaGenerator | None:
@@ -62,7 +66,7 @@ def page(results: Results, epsilon: float, settings: Settings, *, measured: str 
     if expander is None:
         return
     with expander:
-        st.markdown((measured or how_measured(results, runs)) + "\n\n" + limits())
+        st.markdown((measured or how_measured(results, runs)) + "\n\n" + LIMITS)
         if settings["view"] == "researcher":
             st.markdown(_FORMULAS)
             st.markdown(constants(results, epsilon))
@@ -114,12 +118,4 @@ def how_measured(results: Results, runs: str = "") -> str:
         f"public bound that all {experiment.n:,} patients respect with probability "
         f"{1 - experiment.failure:g}. Truth is the population's."
         + ("" if runs else f" Methods other than {method.title} are repeated less often from d = 500 up.")
-    )
-
-
-def limits() -> str:
-    """Return what the noise here is not."""
-    return (
-        "Privacy is per patient, at the accounting shown; noise here is seeded and drawn in floating "
-        "point: a study tool, not a hardened release."
     )

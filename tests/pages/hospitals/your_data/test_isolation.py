@@ -27,7 +27,6 @@ from streamlit.runtime.caching import cache_data_api, cache_resource_api
 
 import app
 from pages.hospitals.your_data import session
-from pages.shared.reports import html_report
 from tests.pages.conftest import ROUTER
 from tests.pages.hospitals.your_data.table_page import (
     CANARY,
@@ -79,7 +78,6 @@ def offered(monkeypatch) -> list[Callable[[], Any]]:
     monkeypatch.setattr(
         st, "download_button", lambda label, data, *a, **k: (keep(data), on_page(label, data, *a, **k))[1]
     )
-    monkeypatch.setattr(html_report, "button", lambda build, *a, **k: keep(lambda: html_report.html(build())))
     return builders
 
 
