@@ -11,8 +11,8 @@ import streamlit as st
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.private_release import Progress
 from pages.hospitals.your_data import session, text
+from pages.hospitals.your_data.ledger_text import Price
 from pages.hospitals.your_data.prepared_table import PreparedTable
-from pages.hospitals.your_data.price_text import Price
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order, TableSession
 from pages.shared.background import refresh, sessions

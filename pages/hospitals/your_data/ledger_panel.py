@@ -14,7 +14,7 @@ from dppca_core.privacy import NEIGHBOURS
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, Limit
 from dppca_core.tables import safe_cell
-from pages.hospitals.your_data import ledger_text, price_text, session, unit_text
+from pages.hospitals.your_data import ledger_text, session, unit_text
 from pages.hospitals.your_data.prepared_table import Table
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -81,8 +81,8 @@ def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> No
     """Render what is spent and left, and what it was spent on."""
     plain, limit = settings["view"] == "board", account.limit
     if limit is not None:
-        spent = price_text.total(account)
-        st.progress(min(spent.epsilon / limit.epsilon, 1.0), price_text.left(account, plain))
+        spent = ledger_text.total(account)
+        st.progress(min(spent.epsilon / limit.epsilon, 1.0), ledger_text.left(account, plain))
         if not plain:
             st.caption(ledger_text.exact(spent, limit))
         of_patient = unit_text.total(account, session.current().rows_per_patient or 1, plain)

@@ -1,17 +1,22 @@
-"""Sentences on the ledger, and on paid releases that another session has. No Streamlit here."""
+"""Sentences on what releases cost and leave, and on those that another session has. No Streamlit here."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from dppca_core.accounting import closed_form, numerical
+from dppca_core.privacy import Budget, Event
 from dppca_core.release.ledger_records import Account, Entry, Limit
+from dppca_core.release.private_release import Request
 from dppca_core.tables import content
 from pages.hospitals.your_data import unit_text
 from pages.hospitals.your_data.text import literal, refusal
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
 
+ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
 ON_DISK = (
     "The ledger is on this server's disk, under a key that follows from the table's content: the same table "
     "under another name finds it, saved with at least 15 digits. It holds what was released and no cell of "
@@ -35,6 +40,78 @@ ELSEWHERE = (
 )
 STILL_DRAWN = "A release that you paid for is still being drawn. It appears here when it is ready."
 _LISTED = 3
+_composed = lru_cache(maxsize=256)(numerical.total)  # of noise multipliers: nothing of a table
+
+
+def _limit(account: Account) -> Limit:
+    assert account.limit is not None
+    return account.limit
+
+
+def total(account: Account, more: tuple[Event, ...] = ()) -> numerical.Total:
+    """Return what the releases so far, and `more` events, cost at the limit's delta."""
+    return _composed((*account.events, *more), _limit(account).delta)
+
+
+def privacy(epsilon: float, plain: bool) -> str:
+    """Return an epsilon as the reader knows it."""
+    return f"privacy loss {text.short(epsilon)}" if plain else f"ε = {text.short(epsilon)}"
+
+
+class Price(NamedTuple):
+    """Hold what a release will cost and leave, in words, and whether that is beyond the limit."""
+
+    sentence: str
+    exceeds_limit: bool
+
+
+def price(
+    what: str, events: tuple[Event, ...], account: Account, budget: Budget, rows: int, plain: bool
+) -> Price:
+    """Return what a release will cost, a row and a patient with several, and what is left."""
+    title = f"{what} with {privacy(budget.epsilon, plain)}"
+    most, now = _limit(account).epsilon, total(account).epsilon
+    after = total(account, events).epsilon
+    if not numerical.within(after, most):
+        sentence = (
+            f"{title} would bring the total to {privacy(after, plain)}, beyond the limit "
+            f"{text.number(most)}: ask for less."
+        )
+        return Price(sentence, True)
+    sentence = (
+        f"{title} brings what is spent from {text.short(now)} to {text.short(after)} of your limit "
+        f"{text.number(most)}, and leaves {_rest(after, most)}."
+    )
+    return Price(sentence + unit_text.price(events, budget, rows, plain), False)
+
+
+def question(request: Request, n: int, plain: bool, price: str) -> str:
+    """Return what the owner of n rows confirms for this price."""
+    what = text.count(request.k, "direction", "directions") if plain else f"k = {request.k} components"
+    return (
+        f"**Release {what} of {n:,} {unit_text.noun(request.rows_per_patient)}?** {price} {ONCE} "
+        "The noise is drawn once, and anybody may see the result."
+    )
+
+
+def spectrum_question(price: str) -> str:
+    """Return what the owner confirms before eigenvalues are released."""
+    return f"**Release the strength of every direction?** {price} {ONCE}"
+
+
+def left(account: Account, plain: bool) -> str:
+    """Return what is spent of the limit and what is left."""
+    most, spent = _limit(account).epsilon, total(account).epsilon
+    what = "privacy loss" if plain else "ε"
+    return (
+        f"{text.short(spent)} of the limit {what} = {text.number(most)} is spent, "
+        f"{_rest(spent, most)} is left"
+    )
+
+
+def _rest(spent: float, most: float) -> str:
+    remains = numerical.remaining(spent, most)
+    return text.short(remains) if remains > 0 else "nothing"
 
 
 def in_session(variable: str) -> str:

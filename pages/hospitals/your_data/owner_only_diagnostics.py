@@ -26,10 +26,7 @@ MOST_ROWS = 5_000
 MOST_LABELS = 10
 FOLDS = 5
 COVARIANCE, MOMENT = "centred at the mean", "centred at mid-range"
-NEARLY_THE_MEAN = 0.9  # |cos|: an angle of 26 degrees
-PARTLY_THE_MEAN = 0.5  # 60 degrees
 HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
-CLOSE = 0.5  # of a guess's error, below which less noise would change the release little
 
 
 class TableTruth(NamedTuple):

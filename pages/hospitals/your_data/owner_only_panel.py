@@ -11,13 +11,7 @@ import streamlit as st
 
 from dppca_core.arrays import Array
 from dppca_core.tables import Raw
-from pages.hospitals.your_data import (
-    charts,
-    owner_only_diagnostics,
-    owner_only_text,
-    session,
-    unit_text,
-)
+from pages.hospitals.your_data import charts, owner_only_diagnostics, owner_only_text, session, unit_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.text import refusal

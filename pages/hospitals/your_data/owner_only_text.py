@@ -5,19 +5,14 @@ from __future__ import annotations
 import pandas as pd
 
 from pages.hospitals.your_data import unit_text
-from pages.hospitals.your_data.owner_only_diagnostics import (
-    CLOSE,
-    COVARIANCE,
-    HARDLY_BETTER,
-    MOMENT,
-    NEARLY_THE_MEAN,
-    PARTLY_THE_MEAN,
-    ReleaseVerdict,
-)
+from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, HARDLY_BETTER, MOMENT, ReleaseVerdict
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.text import component, literal
 from pages.shared import text
 
+NEARLY_THE_MEAN = 0.9  # |cos|: an angle of 26 degrees
+PARTLY_THE_MEAN = 0.5  # 60 degrees
+CLOSE = 0.5  # of a guess's error, below which less noise would change the release little
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
 NO_ROWS = "Of a table that was read in pieces there are no rows here to draw."
 

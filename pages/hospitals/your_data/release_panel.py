@@ -13,13 +13,7 @@ from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Progress, Released, Request
 from dppca_core.tables import safe_cell, safe_csv
-from pages.hospitals.your_data import (
-    charts,
-    confirmation,
-    price_text,
-    session,
-    unit_text,
-)
+from pages.hospitals.your_data import charts, confirmation, ledger_text, session, unit_text
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_column
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -74,7 +68,7 @@ def choose_settings(settings: Settings, hospitals: int) -> None:
             with column:
                 widgets.choose(key)
     trust = text.TRUST_TITLES[METHODS[method].trust].lower()
-    st.caption(f"Whom it trusts: {trust}. {price_text.hardening(method, plain)}")
+    st.caption(f"Whom it trusts: {trust}. {page_text.hardening(method, plain)}")
     alone = page_text.in_one_place(method, hospitals)
     if alone:
         st.info(alone)
@@ -93,9 +87,9 @@ def show(prepared: PreparedTable, account: Account, request: Request | str, sett
         st.caption(f"The failure chance is above one in {many}: choose a smaller one.")
     st.caption(unit_text.odds(request.budget, rows, request.patient_epsilon))
     what = f"A release by {METHODS[request.method].title}"
-    price = price_text.price(what, request.events, account, request.budget, rows, plain)
+    price = ledger_text.price(what, request.events, account, request.budget, rows, plain)
     order = Order("release", request, account, prepared.identity, prepared.raw.name)
-    question = price_text.question(request, prepared.n, plain, price.sentence)
+    question = ledger_text.question(request, prepared.n, plain, price.sentence)
     confirmation.show(order, "Release …", price, question, _make)
 
 
@@ -144,7 +138,7 @@ def show_releases(settings: Settings) -> ReleaseJob | None:
 def _show_release(release: ReleaseJob, plain: bool) -> None:
     features, released = release.what.table.schema.features, release.result
     st.markdown(page_text.centring(released, plain))
-    hardening = price_text.hardening(released.document["method"], plain)
+    hardening = page_text.hardening(released.document["method"], plain)
     st.markdown(f"**{page_text.promise(released, plain)}** {hardening}")
     frame = page_text.loadings(released, features, plain)
     loadings = "weights" if plain else "loadings"

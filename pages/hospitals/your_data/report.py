@@ -15,7 +15,7 @@ from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import (
     charts,
     ledger_panel,
-    price_text,
+    ledger_text,
     sources,
     synthetic_twin_panel,
     twin_text,
@@ -23,7 +23,7 @@ from pages.hospitals.your_data import (
     upload_text,
 )
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random, is_by_column
+from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.synthetic_twin_panel import Twin
@@ -94,12 +94,12 @@ def build(record: PublicRecord, settings: Settings) -> Report:
     if released is not None:
         title = "What was released of our own table"
         promised = [page_text.promise(released, plain)]
-        promised += [price_text.hardening(released.document["method"], plain)]
+        promised += [page_text.hardening(released.document["method"], plain)]
         promised += [unit_text.restated(released, record.rows, plain)]
         if released.eigenvalues is not None:
             texts = [("Strength of the directions", page_text.eigenvalues(released, plain))]
     if record.account is not None and record.account.limit is not None:
-        promised += [f"All releases of this table together: {price_text.left(record.account, plain)}."]
+        promised += [f"All releases of this table together: {ledger_text.left(record.account, plain)}."]
         promised += [unit_text.total(record.account, record.rows, plain)]
     return Report(
         title=title,
@@ -130,7 +130,7 @@ def _sentence(record: PublicRecord, plain: bool) -> str:
     if released is None:
         return f"Nothing of {whole}, has been released: this is a rehearsal on invented {noun}."
     k = released.basis.shape[1]
-    cost = price_text.privacy(released.document["parameters"]["budget"]["epsilon"], plain)
+    cost = ledger_text.privacy(released.document["parameters"]["budget"]["epsilon"], plain)
     at = released.entry.at[:16].replace("T", " ")
     return (
         f"{page_text.centring(released, plain)} {page_text.components(k, plain)} of {whole}, "
@@ -216,7 +216,7 @@ def _public(column: Column) -> tuple[str, str, str]:
 
 def _limits(record: PublicRecord, plain: bool) -> list[str]:
     rows = record.stated_rows
-    limits = [upload_text.counts_public(is_by_column(record.assignment), record.schema, rows)]
+    limits = [upload_text.counts_public(record.assignment, record.schema, rows)]
     if is_at_random(record.assignment):
         limits.append(upload_text.at_random(rows))
     if record.released is not None:

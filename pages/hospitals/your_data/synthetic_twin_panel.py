@@ -20,7 +20,7 @@ from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Progress, Request
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Schema
-from pages.hospitals.your_data import confirmation, price_text, session, twin_text, unit_text
+from pages.hospitals.your_data import confirmation, ledger_text, session, twin_text, unit_text
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.owner_only_diagnostics import HARDLY_BETTER
 from pages.hospitals.your_data.prepared_table import PreparedTable
@@ -162,9 +162,9 @@ def show(
             budget = Budget(settings["own.slice"], settings["own.delta"], account.limit.neighbours)
             what = "The strength of every direction" if plain else "A release of all eigenvalues"
             events = spectrum_release.events(budget)
-            price = price_text.price(what, events, account, budget, rows, plain)
+            price = ledger_text.price(what, events, account, budget, rows, plain)
             order = Order("spectrum", (budget, rows), account, prepared.identity, prepared.raw.name)
-            question = price_text.spectrum_question(price.sentence)
+            question = ledger_text.spectrum_question(price.sentence)
             confirmation.show(order, "Pay for the spectrum …", price, question, _make)
     return twin
 

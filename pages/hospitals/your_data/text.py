@@ -10,7 +10,7 @@ import pandas as pd
 
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
-from dppca_core.release.private_release import Released
+from dppca_core.release.private_release import HARDENED, Released
 from pages.hospitals.your_data import unit_text
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
@@ -122,3 +122,17 @@ def centring(released: Released, plain: bool) -> str:
     if share < MOST_IN_ONE:
         return limit
     return f"{limit} It holds {text.percent(share)} of the released strength, as a large mean would."
+
+
+def hardening(method: str, plain: bool) -> str:
+    """Return how the noise is drawn."""
+    if method in HARDENED:
+        if plain:
+            return "Its noise is drawn by a vetted library and is exact."
+        return "Noise: OpenDP's discrete Gaussian on an exact integer sum. Eigenvalues come with it."
+    if plain:
+        return "Its noise is drawn in ordinary computer arithmetic: **not hardened** against experts."
+    return (
+        "Noise: a Gaussian in floating point, **not hardened**: last digits can tell more than the guarantee "
+        "allows. Eigenvalues are not released."
+    )

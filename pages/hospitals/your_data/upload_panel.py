@@ -18,13 +18,7 @@ from pages.hospitals.your_data import (
     unit_text,
     upload_text,
 )
-from pages.hospitals.your_data.prepared_table import (
-    LargeTable,
-    PreparedTable,
-    Table,
-    is_at_random,
-    is_by_column,
-)
+from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import literal, refusal
 from pages.shared.background import memory
@@ -55,11 +49,10 @@ def show(settings: Settings) -> PreparedTable | None:
         return None
     _edit(state)
     typed = {name: state.lines[name] for name in state.chosen}
-    schema, error = None, ""
     try:
-        schema = dictionary.to_schema(typed, state.bound)
+        schema, error = dictionary.to_schema(typed, state.bound), ""
     except ValueError as reason:
-        error = str(reason)
+        schema, error = None, str(reason)
     _exchange_dictionary(state, schema)
     _public_choices(state, state.raw, schema, rows, settings["view"] == "board")
     incomplete = dictionary.missing_entries(typed)
@@ -283,7 +276,7 @@ def _prepare_once(
 def _show_facts(prepared: PreparedTable, rows: int, settings: Settings) -> None:
     plain = settings["view"] == "board"
     st.success(upload_text.ready(prepared, rows, plain))
-    public = upload_text.counts_public(is_by_column(prepared.assignment), prepared.schema, rows)
+    public = upload_text.counts_public(prepared.assignment, prepared.schema, rows)
     st.caption(f"{upload_text.bound(prepared.schema, rows, plain)} {public}")
     if is_at_random(prepared.assignment):
         st.caption(upload_text.at_random(rows))

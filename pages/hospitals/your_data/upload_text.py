@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dppca_core.tables import Schema, limits
 from pages.hospitals.your_data import unit_text
-from pages.hospitals.your_data.prepared_table import PreparedTable, Table
+from pages.hospitals.your_data.prepared_table import PreparedTable, Table, is_by_column
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.text import literal, refusal
 from pages.shared import text
@@ -121,13 +121,13 @@ def dealt_at_random(hospitals: int) -> str:
     return f"dealt at random to {hospitals:,} hospitals that do not exist"
 
 
-def counts_public(by_column: bool, schema: Schema, rows: int) -> str:
+def counts_public(assignment: str, schema: Schema, rows: int) -> str:
     """Return which numbers count as public beside the dictionary."""
     noun, unit = unit_text.noun(rows), unit_text.unit(rows)
     sentence = f"The number of {noun}, and of each hospital's, counts as public and is part of every release."
     if rows > 1:
         sentence += f" So does your statement that a patient has at most {rows:,} rows."
-    if by_column:
+    if is_by_column(assignment):
         sentence += f" Dealt by a column, it tells how many {noun} have each of that column's values."
     if any(column.fill is None for column in schema.columns):
         sentence += (

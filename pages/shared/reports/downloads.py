@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.tables import safe_csv
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 # Shares of the width that leave room for the names of the third panel; layout.js places them in a browser.
 _PANELS = {"": (0.0, 0.26), "2": (0.29, 0.55), "3": (0.76, 1.0)}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import platform
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.datasets import TABLES, clipped_share
 from dppca_core.experiments.explorer.experiment import TRACED
@@ -14,9 +14,6 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.settings.catalogue import Settings
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 _FORMULAS = r"""
 $$

@@ -12,7 +12,7 @@ from dppca_core.release import discrete_gaussian, journal, private_release
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.release.ledger_records import Account, Limit
 from dppca_core.tables import content_key
-from pages.hospitals.your_data import confirmation, price_text, release_panel
+from pages.hospitals.your_data import confirmation, ledger_text, release_panel
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared.background import sessions
 from pages.shared.settings import catalogue
@@ -25,7 +25,7 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(makes):
     page.press("Release")
     assert not makes
     assert "from 0 to 0.5 of your limit 1, and leaves 0.5" in page.markdown
-    assert price_text.ONCE in page.markdown
+    assert ledger_text.ONCE in page.markdown
     page.press("Spend")
     for _ in range(3):
         page.run()
@@ -152,9 +152,9 @@ def test_beyond_the_limit_there_is_no_button():
 @pytest.mark.parametrize(("short", "rest"), [(7e-13, "nothing"), (0.25, "0.25")])
 def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
     account = Account(Limit(1.0, 1e-5, "replace-one"), ())
-    monkeypatch.setattr(price_text, "total", lambda account, more=(): numerical.Total(1.0 - short, 1.0))
-    assert price_text.left(account, True).endswith(f" is spent, {rest} is left")
-    price = price_text.price("It", (), account, Budget(1.0, 1e-5), 1, True)
+    monkeypatch.setattr(ledger_text, "total", lambda account, more=(): numerical.Total(1.0 - short, 1.0))
+    assert ledger_text.left(account, True).endswith(f" is spent, {rest} is left")
+    price = ledger_text.price("It", (), account, Budget(1.0, 1e-5), 1, True)
     assert price.sentence.endswith(f", and leaves {rest}.") and not price.exceeds_limit
 
 

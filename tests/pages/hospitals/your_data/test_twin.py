@@ -9,7 +9,8 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.tables import Column, Schema, content_key
-from pages.hospitals.your_data import price_text, release_panel, synthetic_twin_panel, twin_text
+from pages.hospitals.your_data import ledger_text, release_panel, synthetic_twin_panel, twin_text
+from pages.hospitals.your_data import text as page_text
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
 from tests.pages.hospitals.your_data.table_page import (
@@ -92,7 +93,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     assert f"error {text.error(float(np.median(errors)))}" in sentence
     released = page.state.releases[0].result
     assert released.basis.shape == (5, request.k) and released.document["method"] == method
-    assert price_text.hardening(method, False) in page.markdown
+    assert page_text.hardening(method, False) in page.markdown
     assert (
         released.document["hardened"]
         == (method in private_release.HARDENED)
@@ -128,7 +129,7 @@ def test_a_paid_spectrum_is_on_the_ledger_and_shapes_the_twin(folder):
     page = limited(dictionary=WIDE, rows=8, **link)
     page.press("Pay for the spectrum")
     assert "from 0 to 0.5 of your limit 1" in page.markdown
-    question = next(box.value for box in page.app.markdown if price_text.ONCE in box.value)
+    question = next(box.value for box in page.app.markdown if ledger_text.ONCE in box.value)
     cost = gaussian.epsilon_of(gaussian.noise_multiplier(Budget(0.5, 1e-6)) / 8, 1e-6)
     assert f"ε = {cost:.2f}" in question
     page.spend()
