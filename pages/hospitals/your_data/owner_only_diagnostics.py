@@ -95,21 +95,18 @@ def label_columns(prepared: PreparedTable, raw: Raw) -> list[str]:
     ]
 
 
-def row_labels(raw: Raw, held: Rows, name: str | None) -> tuple[Array, list[str]]:
-    """Return the indices of rows that have a label, and their labels; all rows, and "", without a column."""
-    if name is None:
-        return np.arange(len(held.rows)), [""] * len(held.rows)
-    known = raw.table[name].to_pandas()[held.kept].reset_index(drop=True).dropna()
-    labels = [f"{value:g}" if isinstance(value, float) else str(value) for value in known]
-    return known.index.to_numpy(), labels
+def labelled_rows(raw: Raw, held: Rows, name: str | None, most: int) -> pd.Series[str]:
+    """Return the labels of the rows that have one, by their indices; of all rows, and "", without a column.
 
-
-def sample(indices: Array, labels: list[str], most: int) -> tuple[Array, list[str]]:
-    """Return at most so many of the rows, chosen at random, the same each time."""
-    if len(indices) <= most:
-        return indices, labels
-    drawn = np.sort(np.random.default_rng(0).choice(len(indices), most, replace=False))
-    return indices[drawn], [labels[int(i)] for i in drawn]
+    Of more than `most` rows some are chosen at random, the same each time.
+    """
+    labels = pd.Series("", range(len(held.rows)))
+    if name is not None:
+        known = raw.table[name].to_pandas()[held.kept].reset_index(drop=True).dropna()
+        labels = known.map(lambda value: f"{value:g}" if isinstance(value, float) else str(value))
+    if len(labels) > most:
+        labels = labels.iloc[np.sort(np.random.default_rng(0).choice(len(labels), most, replace=False))]
+    return labels
 
 
 def downstream(raw: Raw, held: Rows, answers: TableTruths, name: str, basis: Array) -> pd.DataFrame:
@@ -124,13 +121,13 @@ def downstream(raw: Raw, held: Rows, answers: TableTruths, name: str, basis: Arr
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    indices, labels = sample(*row_labels(raw, held, name), MOST_ROWS)
-    target = np.array(labels)
+    labels = labelled_rows(raw, held, name, MOST_ROWS)
+    target = np.array(list(labels))
     values, counts = np.unique(target, return_counts=True)
     common = np.isin(target, values[counts >= 2])
     if (counts >= 2).sum() < 2:
         raise ValueError("fewer than two labels have two patients")
-    rows, target = held.rows[indices[common]], target[common]
+    rows, target = held.rows[labels.index[common]], target[common]
     folds = StratifiedKFold(min(FOLDS, int(counts[counts >= 2].min())), shuffle=True, random_state=0)
     centred, uncentred = (
         linalg.top_eigenspace(truth.matrix, basis.shape[1]) for truth in (answers.covariance, answers.moment)

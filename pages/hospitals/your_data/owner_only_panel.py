@@ -91,17 +91,16 @@ def _scatter(
     if basis.shape[1] < 2:
         st.caption("One direction alone has no picture of this kind.")
         return
-    indices, labels = _compute_once(
-        ("labels", label),
-        lambda: owner_only_diagnostics.sample(
-            *owner_only_diagnostics.row_labels(raw, held, label), owner_only_diagnostics.MOST_POINTS
-        ),
+    most = owner_only_diagnostics.MOST_POINTS
+    labels = _compute_once(
+        ("labels", label), lambda: owner_only_diagnostics.labelled_rows(raw, held, label, most)
     )
-    labels = labels if label else [unit_text.noun(rows)] * len(labels)
-    drawn = charts.biplot(held.rows[indices] @ basis, labels, prepared.schema.features, basis, plain)
+    names = list(labels) if label else [unit_text.noun(rows)] * len(labels)
+    points = held.rows[labels.index] @ basis
+    drawn = charts.biplot(points, names, prepared.schema.features, basis, plain)
     component.figure(drawn, key="own biplot", save="not-private-biplot", says=charts.describe_biplot(drawn))
-    if len(indices) < prepared.n:
-        st.caption(f"{len(indices):,} of {prepared.n:,} {unit_text.noun(rows)} are drawn.")
+    if len(labels) < prepared.n:
+        st.caption(f"{len(labels):,} of {prepared.n:,} {unit_text.noun(rows)} are drawn.")
 
 
 def _downstream(key: object, measure: Callable[[], pd.DataFrame], rows: int, label: str) -> None:

@@ -145,10 +145,9 @@ class TableSession:
         self.ledgers = former.ledgers | self.ledgers
 
     def is_new(self, uploader: str, file_id: str) -> bool:
-        """Return whether this upload was not handled in an earlier run, and note that it is now."""
-        known = self.files.get(uploader)
-        self.files[uploader] = file_id
-        return known != file_id
+        """Return whether this upload ("": none) is not the one handled last, and note it."""
+        known, self.files[uploader] = self.files.get(uploader), file_id
+        return file_id not in ("", known)
 
 
 def current() -> TableSession:

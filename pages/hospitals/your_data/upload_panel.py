@@ -89,10 +89,10 @@ def _choose_file(state: TableSession, settings: Settings) -> None:
         for name in examples.names():
             label = f"Take the {name.replace('_', ' ')} table as if it were yours"
             st.button(label, on_click=_load_example, args=(state, name), width="stretch")
+    new = state.is_new("table", f"{upload.file_id} {settings['own.encoding']}" if upload else "")
     if upload is None:
-        state.files.pop("table", None)
         state.upload_error = ""
-    elif state.is_new("table", f"{upload.file_id} {settings['own.encoding']}"):
+    elif new:
         with st.spinner("Reading"):
             try:
                 state.load(_read(upload.getvalue(), upload.name, settings["own.encoding"]))
@@ -206,9 +206,8 @@ def _edit(state: TableSession) -> None:
 def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
     with st.expander("Open or save this as a data dictionary"):
         upload = st.file_uploader("A data dictionary (JSON)", type=["json"], key="own dictionary")
-        if upload is None:
-            state.files.pop("dictionary", None)
-        elif state.raw is not None and state.is_new("dictionary", upload.file_id):
+        new = state.is_new("dictionary", upload.file_id if upload else "")
+        if upload is not None and state.raw is not None and new:
             try:
                 lines, bound, absent = dictionary.load(upload.getvalue(), state.raw.columns)
             except ValueError as reason:
