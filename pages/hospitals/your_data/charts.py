@@ -3,8 +3,6 @@
 The description of each chart is for those who do not see it.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from typing import Any

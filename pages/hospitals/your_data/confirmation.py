@@ -1,7 +1,5 @@
 """The controls that spend privacy budget: a price, one button, one question, one answer that counts once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

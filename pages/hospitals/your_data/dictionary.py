@@ -1,7 +1,5 @@
 """The data dictionary as a person types it, column by column, until it is complete. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 It is read twice in pieces: its hospitals' exact sums, then its key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Read a table too large to hold: when the owner asks, with progress, until they stop it."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Render the ledger: the limit, what is spent and left, every release, export and import."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Sentences on what releases cost and leave, and on those that another session has. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 The sentences are those of the ValueErrors that are raised.
 """
 
-from __future__ import annotations
-
 from dppca_core.tables import content, files, limits
 from pages.shared.background import memory
 from pages.shared.background.memory import SPARE_BYTES, megabytes

@@ -7,8 +7,6 @@ ranges: its first component is nearly m where m is large. Errors are stated agai
 All of it is computed from private rows and none of it is paid for. No Streamlit here.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -95,7 +93,7 @@ def label_columns(prepared: PreparedTable, raw: Raw) -> list[str]:
     ]
 
 
-def labelled_rows(raw: Raw, held: Rows, name: str | None, most: int) -> pd.Series[str]:
+def labelled_rows(raw: Raw, held: Rows, name: str | None, most: int) -> "pd.Series[str]":
     """Return the labels of the rows that have one, by their indices; of all rows, and "", without a column.
 
     Of more than `most` rows some are chosen at random, the same each time.

@@ -1,7 +1,5 @@
 """Render the page's last part: what only the owner may see of a release. One switch hides it all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Sentences on what only the owner may see, none of which is private or paid for. No Streamlit here."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from pages.hospitals.your_data import unit_text

@@ -1,7 +1,5 @@
 """A table ready for release: encoded by its public dictionary, clipped, assigned to hospitals."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A job of the page: confirmed once, then run once, in a thread that no rerun of the page interrupts."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from collections.abc import Callable

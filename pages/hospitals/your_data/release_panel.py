@@ -1,7 +1,5 @@
 """Render the release: its settings, its price, its confirmation, and what was released."""
 
-from __future__ import annotations
-
 import json
 
 import streamlit as st

@@ -4,8 +4,6 @@ Nothing here reads a row, a file's name or what only the owner may see: `build` 
 dictionary, the account on the ledger and the twin's figure, and is not given the table.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from dppca_core.methods import METHODS

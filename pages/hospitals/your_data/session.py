@@ -3,15 +3,13 @@
 Nothing here is given to a cache, a log, a link or a file. Only a ledger may be on disk, and it holds no cell.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import weakref
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -139,7 +137,7 @@ class TableSession:
         """Return the ledger ids of the releases that this session has."""
         return {job.result.entry.id for job in self.confirmed if job.result is not None}
 
-    def inherit(self, former: TableSession) -> None:
+    def inherit(self, former: Self) -> None:
         """Take over what another session of the same browser tab paid for, and its ledgers, but no table."""
         self.confirmed = [*former.confirmed, *self.confirmed]
         self.ledgers = former.ledgers | self.ledgers

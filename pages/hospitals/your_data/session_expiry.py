@@ -4,8 +4,6 @@ Streamlit keeps a session for those who may come back: for two minutes or, where
 good. A table that cannot be forgotten does not keep any other from being forgotten.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 import weakref

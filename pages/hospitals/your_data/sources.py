@@ -1,7 +1,5 @@
 """State where the page's numbers come from: papers, formulas, versions; a release has no seed."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dppca_core.methods import METHODS

@@ -1,7 +1,5 @@
 """Rehearse the release that a press of Release would make, on as many invented patients."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, NamedTuple

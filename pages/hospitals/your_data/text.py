@@ -1,7 +1,5 @@
 """Sentences of the page on a table of one's own that belong to no single panel. No Streamlit here."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

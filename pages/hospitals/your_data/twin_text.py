@@ -1,7 +1,5 @@
 """Sentences on the synthetic twin. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment

@@ -3,8 +3,6 @@
 `rows` is how many rows one patient can have at most, as the table's owner stated. No Streamlit here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dppca_core.auditing import tradeoff_curves

@@ -6,8 +6,6 @@ gets the releases and ledgers of that session, and no table: rows are not handed
 session, nobody else gets anything of it: a duplicated tab has a copy of the storage, token and all.
 """
 
-from __future__ import annotations
-
 import itertools
 import secrets
 from collections.abc import Mapping

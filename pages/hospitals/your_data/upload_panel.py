@@ -1,7 +1,5 @@
 """Render the page's first part: a table, its public dictionary, and its hospitals."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dppca_core import tables

@@ -1,7 +1,5 @@
 """Sentences on the table, its dictionary and its hospitals, before any release. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dppca_core.tables import Schema, limits

@@ -1,7 +1,5 @@
 """Offer a page's table as CSV and its figure as one HTML file that needs no network."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 Files report.css, layout.js (shared with the live figure) and report.js, and the chart library, go into it.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Write the numbers of a figure as tables, for readers who cannot see it or run no scripts."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Form the phrases that several pages' reports share: settings in words, formulas as plain text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import pandas as pd

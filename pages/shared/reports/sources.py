@@ -1,7 +1,5 @@
 """Show where the numbers come from: paper, equation, seed, versions, in an expander at a page's foot."""
 
-from __future__ import annotations
-
 import platform
 from importlib.metadata import version
 
