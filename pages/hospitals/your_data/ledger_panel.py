@@ -12,8 +12,9 @@ from dppca_core.privacy import NEIGHBOURS
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, Limit
 from dppca_core.tables import safe_cell
-from pages.hospitals.your_data import ledger_text, session, unit_text
+from pages.hospitals.your_data import ledger_text, session
 from pages.hospitals.your_data.prepared_table import Table
+from pages.hospitals.your_data.text import EVADES, patient_total
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
@@ -34,7 +35,7 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
     """Ask, before the first release, what all releases on this table together may cost."""
     plain = settings["view"] == "board"
     st.markdown("**First, your limit:** what all releases on this table together may cost, for good.")
-    st.caption(f"The limit counts per row. {unit_text.EVADES}")
+    st.caption(f"The limit counts per row. {EVADES}")
     with st.form("own limit", border=True):
         left, middle, right = st.columns(3, vertical_alignment="bottom")
         most = left.number_input(_limit_label(plain), 0.001, 100.0, 1.0, key="own limit eps", format="%.4g")
@@ -83,7 +84,7 @@ def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> No
         st.progress(min(spent.epsilon / limit.epsilon, 1.0), ledger_text.left(account, plain))
         if not plain:
             st.caption(ledger_text.exact(spent, limit))
-        of_patient = unit_text.total(account, session.current().rows_per_patient or 1, plain)
+        of_patient = patient_total(account, session.current().rows_per_patient or 1, plain)
         if of_patient:
             st.markdown(of_patient)
     if account.entries:
@@ -96,7 +97,7 @@ def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> No
         st.caption(ledger_text.ON_DISK)
         if raw.former_key is None:
             st.caption(ledger_text.FORMER_KEY)
-    st.caption(unit_text.EVADES)
+    st.caption(EVADES)
     _exchange(raw, ledger, account)
     if limit is not None:
         _change_limit(ledger, limit, plain)

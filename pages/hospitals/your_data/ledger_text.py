@@ -9,8 +9,7 @@ from dppca_core.privacy import Budget, Event
 from dppca_core.release.ledger_records import Account, Entry, Limit
 from dppca_core.release.private_release import Request
 from dppca_core.tables import content
-from pages.hospitals.your_data import unit_text
-from pages.hospitals.your_data.text import literal, refusal
+from pages.hospitals.your_data.text import epsilon, literal, noun, patient_price, refusal
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
 
@@ -80,14 +79,14 @@ def price(
         f"{title} brings what is spent from {text.short(now)} to {text.short(after)} of your limit "
         f"{text.number(most)}, and leaves {_rest(after, most)}."
     )
-    return Price(sentence + unit_text.price(events, budget, rows, plain), False)
+    return Price(sentence + patient_price(events, budget, rows, plain), False)
 
 
 def question(request: Request, n: int, plain: bool, price: str) -> str:
     """Return what the owner of n rows confirms for this price."""
     what = text.count(request.k, "direction", "directions") if plain else f"k = {request.k} components"
     return (
-        f"**Release {what} of {n:,} {unit_text.noun(request.rows_per_patient)}?** {price} {ONCE} "
+        f"**Release {what} of {n:,} {noun(request.rows_per_patient)}?** {price} {ONCE} "
         "The noise is drawn once, and anybody may see the result."
     )
 
@@ -154,7 +153,7 @@ def lost(absent: Sequence[Entry], account: Account, plain: bool) -> str:
         price = ""
         if account.limit is not None:
             cost = closed_form.epsilon_of(entry.events, account.limit.delta)
-            price = f", {unit_text.epsilon(cost, plain)}"
+            price = f", {epsilon(cost, plain)}"
         listed.append(f"{literal(entry.title)} on {literal(entry.at[:16].replace('T', ' '))} UTC{price}")
     more = f" and {len(absent) - _LISTED:,} earlier" if len(absent) > _LISTED else ""
     return (

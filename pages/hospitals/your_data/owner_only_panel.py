@@ -9,10 +9,10 @@ import streamlit as st
 
 from dppca_core.arrays import Array
 from dppca_core.tables import Raw
-from pages.hospitals.your_data import charts, owner_only_diagnostics, owner_only_text, session, unit_text
+from pages.hospitals.your_data import charts, owner_only_diagnostics, owner_only_text, session
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.text import refusal
+from pages.hospitals.your_data.text import noun, refusal
 from pages.shared.figure import component
 from pages.shared.settings.catalogue import Settings
 
@@ -93,12 +93,12 @@ def _scatter(
     labels = _compute_once(
         ("labels", label), lambda: owner_only_diagnostics.labelled_rows(raw, held, label, most)
     )
-    names = list(labels) if label else [unit_text.noun(rows)] * len(labels)
+    names = list(labels) if label else [noun(rows)] * len(labels)
     points = held.rows[labels.index] @ basis
     drawn = charts.biplot(points, names, prepared.schema.features, basis, plain)
     component.figure(drawn, key="own biplot", save="not-private-biplot", says=charts.describe_biplot(drawn))
     if len(labels) < prepared.n:
-        st.caption(f"{len(labels):,} of {prepared.n:,} {unit_text.noun(rows)} are drawn.")
+        st.caption(f"{len(labels):,} of {prepared.n:,} {noun(rows)} are drawn.")
 
 
 def _downstream(key: object, measure: Callable[[], pd.DataFrame], rows: int, label: str) -> None:

@@ -2,10 +2,9 @@
 
 import pandas as pd
 
-from pages.hospitals.your_data import unit_text
 from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, HARDLY_BETTER, MOMENT, ReleaseVerdict
 from pages.hospitals.your_data.prepared_table import PreparedTable
-from pages.hospitals.your_data.text import component, literal
+from pages.hospitals.your_data.text import component, literal, noun
 from pages.shared import text
 
 NEARLY_THE_MEAN = 0.9  # |cos|: an angle of 26 degrees
@@ -36,7 +35,7 @@ def counts(prepared: PreparedTable) -> list[str]:
 
 def near_the_mean(cosine: float, rows: int, plain: bool) -> str:
     """Return whether the first released component is the patients' mean, or partly is."""
-    mean = f"the mean of your {unit_text.noun(rows)}"
+    mean = f"the mean of your {noun(rows)}"
     first = f"The first released {component(plain)}"
     size = f"cosine {cosine:.3f}"
     if cosine >= NEARLY_THE_MEAN:
@@ -85,15 +84,15 @@ def _error_and_energy(measured: ReleaseVerdict, k: int, plain: bool) -> str:
 
 def use(scores: pd.DataFrame, label: str, used: int, rows: int) -> str:
     """Return what the shares of a classifier are, and what privacy costs it against both other answers."""
-    noun = unit_text.noun(rows)
+    many = noun(rows)
     released, covariance, moment, _, guess = scores["right"]
     kept = [
         f"{what}: {_gain_kept(released, plain, guess)}"
         for what, plain in ((COVARIANCE, covariance), (MOMENT, moment))
     ]
     return (
-        f"Share of {noun} whose {literal(label)} logistic regression gets right, in cross-validation "
-        f"over {used:,} {noun}; the released components were found on all of them. "
+        f"Share of {many} whose {literal(label)} logistic regression gets right, in cross-validation "
+        f"over {used:,} {many}; the released components were found on all of them. "
         f"Against as many components without privacy, {'; '.join(kept)}."
     )
 

@@ -11,7 +11,7 @@ from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Progress, Released, Request
 from dppca_core.tables import safe_cell, safe_csv
-from pages.hospitals.your_data import charts, confirmation, ledger_text, session, unit_text
+from pages.hospitals.your_data import charts, confirmation, ledger_text, session
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_column
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -81,9 +81,9 @@ def show(prepared: PreparedTable, account: Account, request: Request | str, sett
     for sentence in adjustments(request, settings):
         st.caption(sentence)
     if request.budget.delta > 1 / prepared.n:
-        many = f"the number of {unit_text.noun(rows)}"
+        many = f"the number of {page_text.noun(rows)}"
         st.caption(f"The failure chance is above one in {many}: choose a smaller one.")
-    st.caption(unit_text.odds(request.budget, rows, request.patient_epsilon))
+    st.caption(page_text.odds(request.budget, rows, request.patient_epsilon))
     what = f"A release by {METHODS[request.method].title}"
     price = ledger_text.price(what, request.events, account, request.budget, rows, plain)
     order = Order("release", request, account, prepared.identity, prepared.raw.name)
@@ -126,7 +126,7 @@ def show_releases(settings: Settings) -> ReleaseJob | None:
     release = finished[index]
     here = state.raw is not None and state.raw.key == release.what.table.key
     if here and state.rows_per_patient is not None:
-        restated = unit_text.restated(release.result, state.rows_per_patient, plain)
+        restated = page_text.restated(release.result, state.rows_per_patient, plain)
         if restated:
             st.warning(restated)
     _show_release(release, plain)

@@ -17,7 +17,6 @@ from pages.hospitals.your_data import (
     sources,
     synthetic_twin_panel,
     twin_text,
-    unit_text,
     upload_text,
 )
 from pages.hospitals.your_data import text as page_text
@@ -93,12 +92,12 @@ def build(record: PublicRecord, settings: Settings) -> Report:
         title = "What was released of our own table"
         promised = [page_text.promise(released, plain)]
         promised += [page_text.hardening(released.document["method"], plain)]
-        promised += [unit_text.restated(released, record.rows, plain)]
+        promised += [page_text.restated(released, record.rows, plain)]
         if released.eigenvalues is not None:
             texts = [("Strength of the directions", page_text.eigenvalues(released, plain))]
     if record.account is not None and record.account.limit is not None:
         promised += [f"All releases of this table together: {ledger_text.left(record.account, plain)}."]
-        promised += [unit_text.total(record.account, record.rows, plain)]
+        promised += [page_text.patient_total(record.account, record.rows, plain)]
     return Report(
         title=title,
         sentence=_sentence(record, plain),
@@ -121,7 +120,7 @@ def _hospitals(record: PublicRecord, where: str) -> str:
 
 
 def _sentence(record: PublicRecord, plain: bool) -> str:
-    noun, released = unit_text.noun(record.stated_rows), record.released
+    noun, released = page_text.noun(record.stated_rows), record.released
     where = _hospitals(record, f"in {upload_text.where_patients_are(len(record.sizes))}")
     measured = text.count(record.schema.d, "measurement", "measurements")
     whole = f"{sum(record.sizes):,} {noun} {where}, {measured} of each"
@@ -139,10 +138,10 @@ def _sentence(record: PublicRecord, plain: bool) -> str:
 def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]:
     plain, request = settings["view"] == "board", record.request
     sizes, rows = sorted(record.sizes), record.stated_rows
-    noun = unit_text.noun(rows).capitalize()
+    noun = page_text.noun(rows).capitalize()
     entries = [
         (noun, f"{sum(sizes):,}"),
-        ("Rows of one patient", unit_text.stated(rows)),
+        ("Rows of one patient", page_text.stated(rows)),
         ("Hospitals", _hospitals(record, f"{len(sizes):,}" if len(sizes) > 1 else "all in one place")),
         (f"{noun} of each", upload_text.spread(sizes)),
         ("Measurements" if plain else "Features d", f"{record.schema.d:,}"),
@@ -176,7 +175,7 @@ def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
     if isinstance(record.twin, Twin):
         payload = synthetic_twin_panel.payload(record.twin)
         sentence = payload["words"][payload["active"]]["sentence"]
-        note = f"These {unit_text.noun(record.stated_rows)} are invented: none of the table has a part in it."
+        note = f"These {page_text.noun(record.stated_rows)} are invented: none of the table has a part in it."
         figures.append(ReportFigure(payload, "A synthetic twin of the same size", f"{sentence} {note}"))
     return figures
 
@@ -228,12 +227,12 @@ def _limits(record: PublicRecord, plain: bool) -> list[str]:
         ]
     if isinstance(record.twin, Twin):
         limits += [
-            f"The twin says what to expect of {unit_text.noun(rows)} like the guesses made for it; the "
+            f"The twin says what to expect of {page_text.noun(rows)} like the guesses made for it; the "
             "real ones may differ.",
             twin_text.mean_zero(rows),
         ]
     limits += [
-        unit_text.EVADES,
+        page_text.EVADES,
         "The link restores the settings. The table itself stays with its owner and is in no link.",
     ]
     return [limit for limit in limits if limit]

@@ -18,7 +18,7 @@ from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Progress, Request
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Schema
-from pages.hospitals.your_data import confirmation, ledger_text, session, twin_text, unit_text
+from pages.hospitals.your_data import confirmation, ledger_text, session, twin_text
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.owner_only_diagnostics import HARDLY_BETTER
 from pages.hospitals.your_data.prepared_table import PreparedTable
@@ -104,7 +104,7 @@ def payload(twin: Twin) -> dict[str, Any]:
             entry = entry | {"sentence": f"{entry['sentence']} {twin_text.NO_BETTER}"}
         if rows > 1:
             request = replace(twin.request, budget=replace(twin.request.budget, epsilon=epsilon))
-            odds = unit_text.odds(request.budget, rows, request.patient_epsilon)
+            odds = page_text.odds(request.budget, rows, request.patient_epsilon)
             counted = entry["sentence"].replace(f"{n:,} patients", f"{n:,} rows", 1)
             entry = entry | {"odds": odds, "sentence": counted}
         entries.append(entry)

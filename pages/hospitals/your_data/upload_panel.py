@@ -13,12 +13,11 @@ from pages.hospitals.your_data import (
     owner_only_text,
     prepared_table,
     session,
-    unit_text,
     upload_text,
 )
 from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.text import literal, refusal
+from pages.hospitals.your_data.text import OF_EXAMPLE, ONE, SEVERAL, UNANSWERED, literal, refusal, weaker
 from pages.shared.background import memory
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
@@ -132,12 +131,12 @@ def _ask_rows(state: TableSession) -> int | None:
     """Return how many rows one patient can have at most, or None until that is answered."""
     chosen = st.radio(
         "Can one patient have more than one row in this table?",
-        (unit_text.ONE, unit_text.SEVERAL),
+        (ONE, SEVERAL),
         index=None if state.several is None else int(state.several),
         key=f"own several {state.tables}",
         help="Several visits, samples or admissions of one patient are several rows.",
     )
-    state.several = None if chosen is None else chosen == unit_text.SEVERAL
+    state.several = None if chosen is None else chosen == SEVERAL
     if state.several:
         state.most_rows = st.number_input(
             "Most rows that one patient can have",
@@ -151,11 +150,11 @@ def _ask_rows(state: TableSession) -> int | None:
             help="From how the table was made, not counted in it. This number becomes public.",
         )
     if state.example and state.several is False:
-        st.caption(unit_text.OF_EXAMPLE)
+        st.caption(OF_EXAMPLE)
     if state.rows_per_patient is None:
-        st.info(unit_text.UNANSWERED)
+        st.info(UNANSWERED)
     elif state.several:
-        st.warning(unit_text.weaker(state.rows_per_patient))
+        st.warning(weaker(state.rows_per_patient))
     return state.rows_per_patient
 
 

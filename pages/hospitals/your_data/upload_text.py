@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from dppca_core.tables import Schema, limits
-from pages.hospitals.your_data import unit_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, Table, is_by_column
 from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.text import literal, refusal
+from pages.hospitals.your_data.text import literal, noun, refusal, unit
 from pages.shared import text
 from pages.shared.background import sessions
 
@@ -71,11 +70,7 @@ def _first(names: Sequence[str]) -> str:
 
 def bound_label(rows: int, plain: bool) -> str:
     """Return what the row bound is called."""
-    return (
-        f"Most that one {unit_text.unit(rows)} counts for"
-        if plain
-        else "Public row bound B, in encoded units"
-    )
+    return f"Most that one {unit(rows)} counts for" if plain else "Public row bound B, in encoded units"
 
 
 def unread(job: ReleaseJob) -> str:
@@ -92,7 +87,7 @@ def ready(prepared: PreparedTable, rows: int, plain: bool) -> str:
     where = where_patients_are(len(prepared.sizes))
     if len(prepared.sizes) > 1:
         where = f"{many}{where} ({spread(prepared.sizes)} each)"
-    return f"**Ready:** {n}{prepared.n:,} {unit_text.noun(rows)} in {where}, {measured}."
+    return f"**Ready:** {n}{prepared.n:,} {noun(rows)} in {where}, {measured}."
 
 
 def spread(sizes: Sequence[int]) -> str:
@@ -109,7 +104,7 @@ def where_patients_are(hospitals: int) -> str:
 def at_random(rows: int) -> str:
     """Return that the hospitals to which the page has assigned the rows are invented."""
     return (
-        f"{unit_text.noun(rows).capitalize()} are dealt to hospitals at random: these hospitals do not "
+        f"{noun(rows).capitalize()} are dealt to hospitals at random: these hospitals do not "
         "exist. This is to rehearse DPS-PCA or DPdisPCA."
     )
 
@@ -121,15 +116,15 @@ def dealt_at_random(hospitals: int) -> str:
 
 def counts_public(assignment: str, schema: Schema, rows: int) -> str:
     """Return which numbers count as public beside the dictionary."""
-    noun, unit = unit_text.noun(rows), unit_text.unit(rows)
-    sentence = f"The number of {noun}, and of each hospital's, counts as public and is part of every release."
+    many, each = noun(rows), unit(rows)
+    sentence = f"The number of {many}, and of each hospital's, counts as public and is part of every release."
     if rows > 1:
         sentence += f" So does your statement that a patient has at most {rows:,} rows."
     if is_by_column(assignment):
-        sentence += f" Dealt by a column, it tells how many {noun} have each of that column's values."
+        sentence += f" Dealt by a column, it tells how many {many} have each of that column's values."
     if any(column.fill is None for column in schema.columns):
         sentence += (
-            f" A {unit} with a missing cell is left out of the sums and still counted, so the number says "
+            f" A {each} with a missing cell is left out of the sums and still counted, so the number says "
             "nothing of which that was; eigenvalues come out smaller by the share that is left out."
         )
     return sentence
@@ -140,7 +135,7 @@ def bound(schema: Schema, rows: int, plain: bool) -> str:
     size = f"{schema.bound:.4g}"
     if plain:
         return (
-            f"No {unit_text.unit(rows)} counts for more than a length of {size}: longer rows "
+            f"No {unit(rows)} counts for more than a length of {size}: longer rows "
             "are shortened to it, and the noise hides a row of that length. Smaller is less noise and more "
             "shortening."
         )
