@@ -1,12 +1,15 @@
-"""A table too large to hold: its columns are known at once, its rows only as sums. No Streamlit here.
+"""Read a table too large to hold: when the owner asks, with progress, until they stop it.
 
-It is read twice in pieces: its hospitals' exact sums, then its key.
+Its columns are known at once, its rows only as sums. The file is read twice in pieces: for its hospitals'
+exact sums, then for its key.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+import streamlit as st
 
 from dppca_core import tables
 from dppca_core.arrays import Array
@@ -14,9 +17,11 @@ from dppca_core.release import discrete_gaussian
 from dppca_core.release.discrete_gaussian import StoppedError
 from dppca_core.release.private_release import Progress
 from dppca_core.tables import Schema, files, limits
-from pages.hospitals.your_data import memory_check
+from pages.hospitals.your_data import confirmation, memory_check, upload_text
 from pages.hospitals.your_data.prepared_table import IN_ONE_PLACE, LargeTable, PreparedTable, by_column
-from pages.shared.background import memory
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.session import TableSession
+from pages.shared.background import memory, sessions
 
 _SUMMING = 0.75  # share of the time
 
@@ -76,3 +81,39 @@ def reduce(
     assignment = IN_ONE_PLACE if hospital_column is None else by_column(hospital_column)
     raw, sizes = replace(large, key=keys.key, former_key=keys.former), tuple(part.n for part in held)
     return PreparedTable(raw, schema, reduced.owner, sizes, assignment, held, row_sum)
+
+
+def show(state: TableSession, schema: Schema) -> PreparedTable | str | None:
+    """Return the table's sums by this dictionary; why it does not fit; or None until it was read."""
+    request, job = (state.generation, schema, state.hospital_column), state.reading
+    if job is None or job.what != request:
+        st.info(upload_text.TOO_LARGE)
+        st.button("Read it now", key="own read", type="primary", on_click=_read, args=(state, *request))
+        return None
+    if job.running:
+        confirmation.show_progress(job, "Reading the table in pieces")
+        return None
+    if job.result is None:
+        st.button("Read it again", key="own read", on_click=_read, args=(state, *request))
+        reasons = {"stopped": "Reading was stopped.", "refused": job.message}
+        return reasons.get(job.state, upload_text.UNREADABLE)
+    prepared: PreparedTable = job.result
+    if state.ready is not prepared:
+        state.diagnostics.clear()
+        state.prepared = request, prepared
+    return prepared
+
+
+def _read(state: TableSession, generation: int, schema: Schema, hospital_column: str | None) -> None:
+    # A button's arguments outlive the table, so the file is not among them.
+    if not isinstance(state.raw, LargeTable) or state.generation != generation:
+        return
+    if state.reading is not None:
+        state.reading.stop()
+    state.reading = ReleaseJob(
+        (generation, schema, hospital_column),
+        partial(reduce, state.raw, schema, hospital_column),
+        partial(sessions.present, sessions.visitor()),
+    )
+    state.reading.confirm()
+    state.reading.wait(confirmation.FIRST_WAIT_SECONDS)

@@ -91,11 +91,6 @@ def question(request: Request, n: int, plain: bool, price: str) -> str:
     )
 
 
-def spectrum_question(price: str) -> str:
-    """Return what the owner confirms before eigenvalues are released."""
-    return f"**Release the strength of every direction?** {price} {ONCE}"
-
-
 def left(account: Account, plain: bool) -> str:
     """Return what is spent of the limit and what is left."""
     most, spent = _limit(account).epsilon, total(account).epsilon

@@ -116,7 +116,8 @@ def build(record: PublicRecord, settings: Settings) -> Report:
 
 def _hospitals(record: PublicRecord, where: str) -> str:
     """Return where patients are, unless their hospitals are invented, which is said instead."""
-    return upload_text.dealt_at_random(len(record.sizes)) if is_at_random(record.assignment) else where
+    invented = f"dealt at random to {len(record.sizes):,} hospitals that do not exist"
+    return invented if is_at_random(record.assignment) else where
 
 
 def _sentence(record: PublicRecord, plain: bool) -> str:
@@ -149,20 +150,17 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
     ]
     if isinstance(request, str):
         return entries
-    given = {"delta": request.budget.delta, "k": request.k, **request.method_options}
-    used = settings | {f"own.{key}": value for key, value in given.items()}
-    used["neighbours"] = request.budget.neighbours
-    keys = ["own.delta", "neighbours", *(f"own.{key}" for key in given if key != "delta")]
+    used = {"own.delta": request.budget.delta, "neighbours": request.budget.neighbours, "own.k": request.k}
+    used |= {f"own.{key}": value for key, value in request.method_options.items()}
     if isinstance(record.twin, Twin):
-        used["own.s"] = record.twin.settings["s"]
-        keys += ["own.ratio", "own.s"]
+        used |= {"own.ratio": settings["own.ratio"], "own.s": record.twin.settings["s"]}
     loss = "Privacy loss" if plain else "Privacy loss ε"
     entries += [
         ("Method", METHODS[request.method].title),
         (f"{loss} for a row", text.number(request.budget.epsilon)),
         (f"{loss} for a patient", f"{request.patient_epsilon:.4g}"),
     ]
-    return entries + phrases.settings_in_words(used, keys)
+    return entries + phrases.settings_in_words(settings | used, used)
 
 
 def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:

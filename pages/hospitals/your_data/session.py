@@ -93,7 +93,6 @@ class TableSession:
         self.several = self.most_rows = None
         self.tables += 1
         self.chosen = tuple(name for name in self.chosen if name in raw.columns)
-        self.hospital_column = self.hospital_column if self.hospital_column in raw.columns else None
         self.generation += 1
 
     def forget(self) -> None:
@@ -123,19 +122,9 @@ class TableSession:
         return any(job.running for job in self.confirmed)
 
     @property
-    def at_stake(self) -> bool:
-        """Return whether leaving would lose something paid: a running job, or a release without a file."""
-        return self.drawing or any(job.result and not job.downloaded for job in self.releases)
-
-    @property
     def paid(self) -> bool:
         """Return whether a release that was paid for is here, or is being drawn."""
         return any(job.running or job.result for job in self.releases)
-
-    @property
-    def known_entries(self) -> set[str]:
-        """Return the ledger ids of the releases that this session has."""
-        return {job.result.entry.id for job in self.confirmed if job.result is not None}
 
     def inherit(self, former: Self) -> None:
         """Take over what another session of the same browser tab paid for, and its ledgers, but no table."""

@@ -23,6 +23,7 @@ from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.owner_only_diagnostics import HARDLY_BETTER
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.session import Order
+from pages.shared import text
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts import explorer_summary
 from pages.shared.figure import component
@@ -124,7 +125,7 @@ def show(
     """Render the guesses, the figure, a link to the explorer, and the price of the table's eigenvalues."""
     twin = twin_of(request, prepared.schema, prepared.sizes, settings)
     if isinstance(twin, str):
-        st.caption(twin_text.not_rehearsed(twin))
+        st.caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(twin))}")
         return None
     plain, rows = settings["view"] == "board", twin.request.rows_per_patient
     spectrum = _paid_spectrum(prepared, twin.request.k)
@@ -162,7 +163,7 @@ def show(
             events = spectrum_release.events(budget)
             price = ledger_text.price(what, events, account, budget, rows, plain)
             order = Order("spectrum", (budget, rows), account, prepared.identity, prepared.raw.name)
-            question = ledger_text.spectrum_question(price.sentence)
+            question = f"**Release the strength of every direction?** {price.sentence} {ledger_text.ONCE}"
             confirmation.show(order, "Pay for the spectrum …", price, question, _make)
     return twin
 

@@ -6,7 +6,7 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
 from dppca_core.release.private_release import Request
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.your_data.text import components, noun, refusal
+from pages.hospitals.your_data.text import components, noun
 from pages.hospitals.your_data.upload_text import where_patients_are
 from pages.shared import text
 
@@ -29,11 +29,6 @@ def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
         ]
         given += [f"ε = {text.number(epsilon)}", f"δ = {text.number(delta)}"]
     return f"{what}, {', '.join(given)}, {where}."
-
-
-def not_rehearsed(reason: str) -> str:
-    """Return why there is no rehearsal."""
-    return f"Nothing is rehearsed. {refusal(text.symbols(reason))}"
 
 
 def invented(twin: ExplorerExperiment, rows: int, paid: bool, bound: float) -> str:

@@ -32,7 +32,7 @@ def guard(state: TableSession) -> None:
     _mount(
         key=_KEY,
         data={
-            "armed": state.at_stake,
+            "armed": state.drawing or any(job.result and not job.downloaded for job in state.releases),
             "token": state.token,
             "copied": bool(state.elsewhere),
             "keep": state.raw is not None or bool(state.releases),
@@ -121,7 +121,7 @@ def show_lost(state: TableSession, account: Account, plain: bool) -> None:
     """Say which paid releases of this table the session does not have."""
     if state.drawing:
         return  # a release is on the ledger before it is here
-    known = state.known_entries
+    known = {job.result.entry.id for job in state.confirmed if job.result is not None}
     absent = [entry for entry in account.entries if entry.id not in known]
     if absent:
         st.warning(ledger_text.lost(absent, account, plain))

@@ -8,7 +8,6 @@ from dppca_core.tables import Schema, examples
 from pages.hospitals.your_data import (
     dictionary,
     large_table,
-    large_table_panel,
     memory_check,
     owner_only_text,
     prepared_table,
@@ -60,7 +59,7 @@ def show(settings: Settings) -> PreparedTable | None:
         st.error(refusal(error))
         return None
     if isinstance(state.raw, LargeTable):
-        prepared = large_table_panel.show(state, schema)
+        prepared = large_table.show(state, schema)
     else:
         prepared = _prepare_once(state, state.raw, schema, settings["own.providers"])
     if isinstance(prepared, str):
@@ -124,7 +123,6 @@ def _set_lines(state: TableSession, lines: dict[str, dictionary.DictionaryLine],
     state.lines |= lines
     state.chosen, state.bound = tuple(lines), bound
     state.generation += 1
-    state.hospital_column = None if state.hospital_column in state.chosen else state.hospital_column
 
 
 def _ask_rows(state: TableSession) -> int | None:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from dppca_core.tables import Schema, limits
 from pages.hospitals.your_data.prepared_table import PreparedTable, Table, is_by_column
-from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.text import literal, noun, refusal, unit
+from pages.hospitals.your_data.text import literal, noun, unit
 from pages.shared import text
 from pages.shared.background import sessions
 
@@ -73,11 +72,6 @@ def bound_label(rows: int, plain: bool) -> str:
     return f"Most that one {unit(rows)} counts for" if plain else "Public row bound B, in encoded units"
 
 
-def unread(job: ReleaseJob) -> str:
-    """Return why a large table was not read."""
-    return {"stopped": "Reading was stopped.", "refused": refusal(job.message)}.get(job.state, UNREADABLE)
-
-
 def ready(prepared: PreparedTable, rows: int, plain: bool) -> str:
     """Return of how many patients, hospitals and measurements a release would be."""
     measured = (
@@ -107,11 +101,6 @@ def at_random(rows: int) -> str:
         f"{noun(rows).capitalize()} are dealt to hospitals at random: these hospitals do not "
         "exist. This is to rehearse DPS-PCA or DPdisPCA."
     )
-
-
-def dealt_at_random(hospitals: int) -> str:
-    """Return where patients are whose hospitals are invented."""
-    return f"dealt at random to {hospitals:,} hospitals that do not exist"
 
 
 def counts_public(assignment: str, schema: Schema, rows: int) -> str:
