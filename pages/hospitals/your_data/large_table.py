@@ -1,7 +1,7 @@
-"""Read a table too large to hold: when the owner asks, with progress, until they stop it.
+"""Read a table whole or, where it is too large to hold, in pieces: when the owner asks, until they stop it.
 
-Its columns are known at once, its rows only as sums. The file is read twice in pieces: for its hospitals'
-exact sums, then for its key.
+Of a large table the columns are known at once, and its rows only as sums. It is read twice: for its
+hospitals' exact sums, then for its key.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,22 @@ from dppca_core.release.discrete_gaussian import StoppedError
 from dppca_core.release.private_release import Progress
 from dppca_core.tables import Schema, files, limits
 from pages.hospitals.your_data import confirmation, memory_check, upload_text
-from pages.hospitals.your_data.prepared_table import IN_ONE_PLACE, LargeTable, PreparedTable, by_column
+from pages.hospitals.your_data.prepared_table import IN_ONE_PLACE, LargeTable, PreparedTable, Table, by_column
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import memory, sessions
 
 _SUMMING = 0.75  # share of the time
+
+
+def read(data: bytes, name: str, encoding: str) -> Table:
+    """Return a table that is held or, where it is larger, one to be read in pieces.
+
+    Raises ValueError with one sentence for a file that is no table, or for which there is no memory left.
+    """
+    memory_check.check(data, encoding, memory.available())
+    large = open_large(data, name, encoding)
+    return large or tables.read(data, name, encoding, memory_check.check_texts)
 
 
 def open_large(data: bytes, name: str, encoding: str) -> LargeTable | None:

@@ -10,20 +10,12 @@ from dppca_core.methods import METHODS
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import OFFERED, Released, Request
 from dppca_core.tables import Column, Schema
-from pages.hospitals.your_data import (
-    charts,
-    ledger_panel,
-    ledger_text,
-    sources,
-    synthetic_twin_panel,
-    twin_text,
-    upload_text,
-)
+from pages.hospitals.your_data import charts, ledger_panel, ledger_text, sources, twin_text, upload_text
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.synthetic_twin_panel import Twin
+from pages.hospitals.your_data.synthetic_twin_panel import Twin, payload, twin_of
 from pages.shared import text
 from pages.shared.reports import html_report, phrases
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
@@ -71,7 +63,7 @@ def public_record(
     request, table = release.what.request, release.what.table
     if prepared is None or prepared.identity[:2] != table[:2]:
         return PublicRecord(*table[1:], None, release.result, request, request.rows_per_patient, None)
-    rehearsal = synthetic_twin_panel.twin_of(request, table.schema, table.sizes, settings)
+    rehearsal = twin_of(request, table.schema, table.sizes, settings)
     return PublicRecord(*table[1:], account, release.result, request, rows, rehearsal)
 
 
@@ -171,10 +163,10 @@ def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
         title = "What the released directions are made of" if plain else "Loadings of the released components"
         figures.append(ReportFigure(drawn, title, charts.describe_loadings(drawn, plain)))
     if isinstance(record.twin, Twin):
-        payload = synthetic_twin_panel.payload(record.twin)
-        sentence = payload["words"][payload["active"]]["sentence"]
+        drawn = payload(record.twin)
+        sentence = drawn["words"][drawn["active"]]["sentence"]
         note = f"These {page_text.noun(record.stated_rows)} are invented: none of the table has a part in it."
-        figures.append(ReportFigure(payload, "A synthetic twin of the same size", f"{sentence} {note}"))
+        figures.append(ReportFigure(drawn, "A synthetic twin of the same size", f"{sentence} {note}"))
     return figures
 
 

@@ -2,22 +2,12 @@
 
 import streamlit as st
 
-from dppca_core import tables
 from dppca_core.byte_cache import return_memory
-from dppca_core.tables import Schema, examples
-from pages.hospitals.your_data import (
-    dictionary,
-    large_table,
-    memory_check,
-    owner_only_text,
-    prepared_table,
-    session,
-    upload_text,
-)
-from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random
+from dppca_core.tables import Raw, Schema, examples
+from pages.hospitals.your_data import dictionary, large_table, owner_only_text, session, upload_text
+from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random, prepare
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import OF_EXAMPLE, ONE, SEVERAL, UNANSWERED, literal, refusal, weaker
-from pages.shared.background import memory
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
@@ -91,7 +81,7 @@ def _choose_file(state: TableSession, settings: Settings) -> None:
     elif new:
         with st.spinner("Reading"):
             try:
-                state.load(_read(upload.getvalue(), upload.name, settings["own.encoding"]))
+                state.load(large_table.read(upload.getvalue(), upload.name, settings["own.encoding"]))
             except ValueError as reason:
                 state.upload_error = str(reason)
             except Exception:  # the text of any other error may hold a cell, and would go to the log
@@ -102,13 +92,6 @@ def _choose_file(state: TableSession, settings: Settings) -> None:
                 return_memory()  # of as much as was read
     if state.upload_error:
         st.error(refusal(state.upload_error) + (upload_text.FORMER_STAYS if state.raw else ""))
-
-
-def _read(data: bytes, name: str, encoding: str) -> Table:
-    memory_check.check(data, encoding, memory.available())
-    return large_table.open_large(data, name, encoding) or tables.read(
-        data, name, encoding, memory_check.check_texts
-    )
 
 
 def _load_example(state: TableSession, name: str) -> None:
@@ -244,13 +227,11 @@ def _public_choices(state: TableSession, raw: Table, schema: Schema | None, rows
     )
     state.hospital_column = free[index] if index else None
     with right:
-        if state.hospital_column is None and isinstance(raw, tables.Raw):
+        if state.hospital_column is None and not isinstance(raw, LargeTable):
             widgets.choose("own.providers")
 
 
-def _prepare_once(
-    state: TableSession, raw: tables.Raw, schema: Schema, hospitals: int
-) -> PreparedTable | str:
+def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int) -> PreparedTable | str:
     """Encode the table once for each dictionary. Return why where it does not fit."""
     column = state.hospital_column
     request = (schema, column, hospitals if column is None else None)
@@ -258,7 +239,7 @@ def _prepare_once(
         state.diagnostics.clear()
         result: PreparedTable | str
         try:
-            result = prepared_table.prepare(raw, schema, column, hospitals)
+            result = prepare(raw, schema, column, hospitals)
         except ValueError as reason:
             result = str(reason)
         except Exception:  # the text of any other error may hold a cell, and would go to the log

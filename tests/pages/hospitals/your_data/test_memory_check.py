@@ -14,7 +14,6 @@ from pages.hospitals.your_data import (
     memory_check,
     prepared_table,
     session,
-    upload_panel,
 )
 from pages.shared.background import memory
 
@@ -141,10 +140,10 @@ def test_texts_without_room_are_one_sentence(monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES + 2 * MB)
     memory_check.check(data, "utf-8", memory.available())
     with pytest.raises(ValueError, match=r"^The texts of this table take more than \d+ MB") as no:
-        upload_panel._read(data, "t", "utf-8")
+        large_table.read(data, "t", "utf-8")
     assert "the server has 2 MB left" in str(no.value) and "\n" not in str(no.value)
     monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES + 20 * MB)
-    assert upload_panel._read(data, "t", "utf-8").n == 10_000
+    assert large_table.read(data, "t", "utf-8").n == 10_000
     monkeypatch.setattr(memory, "available", lambda: None)
     memory_check.check_texts(2**60)
 
