@@ -32,16 +32,10 @@ def read(data: bytes, name: str, encoding: str) -> Table:
     Raises ValueError with one sentence for a file that is no table, or for which there is no memory left.
     """
     memory_check.check(data, encoding, memory.available())
-    large = open_large(data, name, encoding)
-    return large or tables.read(data, name, encoding, memory_check.check_texts)
-
-
-def open_large(data: bytes, name: str, encoding: str) -> LargeTable | None:
-    """Return the table if it is larger than `tables.read` holds. Raise ValueError for a file that is none."""
     with files.opened(data, encoding) as layout:
-        if not memory_check.in_pieces(len(data), layout.rows or 0, len(layout.names)):
-            return None
-        return LargeTable(name, layout.form, layout.names, layout.rows, encoding, data, layout.unnamed)
+        if memory_check.in_pieces(len(data), layout.rows or 0, len(layout.names)):
+            return LargeTable(name, layout.form, layout.names, layout.rows, encoding, data, layout.unnamed)
+    return tables.read(data, name, encoding, memory_check.check_texts)
 
 
 def reduce(

@@ -1,6 +1,5 @@
 """Render the ledger: the limit, what is spent and left, every release, export and import."""
 
-import math
 from collections.abc import Callable
 from functools import partial
 
@@ -109,26 +108,24 @@ def releases(account: Account, plain: bool) -> pd.DataFrame:
     A patient's cost is by what the owner stated when the release was made.
     """
     alone = "privacy loss alone" if plain else "ε alone"
-    lines = []
-    for entry in account.entries:
-        stated = entry.rows_per_patient
-        lines.append(
-            {
-                "when (UTC)": entry.at[:19].replace("T", " "),
-                "what": entry.title,
-                alone: _alone(account, entry, 1),
-                "rows per patient": "not stated" if stated is None else f"{stated:,}",
-                f"{alone}, for a patient": "–" if stated is None else _alone(account, entry, stated),
-            }
-        )
+    rows = [entry.rows_per_patient or 0 for entry in account.entries]  # 0: not stated
+    lines = [
+        {
+            "when (UTC)": entry.at[:19].replace("T", " "),
+            "what": entry.title,
+            alone: _alone(account, entry, 1),
+            "rows per patient": f"{stated:,}" if stated else "not stated",
+            f"{alone}, for a patient": _alone(account, entry, stated),
+        }
+        for entry, stated in zip(account.entries, rows, strict=True)
+    ]
     frame = pd.DataFrame(lines).map(safe_cell)
-    several = any((entry.rows_per_patient or 1) > 1 for entry in account.entries)
-    return frame if several else frame.iloc[:, :3]
+    return frame if max(rows) > 1 else frame.iloc[:, :3]
 
 
 def _alone(account: Account, entry: Entry, rows: int) -> str:
-    if account.limit is None:
-        return text.short(math.nan)
+    if account.limit is None or not rows:
+        return "–"
     return text.short(closed_form.epsilon_of(closed_form.grouped(entry.events, rows), account.limit.delta))
 
 

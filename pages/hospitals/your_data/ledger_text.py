@@ -7,9 +7,8 @@ from typing import NamedTuple
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.privacy import Budget, Event
 from dppca_core.release.ledger_records import Account, Entry, Limit
-from dppca_core.release.private_release import Request
 from dppca_core.tables import content
-from pages.hospitals.your_data.text import epsilon, literal, noun, patient_price, refusal
+from pages.hospitals.your_data.text import epsilon, literal, patient_price, refusal
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
 
@@ -80,15 +79,6 @@ def price(
         f"{text.number(most)}, and leaves {_rest(after, most)}."
     )
     return Price(sentence + patient_price(events, budget, rows, plain), False)
-
-
-def question(request: Request, n: int, plain: bool, price: str) -> str:
-    """Return what the owner of n rows confirms for this price."""
-    what = text.count(request.k, "direction", "directions") if plain else f"k = {request.k} components"
-    return (
-        f"**Release {what} of {n:,} {noun(request.rows_per_patient)}?** {price} {ONCE} "
-        "The noise is drawn once, and anybody may see the result."
-    )
 
 
 def left(account: Account, plain: bool) -> str:

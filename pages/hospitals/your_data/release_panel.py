@@ -65,11 +65,14 @@ def choose_settings(settings: Settings, hospitals: int) -> None:
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:
                 widgets.choose(key)
-    trust = text.TRUST_TITLES[METHODS[method].trust].lower()
-    st.caption(f"Whom it trusts: {trust}. {page_text.hardening(method, plain)}")
-    alone = page_text.in_one_place(method, hospitals)
-    if alone:
-        st.info(alone)
+    trust = METHODS[method].trust
+    titled = text.TRUST_TITLES[trust].lower()
+    st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method, plain)}")
+    if hospitals == 1 and trust != "central":
+        st.info(
+            f"{METHODS[method].title} is made for several hospitals. Here all patients are in one place: "
+            "that place adds all the noise, and nobody else sees a row."
+        )
 
 
 def show(prepared: PreparedTable, account: Account, request: Request | str, settings: Settings) -> None:
@@ -87,7 +90,11 @@ def show(prepared: PreparedTable, account: Account, request: Request | str, sett
     what = f"A release by {METHODS[request.method].title}"
     price = ledger_text.price(what, request.events, account, request.budget, rows, plain)
     order = Order("release", request, account, prepared.identity, prepared.raw.name)
-    question = ledger_text.question(request, prepared.n, plain, price.sentence)
+    components = text.count(request.k, "direction", "directions") if plain else f"k = {request.k} components"
+    question = (
+        f"**Release {components} of {prepared.n:,} {page_text.noun(rows)}?** {price.sentence} "
+        f"{ledger_text.ONCE} The noise is drawn once, and anybody may see the result."
+    )
     confirmation.show(order, "Release …", price, question, _make)
 
 

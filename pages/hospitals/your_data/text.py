@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.auditing import tradeoff_curves
-from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event
 from dppca_core.release import private_release
 from dppca_core.release.ledger_records import Account
@@ -159,16 +158,6 @@ def adjusted(key: str, settings: Settings, value: int) -> str:
     """Return that another value is used than this control is set to."""
     name = CHOICES[key].name(settings["view"] == "board")
     return f"{name} {'lowered' if value < settings[key] else 'raised'} to {value} here."
-
-
-def in_one_place(method: str, hospitals: int) -> str:
-    """Return what a method for several hospitals is where all patients are in one; nothing elsewhere."""
-    if hospitals > 1 or METHODS[method].trust == "central":
-        return ""
-    return (
-        f"{METHODS[method].title} is made for several hospitals. Here all patients are in one place: that "
-        "place adds all the noise, and nobody else sees a row."
-    )
 
 
 def promise(released: Released, plain: bool) -> str:

@@ -15,6 +15,7 @@ from pages.hospitals.your_data import (
     prepared_table,
     session,
 )
+from pages.hospitals.your_data.prepared_table import LargeTable
 from pages.shared.background import memory
 
 MB = 2**20
@@ -59,7 +60,7 @@ def test_what_is_read_in_pieces_is_counted_by_its_rows(monkeypatch):
     fixed = memory_check._BATCH_BYTES + FRAME.shape[1] * memory_check._COLUMN_BYTES
     rows = len(FRAME) + 2  # with the names, and what may stand behind the last line's end
     assert memory_check.needs(FILES["CSV"], "utf-8") == fixed + 8 * rows
-    assert large_table.open_large(FILES["CSV"], "t", "utf-8") is not None
+    assert isinstance(large_table.read(FILES["CSV"], "t", "utf-8"), LargeTable)
     monkeypatch.setattr(memory_check.content, "FORMER_ROWS", 1000)
     assert memory_check.needs(FILES["CSV"], "utf-8") == fixed + 8 * 1000
     needed = memory_check.needs(
@@ -91,7 +92,7 @@ def test_rows_are_counted_while_they_are_read_too(monkeypatch):
     """A Parquet file may hold more than it says."""
     schema = Schema((Column("c0", "number", 0, 2), Column("c1", "number", 0, 2)))
     monkeypatch.setattr(limits, "MOST_BYTES", 1000)
-    large = large_table.open_large(FILES["CSV"], "t", "utf-8")
+    large = large_table.read(FILES["CSV"], "t", "utf-8")
     assert large_table.reduce(large, schema, None, lambda share: True).n == len(FRAME)
     monkeypatch.setattr(limits, "MOST_ROWS_IN_PIECES", len(FRAME) - 1)
     with pytest.raises(ValueError, match="more than can be read here"):
@@ -101,7 +102,7 @@ def test_rows_are_counted_while_they_are_read_too(monkeypatch):
 def test_a_hospital_without_room_for_its_matrices_is_one_sentence(monkeypatch):
     schema = Schema((Column("c0", "number", 0, 2), Column("c1", "number", 0, 2)))
     monkeypatch.setattr(limits, "MOST_BYTES", 1000)
-    large = large_table.open_large(FILES["CSV"], "t", "utf-8")
+    large = large_table.read(FILES["CSV"], "t", "utf-8")
     monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES)
     with pytest.raises(ValueError, match=r"^One more hospital takes 0 MB, and the server has 0 MB left"):
         large_table.reduce(large, schema, None, lambda share: True)
