@@ -10,7 +10,7 @@ from dppca_core.accounting import closed_form
 from dppca_core.privacy import NEIGHBOURS
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, Limit
-from dppca_core.tables import safe_cell
+from dppca_core.tables import content, safe_cell
 from pages.hospitals.your_data import ledger_text, session
 from pages.hospitals.your_data.prepared_table import Table
 from pages.hospitals.your_data.text import EVADES, patient_total
@@ -93,9 +93,16 @@ def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> No
     if session.folder() is None:
         st.warning(ledger_text.in_session(session.LEDGER_DIR))
     else:
-        st.caption(ledger_text.ON_DISK)
+        st.caption(
+            "The ledger is on this server's disk, under a key that follows from the table's content: the "
+            "same table under another name finds it, saved with at least 15 digits. It holds what was "
+            "released and no cell of the table."
+        )
         if raw.former_key is None:
-            st.caption(ledger_text.FORMER_KEY)
+            st.caption(
+                f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version "
+                "kept for it is not found by itself: import it below."
+            )
     st.caption(EVADES)
     _exchange(raw, ledger, account)
     if limit is not None:

@@ -7,21 +7,11 @@ from typing import NamedTuple
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.privacy import Budget, Event
 from dppca_core.release.ledger_records import Account, Entry, Limit
-from dppca_core.tables import content
 from pages.hospitals.your_data.text import epsilon, literal, patient_price, refusal
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
 
 ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
-ON_DISK = (
-    "The ledger is on this server's disk, under a key that follows from the table's content: the same table "
-    "under another name finds it, saved with at least 15 digits. It holds what was released and no cell of "
-    "the table."
-)
-FORMER_KEY = (
-    f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version kept for it is "
-    "not found by itself: import it below."
-)
 RETURNED = (
     "The page was reloaded, and what you released before is still here. Download it now. The table is gone "
     "from the page: bring it again to release more."

@@ -76,12 +76,10 @@ class ReleaseVerdict(NamedTuple):
 def verdict(truth: TableTruth, basis: Array) -> ReleaseVerdict:
     """Return how far a release, (d, k), is from the components of one of the two matrices."""
     d, k = basis.shape
-    plain = linalg.top_eigenspace(truth.matrix, k)
+    error = subspace_metrics.sin_theta(basis, linalg.top_eigenspace(truth.matrix, k))
     best = float(truth.eigenvalues[:k].sum())
     energy = subspace_metrics.captured_energy(basis, truth.matrix, best) if best > 0 else 0.0
-    return ReleaseVerdict(
-        subspace_metrics.sin_theta(basis, plain), subspace_metrics.random_guess(d, k), energy
-    )
+    return ReleaseVerdict(error, subspace_metrics.random_guess(d, k), energy)
 
 
 def label_columns(prepared: PreparedTable, raw: Raw) -> list[str]:

@@ -43,12 +43,10 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown("**Strength of every direction**" if plain else "**Scree**")
-        drawn = charts.scree(
-            truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues, plain
-        )
-        component.figure(
-            drawn, key="own scree", save="not-private-scree", says=charts.describe_scree(drawn, plain)
-        )
+        spectra = truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues
+        drawn = charts.scree(*spectra, plain)
+        says = charts.describe_scree(drawn, plain)
+        component.figure(drawn, key="own scree", save="not-private-scree", says=says)
     raw, held = prepared.raw, prepared.held
     if not isinstance(raw, Raw) or not isinstance(held, Rows):
         right.caption(owner_only_text.NO_ROWS)

@@ -176,7 +176,10 @@ def _edit(state: TableSession) -> None:
         },
     )
     state.lines |= dictionary.lines_from_frame(typed, state.editor_lines)
-    st.caption(upload_text.RANGES)
+    st.caption(
+        "Ranges and categories come from a code book or from physiology. Taken from the rows, they would "
+        "publish the lowest and the highest patient."
+    )
     if state.example in examples.OF_ITS_OWN_ROWS:
         st.caption(upload_text.RANGES_OF_EXAMPLE)
 

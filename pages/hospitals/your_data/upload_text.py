@@ -14,10 +14,6 @@ TOO_LARGE = (
     "This table is too large to hold, so it is read in pieces, of which only sums are kept. That takes a "
     "while, and again after each change of the dictionary."
 )
-RANGES = (
-    "Ranges and categories come from a code book or from physiology. Taken from the rows, they would publish "
-    "the lowest and the highest patient."
-)
 RANGES_OF_EXAMPLE = (
     "This example's ranges are rounded from the table's own published summary, which a hospital must not do "
     "with its own."

@@ -53,8 +53,7 @@ def html(figure: dict[str, Any], title: str) -> str:
         title = figure["words"][figure["active"]]["sentence"]
     drawn = go.Figure(still(figure))
     drawn.update_layout(template="plotly_white", title={"text": title}, margin={"t": 90})
-    page: str = drawn.to_html(include_plotlyjs=True, full_html=True)
-    return page
+    return str(drawn.to_html(include_plotlyjs=True, full_html=True))
 
 
 def downloads(

@@ -22,8 +22,8 @@ def tables(figure: dict[str, Any]) -> list[tuple[Row, list[Row]]]:
             continue
         axes = trace.get("xaxis", "x"), trace.get("yaxis", "y")
         across, up = (drawn["layout"].get(f"{name[0]}axis{name[1:]}", {}) for name in axes)
-        value = "value" if trace.get("z") else _title(up, "value")
-        names = ("", *((_title(up, ""),) if trace.get("z") else ()), _title(across, "at"), value)
+        at, value = _title(across, "at"), _title(up, "value")
+        names = ("", _title(up, ""), at, "value") if trace.get("z") else ("", at, value)
         columns, rows = panels.setdefault(axes, (names, []))
         if len(names) == len(columns):
             rows.extend(_rows(trace, across, up))

@@ -53,8 +53,7 @@ def error_definition(settings: Settings) -> str:
 def methods(names: Sequence[str], k: int, plain: bool) -> list[str]:
     """Return each method's source, trust model and guarantee, one line each."""
     lines = []
-    for name in names:
-        method = METHODS[name]
+    for method in (METHODS[name] for name in names):
         trust = "" if method.trust == "none" else f"{text.TRUST_TITLES[method.trust].lower()}; "
         about = f"{trust}{text.guarantee(method.guarantee_at(k), plain)}"
         lines.append(f"{method.title}: {method.reference} ({about}).")
