@@ -40,8 +40,10 @@ class SessionExpiry:
     def watch(self, visitor: str, holder: Any, drop_uploads: Callable[[str], None]) -> None:
         """Call `holder.forget` and drop the uploads once this visitor has been away for long enough."""
         with self._lock:
-            may_come_back = sessions.returning(visitor, self._kept)
-            self._watched[visitor] = _Watched(weakref.ref(holder), drop_uploads, may_come_back)
+            known = self._watched.get(visitor)
+            if known is None or known.holder() is not holder:
+                may_come_back = sessions.returning(visitor, self._kept)
+                self._watched[visitor] = _Watched(weakref.ref(holder), drop_uploads, may_come_back)
             self._thread.start()
 
     def revive(self) -> bool:

@@ -72,12 +72,8 @@ def link(settings: Settings, page: str = "") -> str:
 
     Without the server's address where that is not known. Call it while the page runs, not when it is pressed.
     """
-    query = urlencode(to_link(settings))
-    address = st.context.url
-    if not address:
-        return f"./{page}?{query}" if query else f"./{page}"
-    parts = urlsplit(address)
-    return parts._replace(query=query, fragment="").geturl()
+    address = urlsplit(st.context.url or f"./{page}")
+    return address._replace(query=urlencode(to_link(settings)), fragment="").geturl()
 
 
 def made(seed: int | None) -> str:

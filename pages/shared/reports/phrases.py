@@ -26,14 +26,11 @@ _ERRORS = {
 def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str, str]]:
     """Return these controls and their settings in words; what a table fixes is as the table has it."""
     plain, table = settings["view"] == "board", TABLES.get(settings["data"])
-    rows = []
+    rows, sizes = [], {} if table is None else {"n": table.n, "d": table.d}
     for key in keys:
-        choice, value = CHOICES[key], settings[key]
-        if table is not None and key in catalogue.FIXED_BY_TABLE:
-            if key not in ("n", "d"):
-                continue
-            value = table.n if key == "n" else table.d
-        if plain and key in _SYMBOLIC:
+        choice, value = CHOICES[key], sizes.get(key, settings[key])
+        decided = table is not None and key in catalogue.FIXED_BY_TABLE and key not in sizes
+        if decided or (plain and key in _SYMBOLIC):
             continue
         shown = text.one_in(value) if plain and key.endswith("delta") else choice.option(value, plain)
         label = choice.name(plain)
