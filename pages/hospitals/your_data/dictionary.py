@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pandas as pd
 
@@ -85,9 +85,8 @@ def to_frame(lines: Mapping[str, DictionaryLine]) -> pd.DataFrame:
 
     The editor has a download of its own, so no name may be a formula there.
     """
-    columns = {"column": [safe_cell(name) for name in lines]}
-    columns |= {name: [getattr(line, name) for line in lines.values()] for name in _DTYPES}
-    return pd.DataFrame(columns).astype({"column": "str"} | _DTYPES)
+    rows = [{"column": safe_cell(name)} | asdict(line) for name, line in lines.items()]
+    return pd.DataFrame(rows, columns=["column", *_DTYPES]).astype({"column": "str"} | _DTYPES)
 
 
 def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, DictionaryLine]:

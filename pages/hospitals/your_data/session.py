@@ -9,7 +9,7 @@ import weakref
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -125,11 +125,6 @@ class TableSession:
     def paid(self) -> bool:
         """Return whether a release that was paid for is here, or is being drawn."""
         return any(job.running or job.result for job in self.releases)
-
-    def inherit(self, former: Self) -> None:
-        """Take over what another session of the same browser tab paid for, and its ledgers, but no table."""
-        self.confirmed = [*former.confirmed, *self.confirmed]
-        self.ledgers = former.ledgers | self.ledgers
 
     def is_new(self, uploader: str, file_id: str) -> bool:
         """Return whether this upload ("": none) is not the one handled last, and note it."""

@@ -56,14 +56,6 @@ def refusal(reason: str) -> str:
     return f"{sentence[:1].upper()}{sentence[1:]}{'' if sentence.endswith(('.', '?')) else '.'}"
 
 
-def weaker(rows: int) -> str:
-    """Return that the guarantee is weaker for a patient with several rows."""
-    return (
-        f"The guarantee is for one row. It is weaker for a patient with {rows:,} rows, and each "
-        "price below says by how much. Nothing checks that no patient has more."
-    )
-
-
 def unit(rows: int) -> str:
     """Return what is counted: rows are patients only where each patient has one."""
     return "patient" if rows == 1 else "row"

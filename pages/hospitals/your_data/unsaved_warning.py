@@ -63,7 +63,9 @@ def take_over(state: TableSession, token: str, armed: bool) -> None:
 
 
 def _inherit(state: TableSession, former: TableSession, returned: str) -> None:
-    state.inherit(former)
+    """Take over what another session of the same browser tab paid for, and its ledgers, but no table."""
+    state.confirmed = [*former.confirmed, *state.confirmed]
+    state.ledgers = former.ledgers | state.ledgers
     state.returned, state.elsewhere = returned, ""
     for job in state.confirmed:
         job.follow(sessions.returning(sessions.visitor()))

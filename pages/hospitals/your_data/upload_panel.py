@@ -7,7 +7,7 @@ from dppca_core.tables import Raw, Schema, examples
 from pages.hospitals.your_data import dictionary, large_table, owner_only_text, session, upload_text
 from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random, prepare
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.text import OF_EXAMPLE, ONE, SEVERAL, UNANSWERED, literal, refusal, weaker
+from pages.hospitals.your_data.text import OF_EXAMPLE, ONE, SEVERAL, UNANSWERED, literal, refusal
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
@@ -135,7 +135,10 @@ def _ask_rows(state: TableSession) -> int | None:
     if state.rows_per_patient is None:
         st.info(UNANSWERED)
     elif state.several:
-        st.warning(weaker(state.rows_per_patient))
+        st.warning(
+            f"The guarantee is for one row. It is weaker for a patient with {state.rows_per_patient:,} rows, "
+            "and each price below says by how much. Nothing checks that no patient has more."
+        )
     return state.rows_per_patient
 
 
