@@ -61,7 +61,7 @@ def public_record(
             return None
         return PublicRecord(*prepared.identity[1:], account, None, request, rows, twin)
     request, table = release.what.request, release.what.table
-    if prepared is None or prepared.identity[:2] != table[:2]:
+    if prepared is None or prepared.identity[:2] != table[:2]:  # key and dictionary
         return PublicRecord(*table[1:], None, release.result, request, request.rows_per_patient, None)
     rehearsal = twin_of(request, table.schema, table.sizes, settings)
     return PublicRecord(*table[1:], account, release.result, request, rows, rehearsal)
