@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dppca_core.tables import Raw, Schema, safe_cell
 from pages.hospitals.providers import controls, runs
-from pages.hospitals.your_data import dictionary, prepared_table, text, upload_panel
+from pages.hospitals.your_data import dictionary, large_table, prepared_table, text
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
 from tests import hostile
@@ -150,7 +150,7 @@ def bring_file(visit, key, name, data):
 
 
 def prepared(name, data):
-    raw = upload_panel._read(data, name, "utf-8")
+    raw = large_table.read(data, name, "utf-8")
     if isinstance(raw, Raw):
         lines = {column: dictionary.blank_line(kind) for column, kind in list(raw.kinds.items())[:4]}
         assert len(dictionary.to_frame(lines)) == len(lines) and dictionary.missing_entries(lines)

@@ -123,6 +123,6 @@ def _limits(results: Results, payload: dict[str, Any], settings: Settings) -> li
         limits.append(f"Made while measuring went on: {payload['progress']}.")
     limits += [
         "Methods under 'No privacy' protect nobody. They are drawn to show what privacy costs the others.",
-        sources.limits(),
+        sources.LIMITS,
     ]
     return [limit for limit in limits if limit]

@@ -1,6 +1,7 @@
-"""Draw a release, and beside it what only the owner may see, as plain dictionaries. No Streamlit here."""
+"""Draw a release, and beside it what only the owner may see, as plain dictionaries. No Streamlit here.
 
-from __future__ import annotations
+The description of each chart is for those who do not see it.
+"""
 
 import html
 from collections.abc import Sequence
@@ -11,14 +12,16 @@ import numpy as np
 from dppca_core.arrays import Array
 from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, MOMENT
 from pages.hospitals.your_data.text import component
+from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.traces import Trace, axis, one_panel, rounded, signs
+from pages.shared.charts.traces import Figure, Trace, axis, drawn_values, line, one_panel, rounded, signs
+from pages.shared.text.numbers import listed
 
 MOST_ROWS = 30  # of a heat map, and points of a scree plot
 _ARROWS = 8
+_NAMED = 3  # features of each described direction, and arrows
 _LABELS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "pca")
 _MOST_NAME = 28
-RELEASED, PLAIN, UNCENTRED = (style.look(name) for name in ("dps_pca", "pca", "sparse_pca"))
 
 
 def _label(name: str) -> str:
@@ -27,7 +30,7 @@ def _label(name: str) -> str:
     return html.escape(short, quote=False)
 
 
-def heaviest(basis: Array, most: int = MOST_ROWS) -> Array:
+def _heaviest(basis: Array, most: int) -> Array:
     """Return the indices of the features with the largest loadings, heaviest first, without those of zero."""
     weight = np.linalg.norm(basis, axis=1)
     indices: Array = np.argsort(-weight, kind="stable")[: int(min(most, np.count_nonzero(weight)))]
@@ -36,7 +39,7 @@ def heaviest(basis: Array, most: int = MOST_ROWS) -> Array:
 
 def loadings(features: Sequence[str], basis: Array, plain: bool) -> dict[str, Any]:
     """Draw a heat map of a release's loadings, (d, k), heaviest features first."""
-    indices = heaviest(basis)
+    indices = _heaviest(basis, MOST_ROWS)
     names = [_label(features[int(index)]) for index in indices]
     peak = float(np.abs(basis).max())
     trace = {
@@ -63,36 +66,59 @@ def loadings(features: Sequence[str], basis: Array, plain: bool) -> dict[str, An
     return {"data": [trace], "layout": layout, "frames": []}
 
 
+def describe_loadings(figure: Figure, plain: bool) -> str:
+    """Return the heaviest columns of every released direction, with their signs."""
+    trace = figure["data"][0]
+    names, z = figure["layout"]["yaxis"]["ticktext"], np.array(trace["z"], dtype=float)
+    what = component(plain).capitalize()
+    parts = []
+    for j, label in enumerate(trace["x"]):
+        order = np.argsort(-np.abs(z[:, j]), kind="stable")[:_NAMED]
+        each = [f"{html.unescape(names[i])} {text.short(z[i, j])}" for i in order]
+        parts.append(f"{what} {label}: mostly {listed(each)}.")
+    no_sign = f"The sign of a whole {component(plain)} has no meaning."
+    return f"Heat map of what was released. {' '.join(parts)} {no_sign}"
+
+
 def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, height: int) -> dict[str, Any]:
     margin = {"l": 66, "r": 12, "t": 10, "b": 50}
     layout = {"xaxis": xaxis, "yaxis": yaxis, "height": height, "margin": margin}
     return one_panel(traces, legend_at=-0.2, legend={"font": {}}, **layout)
 
 
+def _marked(name: str, method: str, marker: Trace, **more: Any) -> Trace:
+    look = style.look(method)
+    marker = {"symbol": look.symbol, "color": look.colour} | marker
+    return line(1, name, look.colour, look.dash, marker=marker, showlegend=True, **more)
+
+
 def scree(covariance: Array, moment: Array, released: Array | None, plain: bool) -> dict[str, Any]:
     """Draw the eigenvalues of the clipped rows' covariance and second moment, and the released ones."""
     count = min(MOST_ROWS, len(covariance))
     spectra = [
-        (f"not private, {COVARIANCE}", PLAIN, covariance[:count]),
-        (f"not private, {MOMENT}", UNCENTRED, moment[:count]),
+        (f"not private, {COVARIANCE}", "pca", covariance[:count]),
+        (f"not private, {MOMENT}", "sparse_pca", moment[:count]),
     ]
     if released is not None:
-        spectra.append(("released", RELEASED, released))
-    traces = [
-        {
-            "name": name,
-            "type": "scatter",
-            "mode": "lines+markers",
-            "x": list(range(1, len(values) + 1)),
-            "y": rounded(values),
-            "line": {"color": look.colour, "dash": look.dash},
-            "marker": {"symbol": look.symbol, "size": 8, "color": look.colour},
-        }
-        for name, look, values in spectra
-    ]
+        spectra.append(("released", "dps_pca", released))
+    traces = []
+    for name, method, values in spectra:
+        at = {"x": list(range(1, len(values) + 1)), "y": rounded(values)}
+        traces.append(_marked(name, method, {"size": 8}, mode="lines+markers", **at))
     xaxis = axis(component(plain), dtick=max(1, count // 10), range=[0.5, count + 0.5])
     strength = "strength (1: the most there can be)" if plain else "eigenvalue (share of B²)"
     return _figure(traces, xaxis, axis(strength, rangemode="tozero"), 340)
+
+
+def describe_scree(figure: Figure, plain: bool) -> str:
+    """Return how strength falls from the first direction to the last, without privacy and as released."""
+    what = "Strength" if plain else "Eigenvalue"
+    ranges = []
+    for trace in figure["data"]:
+        values = drawn_values(trace)
+        ends = f"{text.short(values[0])}" + (f" to {text.short(values[-1])}" if len(values) > 1 else "")
+        ranges.append(f"{trace['name']}, {text.count(len(values), 'direction', 'directions')}: {ends}")
+    return f"{what} of every direction, largest first: {'; '.join(ranges)}."
 
 
 def biplot(
@@ -104,35 +130,16 @@ def biplot(
     """
     traces: list[Trace] = []
     for i, name in enumerate(sorted(set(labels))):
-        look, crowd = style.look(_LABELS[i % len(_LABELS)]), points[np.array(labels) == name]
-        traces.append(
-            {
-                "name": _label(name),
-                "type": "scatter",
-                "mode": "markers",
-                "x": rounded(crowd[:, 0]),
-                "y": rounded(crowd[:, 1]),
-                "marker": {"symbol": look.symbol, "size": 6, "color": look.colour, "opacity": 0.6},
-                "hoverinfo": "skip",
-            }
-        )
-    heavy = heaviest(basis, _ARROWS)
+        x, y = map(rounded, points[np.array(labels) == name].T)
+        dots, method = {"size": 6, "opacity": 0.6}, _LABELS[i % len(_LABELS)]
+        traces.append(_marked(_label(name), method, dots, mode="markers", x=x, y=y, hoverinfo="skip"))
+    heavy = _heaviest(basis, _ARROWS)
     tips = basis[heavy] * 0.8 * float(np.abs(points).max(initial=1e-9)) / float(np.abs(basis).max())
     for index, (x, y) in zip(heavy, tips, strict=True):
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "lines+text",
-                "x": rounded([0, x]),
-                "y": rounded([0, y]),
-                "text": ["", _label(features[int(index)])],
-                "textposition": f"middle {'right' if x >= 0 else 'left'}",
-                "textfont": {"size": 10},
-                "line": {"color": style.GUESS, "width": 1.5},
-                "showlegend": False,
-                "hoverinfo": "skip",
-            }
-        )
+        names = {"text": ["", _label(features[int(index)])], "textfont": {"size": 10}}
+        names["textposition"] = f"middle {'right' if x >= 0 else 'left'}"
+        ends = {"x": rounded([0, x]), "y": rounded([0, y])}
+        traces.append(line(1, "", style.GUESS, mode="lines+text", hoverinfo="skip", **ends, **names))
     share = "1: the most there can be" if plain else "share of B"
     axes = []
     for j, room in ((0, 0.4), (1, 0.08)):  # names of features stand beside the arrows' tips
@@ -140,3 +147,12 @@ def biplot(
         limits = [float(ends.min()) * 1.03, float(ends.max()) * 1.03]
         axes.append(axis(f"along released {component(plain)} {j + 1} ({share})", range=limits))
     return _figure(traces, *axes, 520)
+
+
+def describe_biplot(figure: Figure) -> str:
+    """Return how many patients of which label are drawn, and which columns' arrows are longest."""
+    crowds = [trace for trace in figure["data"] if trace["mode"] == "markers"]
+    arrows = [trace for trace in figure["data"] if trace["mode"] == "lines+text"]
+    each = [f"{len(trace['x']):,} {html.unescape(trace['name'])}" for trace in crowds]
+    names = [html.unescape(trace["text"][1]) for trace in arrows[:_NAMED]]
+    return f"Patients along two released directions: {listed(each)}. The longest arrows: {listed(names)}."

@@ -1,7 +1,5 @@
 """The controls that spend privacy budget: a price, one button, one question, one answer that counts once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,71 +9,58 @@ import streamlit as st
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.private_release import Progress
 from pages.hospitals.your_data import session, text
+from pages.hospitals.your_data.ledger_text import Price
 from pages.hospitals.your_data.prepared_table import PreparedTable
-from pages.hospitals.your_data.price_text import Price
 from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.session import TableSession
+from pages.hospitals.your_data.session import Order, TableSession
 from pages.shared.background import refresh, sessions
 
 FIRST_WAIT_SECONDS = 1.0  # for a job that ends at once, before the page is drawn
 
-Make = Callable[[PreparedTable, Ledger, Progress], Any]
-Keep = Callable[[TableSession, ReleaseJob[Any]], None]
+Make = Callable[[Order, PreparedTable, Ledger, Progress], Any]
 
 
-def show(
-    kind: str,
-    label: str,
-    what: tuple[object, ...],
-    price: Price,
-    question: Callable[[str], str],
-    make: Make,
-    keep: Keep,
-) -> None:
+def show(order: Order, label: str, price: Price, question: str, make: Make) -> None:
     """Render the button, then the question, then the state of the job.
 
-    Neither `make` nor `keep` may hold rows: a button's arguments outlive the table.
-
     Args:
-        kind: The kind of job: one of each can be pending or running.
+        order: What would be paid for. One job of its kind can be pending or running.
         label: Of the button.
-        what: What would be paid for, without any row; the last item identifies the table.
         price: The cost, in words and whether it is beyond the limit.
-        question: Returns what is asked after the button was pressed, from the cost in words.
-        make: Makes the release of the table that the session has then, paid for on its ledger.
-        keep: Stores a job once it is confirmed.
+        question: What is asked after the button was pressed.
+        make: Makes the release of the table that the session has then, paid for on its ledger. It must not
+            hold rows: a button's arguments outlive the table.
     """
     state = session.current()
-    request = (kind, *what)
-    if state.pending is not None and state.pending.what[0] == kind and state.pending.what != request:
+    if state.pending is not None and state.pending.what.kind == order.kind and state.pending.what != order:
         state.pending = None  # the settings have changed since it was requested
-    last = state.jobs.get(kind)
+    last = state.last(order.kind)
     if last is not None and last.running:
         show_progress(last, "Drawing noise")
-    elif state.pending is None or state.pending.what[0] != kind:
+    elif state.pending is None or state.pending.what.kind != order.kind:
         st.markdown(price.sentence)
         st.button(
             label,
             type="primary",
-            key=f"own ask {kind}",
+            key=f"own ask {order.kind}",
             disabled=price.exceeds_limit,
             on_click=_make_pending,
-            args=(state, request, make),
+            args=(state, order, make),
         )
     else:
-        _show_question(state, state.pending, question(price.sentence), keep)
-    if last is not None and last.failed and last.what[-1] == what[-1]:
+        _show_question(state, state.pending, question)
+    if last is not None and last.failed and last.what.table == order.table:
         st.warning(text.ended(last))
 
 
-def _make_pending(state: TableSession, request: tuple[Any, ...], make: Make) -> None:
+def _make_pending(state: TableSession, order: Order, make: Make) -> None:
     if state.ready is not None:
-        run = partial(make, state.ready, session.ledger(state.ready.raw))
+        run = partial(make, order, state.ready, session.ledger(state.ready.raw))
         # A job is paid for when it begins, so a connection that breaks for a moment must not stop it.
-        state.pending = ReleaseJob(request, run, sessions.returning(sessions.visitor()))
+        state.pending = ReleaseJob(order, run, sessions.returning(sessions.visitor()))
 
 
-def _show_question(state: TableSession, job: ReleaseJob[Any], question: str, keep: Keep) -> None:
+def _show_question(state: TableSession, job: ReleaseJob, question: str) -> None:
     with st.container(border=True):
         st.markdown(question)
         left, right, _ = st.columns([2, 2, 3])
@@ -85,7 +70,7 @@ def _show_question(state: TableSession, job: ReleaseJob[Any], question: str, kee
             type="primary",
             key=f"own confirm {job.number}",
             on_click=_confirm,
-            args=(state, job, keep),
+            args=(state, job),
             width="stretch",
         )
         right.button(
@@ -97,15 +82,14 @@ def _show_question(state: TableSession, job: ReleaseJob[Any], question: str, kee
         )
 
 
-def _confirm(state: TableSession, job: ReleaseJob[Any], keep: Keep) -> None:
+def _confirm(state: TableSession, job: ReleaseJob) -> None:
     if job.confirm():  # only for the first click
-        state.jobs[str(job.what[0])] = job
+        state.confirmed.append(job)
         state.pending = None
-        keep(state, job)
         job.wait(FIRST_WAIT_SECONDS)
 
 
-def show_progress(job: ReleaseJob[Any], doing: str) -> None:
+def show_progress(job: ReleaseJob, doing: str) -> None:
     """Render how far a job is, with a button that stops it, until it has ended."""
 
     def bar() -> None:

@@ -1,10 +1,8 @@
 """The data dictionary as a person types it, column by column, until it is complete. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pandas as pd
 
@@ -87,9 +85,8 @@ def to_frame(lines: Mapping[str, DictionaryLine]) -> pd.DataFrame:
 
     The editor has a download of its own, so no name may be a formula there.
     """
-    columns = {"column": [safe_cell(name) for name in lines]}
-    columns |= {name: [getattr(line, name) for line in lines.values()] for name in _DTYPES}
-    return pd.DataFrame(columns).astype({"column": "str"} | _DTYPES)
+    rows = [{"column": safe_cell(name)} | asdict(line) for name, line in lines.items()]
+    return pd.DataFrame(rows, columns=["column", *_DTYPES]).astype({"column": "str"} | _DTYPES)
 
 
 def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, DictionaryLine]:

@@ -1,8 +1,7 @@
 """Render the ledger: the limit, what is spent and left, every release, export and import."""
 
-from __future__ import annotations
-
-import math
+from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -11,29 +10,31 @@ from dppca_core.accounting import closed_form
 from dppca_core.privacy import NEIGHBOURS
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, Limit
-from dppca_core.tables import Raw, safe_cell
-from pages.hospitals.your_data import ledger_text, price_text, session, unit_text
-from pages.hospitals.your_data.large_table import LargeTable
-from pages.hospitals.your_data.text import refusal
+from dppca_core.tables import content, safe_cell
+from pages.hospitals.your_data import ledger_text, session
+from pages.hospitals.your_data.prepared_table import Table
+from pages.hospitals.your_data.text import EVADES, patient_total
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
+_NO_LIMIT = "No limit was set."
 
-def open_ledger(raw: Raw | LargeTable) -> tuple[Ledger, Account | None]:
+
+def open_ledger(raw: Table) -> tuple[Ledger, Account | None]:
     """Return the ledger of this table's content; no account where it cannot be read, which is then shown."""
     ledger = session.ledger(raw)
     try:
         return ledger, ledger.account()
     except (ValueError, OSError) as reason:
-        st.error(ledger_text.unusable(reason))
+        st.error(f"{ledger_text.refused('read', reason)} Until then nothing can be released.")
     return ledger, None
 
 
 def ask_limit(ledger: Ledger, settings: Settings) -> None:
     """Ask, before the first release, what all releases on this table together may cost."""
     plain = settings["view"] == "board"
-    st.markdown(ledger_text.FIRST_LIMIT)
-    st.caption(ledger_text.PER_ROW)
+    st.markdown("**First, your limit:** what all releases on this table together may cost, for good.")
+    st.caption(f"The limit counts per row. {EVADES}")
     with st.form("own limit", border=True):
         left, middle, right = st.columns(3, vertical_alignment="bottom")
         most = left.number_input(_limit_label(plain), 0.001, 100.0, 1.0, key="own limit eps", format="%.4g")
@@ -44,7 +45,7 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
             chance.options.index(chance.default),
             key="own limit delta",
             format_func=chance.text,
-            help=ledger_text.DELTA_HELP,
+            help="It stays. Keep it well below one in the number of patients.",
         )
         pairs = CHOICES["neighbours"]
         several = (session.current().rows_per_patient or 1) > 1
@@ -56,46 +57,53 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
             help="It stays.",
         )
         if st.form_submit_button("Set this limit"):
-            _set_limit(ledger, Limit(float(most), float(delta), str(neighbours)))
+            limit = Limit(float(most), float(delta), str(neighbours))
+            _change(partial(ledger.set_limit, limit), _NO_LIMIT)
 
 
 def _limit_label(plain: bool) -> str:
     return "Privacy loss in total" if plain else "ε in total"
 
 
-def _set_limit(ledger: Ledger, limit: Limit) -> None:
+def _change(change: Callable[[], object], otherwise: str) -> None:
+    """Change the ledger and run the page again, or say why not, and what follows."""
     try:
-        ledger.set_limit(limit)
-    except ValueError as reason:
-        st.error(refusal(str(reason)))
-    except OSError as reason:
-        st.error(f"{ledger_text.unwritten(reason)}: no limit was set.")
+        change()
+    except (ValueError, OSError) as reason:
+        st.error(f"{ledger_text.refused('written', reason)} {otherwise}")
     else:
         st.rerun()
 
 
-def show(raw: Raw | LargeTable, ledger: Ledger, account: Account, settings: Settings) -> None:
+def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> None:
     """Render what is spent and left, and what it was spent on."""
     plain, limit = settings["view"] == "board", account.limit
     if limit is not None:
-        spent = price_text.total(account)
-        st.progress(min(spent.epsilon / limit.epsilon, 1.0), price_text.left(account, plain))
+        spent = ledger_text.total(account)
+        st.progress(min(spent.epsilon / limit.epsilon, 1.0), ledger_text.left(account, plain))
         if not plain:
             st.caption(ledger_text.exact(spent, limit))
-        of_patient = unit_text.total(account, session.current().rows_per_patient or 1, plain)
+        of_patient = patient_total(account, session.current().rows_per_patient or 1, plain)
         if of_patient:
             st.markdown(of_patient)
     if account.entries:
         st.dataframe(releases(account, plain), hide_index=True, height="content")
     else:
-        st.caption(ledger_text.EMPTY)
+        st.caption("Nothing was released on this table.")
     if session.folder() is None:
         st.warning(ledger_text.in_session(session.LEDGER_DIR))
     else:
-        st.caption(ledger_text.ON_DISK)
+        st.caption(
+            "The ledger is on this server's disk, under a key that follows from the table's content: the "
+            "same table under another name finds it, saved with at least 15 digits. It holds what was "
+            "released and no cell of the table."
+        )
         if raw.former_key is None:
-            st.caption(ledger_text.FORMER_KEY)
-    st.caption(unit_text.EVADES)
+            st.caption(
+                f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version "
+                "kept for it is not found by itself: import it below."
+            )
+    st.caption(EVADES)
     _exchange(raw, ledger, account)
     if limit is not None:
         _change_limit(ledger, limit, plain)
@@ -107,30 +115,28 @@ def releases(account: Account, plain: bool) -> pd.DataFrame:
     A patient's cost is by what the owner stated when the release was made.
     """
     alone = "privacy loss alone" if plain else "ε alone"
-    lines = []
-    for entry in account.entries:
-        stated = entry.rows_per_patient
-        lines.append(
-            {
-                "when (UTC)": entry.at[:19].replace("T", " "),
-                "what": entry.title,
-                alone: _alone(account, entry, 1),
-                "rows per patient": "not stated" if stated is None else f"{stated:,}",
-                f"{alone}, for a patient": "–" if stated is None else _alone(account, entry, stated),
-            }
-        )
+    rows = [entry.rows_per_patient or 0 for entry in account.entries]  # 0: not stated
+    lines = [
+        {
+            "when (UTC)": entry.at[:19].replace("T", " "),
+            "what": entry.title,
+            alone: _alone(account, entry, 1),
+            "rows per patient": f"{stated:,}" if stated else "not stated",
+            f"{alone}, for a patient": _alone(account, entry, stated),
+        }
+        for entry, stated in zip(account.entries, rows, strict=True)
+    ]
     frame = pd.DataFrame(lines).map(safe_cell)
-    several = any((entry.rows_per_patient or 1) > 1 for entry in account.entries)
-    return frame if several else frame.iloc[:, :3]
+    return frame if max(rows) > 1 else frame.iloc[:, :3]
 
 
 def _alone(account: Account, entry: Entry, rows: int) -> str:
-    if account.limit is None:
-        return text.short(math.nan)
+    if account.limit is None or not rows:
+        return "–"
     return text.short(closed_form.epsilon_of(closed_form.grouped(entry.events, rows), account.limit.delta))
 
 
-def _exchange(raw: Raw | LargeTable, ledger: Ledger, account: Account) -> None:
+def _exchange(raw: Table, ledger: Ledger, account: Account) -> None:
     with st.expander("Export or import the ledger"):
         if account.limit is not None or account.entries:
             st.download_button(
@@ -140,19 +146,12 @@ def _exchange(raw: Raw | LargeTable, ledger: Ledger, account: Account) -> None:
                 "application/jsonl",
                 on_click="ignore",
             )
-        st.caption(ledger_text.IMPORT)
+        st.caption("What another ledger of this very table holds is added; what both hold counts once.")
         upload = st.file_uploader(
             "A ledger of this table", type=["jsonl", "json"], key=f"own import {raw.key[:8]}"
         )
         if upload is not None and st.button("Add its releases to this ledger"):
-            try:
-                ledger.merge(upload.getvalue().decode("utf-8"))
-            except ValueError as reason:
-                st.error(ledger_text.not_imported(reason))
-            except OSError as reason:
-                st.error(f"{ledger_text.unwritten(reason)}.")
-            else:
-                st.rerun()
+            _change(lambda: ledger.merge(upload.getvalue().decode("utf-8")), "Nothing was taken over.")
 
 
 def _change_limit(ledger: Ledger, limit: Limit, plain: bool) -> None:
@@ -161,4 +160,5 @@ def _change_limit(ledger: Ledger, limit: Limit, plain: bool) -> None:
         ends = (min(0.001, now), max(100.0, now))  # an imported limit may lie anywhere
         most = st.number_input(_limit_label(plain), *ends, now, format="%.4g", key="own new eps")
         if st.form_submit_button("Change it"):
-            _set_limit(ledger, Limit(float(most), limit.delta, limit.neighbours))
+            changed = Limit(float(most), limit.delta, limit.neighbours)
+            _change(partial(ledger.set_limit, changed), _NO_LIMIT)

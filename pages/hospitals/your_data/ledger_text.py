@@ -1,32 +1,17 @@
-"""Sentences on the ledger, and on paid releases that another session has. No Streamlit here."""
-
-from __future__ import annotations
+"""Sentences on what releases cost and leave, and on those that another session has. No Streamlit here."""
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from dppca_core.accounting import closed_form, numerical
+from dppca_core.privacy import Budget, Event
 from dppca_core.release.ledger_records import Account, Entry, Limit
-from dppca_core.tables import content
-from pages.hospitals.your_data import unit_text
-from pages.hospitals.your_data.text import literal, refusal
+from pages.hospitals.your_data.text import epsilon, literal, patient_price, refusal
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
 
-FIRST_LIMIT = "**First, your limit:** what all releases on this table together may cost, for good."
-PER_ROW = f"The limit counts per row. {unit_text.EVADES}"
-EMPTY = "Nothing was released on this table."
-ON_DISK = (
-    "The ledger is on this server's disk, under a key that follows from the table's content: the same table "
-    "under another name finds it, saved with at least 15 digits. It holds what was released and no cell of "
-    "the table."
-)
-FORMER_KEY = (
-    f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version kept for it is "
-    "not found by itself: import it below."
-)
-IMPORT = "What another ledger of this very table holds is added; what both hold counts once."
-NO_LEDGER = "Nothing was taken over: the file is no ledger."
-DELTA_HELP = "It stays. Keep it well below one in the number of patients."
+ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
 RETURNED = (
     "The page was reloaded, and what you released before is still here. Download it now. The table is gone "
     "from the page: bring it again to release more."
@@ -41,6 +26,64 @@ ELSEWHERE = (
 )
 STILL_DRAWN = "A release that you paid for is still being drawn. It appears here when it is ready."
 _LISTED = 3
+_composed = lru_cache(maxsize=256)(numerical.total)  # of noise multipliers: nothing of a table
+
+
+def _limit(account: Account) -> Limit:
+    assert account.limit is not None
+    return account.limit
+
+
+def total(account: Account, more: tuple[Event, ...] = ()) -> numerical.Total:
+    """Return what the releases so far, and `more` events, cost at the limit's delta."""
+    return _composed((*account.events, *more), _limit(account).delta)
+
+
+def privacy(epsilon: float, plain: bool) -> str:
+    """Return an epsilon as the reader knows it."""
+    return f"privacy loss {text.short(epsilon)}" if plain else f"ε = {text.short(epsilon)}"
+
+
+class Price(NamedTuple):
+    """Hold what a release will cost and leave, in words, and whether that is beyond the limit."""
+
+    sentence: str
+    exceeds_limit: bool
+
+
+def price(
+    what: str, events: tuple[Event, ...], account: Account, budget: Budget, rows: int, plain: bool
+) -> Price:
+    """Return what a release will cost, a row and a patient with several, and what is left."""
+    title = f"{what} with {privacy(budget.epsilon, plain)}"
+    most, now = _limit(account).epsilon, total(account).epsilon
+    after = total(account, events).epsilon
+    if not numerical.within(after, most):
+        sentence = (
+            f"{title} would bring the total to {privacy(after, plain)}, beyond the limit "
+            f"{text.number(most)}: ask for less."
+        )
+        return Price(sentence, True)
+    sentence = (
+        f"{title} brings what is spent from {text.short(now)} to {text.short(after)} of your limit "
+        f"{text.number(most)}, and leaves {_rest(after, most)}."
+    )
+    return Price(sentence + patient_price(events, budget, rows, plain), False)
+
+
+def left(account: Account, plain: bool) -> str:
+    """Return what is spent of the limit and what is left."""
+    most, spent = _limit(account).epsilon, total(account).epsilon
+    what = "privacy loss" if plain else "ε"
+    return (
+        f"{text.short(spent)} of the limit {what} = {text.number(most)} is spent, "
+        f"{_rest(spent, most)} is left"
+    )
+
+
+def _rest(spent: float, most: float) -> str:
+    remains = numerical.remaining(spent, most)
+    return text.short(remains) if remains > 0 else "nothing"
 
 
 def in_session(variable: str) -> str:
@@ -51,25 +94,11 @@ def in_session(variable: str) -> str:
     )
 
 
-def unusable(reason: ValueError | OSError) -> str:
-    """Return why the ledger cannot be read."""
+def refused(doing: str, reason: ValueError | OSError) -> str:
+    """Return why a ledger could not be "read" or "written", or a line of it not be used."""
     if isinstance(reason, OSError):  # its text holds a path
-        return f"The ledger cannot be read ({reason.strerror}), so nothing can be released."
-    return f"{refusal(str(reason))} Until then nothing can be released."
-
-
-def unwritten(reason: OSError) -> str:
-    """Return that the ledger could not be written."""
-    return f"The ledger could not be written ({reason.strerror})"
-
-
-def not_imported(reason: ValueError) -> str:
-    """Return why another ledger was not taken over."""
-    return (
-        NO_LEDGER
-        if isinstance(reason, UnicodeDecodeError)
-        else f"Nothing was taken over: {literal(str(reason))}."
-    )
+        return f"The ledger could not be {doing} ({reason.strerror})."
+    return "The file is no ledger." if isinstance(reason, UnicodeDecodeError) else refusal(str(reason))
 
 
 def exact(spent: numerical.Total, limit: Limit) -> str:
@@ -99,7 +128,7 @@ def lost(absent: Sequence[Entry], account: Account, plain: bool) -> str:
         price = ""
         if account.limit is not None:
             cost = closed_form.epsilon_of(entry.events, account.limit.delta)
-            price = f", {unit_text.epsilon(cost, plain)}"
+            price = f", {epsilon(cost, plain)}"
         listed.append(f"{literal(entry.title)} on {literal(entry.at[:16].replace('T', ' '))} UTC{price}")
     more = f" and {len(absent) - _LISTED:,} earlier" if len(absent) > _LISTED else ""
     return (

@@ -3,10 +3,7 @@
 The sentences are those of the ValueErrors that are raised.
 """
 
-from __future__ import annotations
-
 from dppca_core.tables import content, files, limits
-from pages.hospitals.your_data import large_table
 from pages.shared.background import memory
 from pages.shared.background.memory import SPARE_BYTES, megabytes
 
@@ -56,11 +53,16 @@ def needs(data: bytes, encoding: str) -> int:
     line_ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
     lines = 1 + line_ends if rows is None else rows
     check_rows(lines)
-    if large_table.in_pieces(len(data), rows or 0, columns):
+    if in_pieces(len(data), rows or 0, columns):
         former = min(lines, content.FORMER_ROWS) if rows is None or rows <= content.FORMER_ROWS else 0
         return _BATCH_BYTES + unpacked + _KEPT_ROW_BYTES * former + _COLUMN_BYTES * columns
     text = 0 if rows is not None else len(data)
     return text + unpacked + min(lines * columns, limits.MOST_CELLS) * _CELL_BYTES + lines * _ROW_BYTES
+
+
+def in_pieces(size: int, rows: int, columns: int) -> bool:
+    """Return whether a file of so many bytes, which states so many rows, is read in pieces."""
+    return size > limits.MOST_BYTES or rows > limits.MOST_ROWS or rows * columns > limits.MOST_CELLS
 
 
 def check_rows(rows: int) -> None:

@@ -7,8 +7,6 @@ ranges: its first component is nearly m where m is large. Errors are stated agai
 All of it is computed from private rows and none of it is paid for. No Streamlit here.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -26,10 +24,7 @@ MOST_ROWS = 5_000
 MOST_LABELS = 10
 FOLDS = 5
 COVARIANCE, MOMENT = "centred at the mean", "centred at mid-range"
-NEARLY_THE_MEAN = 0.9  # |cos|: an angle of 26 degrees
-PARTLY_THE_MEAN = 0.5  # 60 degrees
 HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
-CLOSE = 0.5  # of a guess's error, below which less noise would change the release little
 
 
 class TableTruth(NamedTuple):
@@ -81,12 +76,10 @@ class ReleaseVerdict(NamedTuple):
 def verdict(truth: TableTruth, basis: Array) -> ReleaseVerdict:
     """Return how far a release, (d, k), is from the components of one of the two matrices."""
     d, k = basis.shape
-    plain = linalg.top_eigenspace(truth.matrix, k)
+    error = subspace_metrics.sin_theta(basis, linalg.top_eigenspace(truth.matrix, k))
     best = float(truth.eigenvalues[:k].sum())
     energy = subspace_metrics.captured_energy(basis, truth.matrix, best) if best > 0 else 0.0
-    return ReleaseVerdict(
-        subspace_metrics.sin_theta(basis, plain), subspace_metrics.random_guess(d, k), energy
-    )
+    return ReleaseVerdict(error, subspace_metrics.random_guess(d, k), energy)
 
 
 def label_columns(prepared: PreparedTable, raw: Raw) -> list[str]:
@@ -98,21 +91,18 @@ def label_columns(prepared: PreparedTable, raw: Raw) -> list[str]:
     ]
 
 
-def row_labels(raw: Raw, held: Rows, name: str | None) -> tuple[Array, list[str]]:
-    """Return the indices of rows that have a label, and their labels; all rows, and "", without a column."""
-    if name is None:
-        return np.arange(len(held.rows)), [""] * len(held.rows)
-    known = raw.table[name].to_pandas()[held.kept].reset_index(drop=True).dropna()
-    labels = [f"{value:g}" if isinstance(value, float) else str(value) for value in known]
-    return known.index.to_numpy(), labels
+def labelled_rows(raw: Raw, held: Rows, name: str | None, most: int) -> "pd.Series[str]":
+    """Return the labels of the rows that have one, by their indices; of all rows, and "", without a column.
 
-
-def sample(indices: Array, labels: list[str], most: int) -> tuple[Array, list[str]]:
-    """Return at most so many of the rows, chosen at random, the same each time."""
-    if len(indices) <= most:
-        return indices, labels
-    drawn = np.sort(np.random.default_rng(0).choice(len(indices), most, replace=False))
-    return indices[drawn], [labels[int(i)] for i in drawn]
+    Of more than `most` rows some are chosen at random, the same each time.
+    """
+    labels = pd.Series("", range(len(held.rows)))
+    if name is not None:
+        known = raw.table[name].to_pandas()[held.kept].reset_index(drop=True).dropna()
+        labels = known.map(lambda value: f"{value:g}" if isinstance(value, float) else str(value))
+    if len(labels) > most:
+        labels = labels.iloc[np.sort(np.random.default_rng(0).choice(len(labels), most, replace=False))]
+    return labels
 
 
 def downstream(raw: Raw, held: Rows, answers: TableTruths, name: str, basis: Array) -> pd.DataFrame:
@@ -127,13 +117,13 @@ def downstream(raw: Raw, held: Rows, answers: TableTruths, name: str, basis: Arr
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    indices, labels = sample(*row_labels(raw, held, name), MOST_ROWS)
-    target = np.array(labels)
+    labels = labelled_rows(raw, held, name, MOST_ROWS)
+    target = np.array(list(labels))
     values, counts = np.unique(target, return_counts=True)
     common = np.isin(target, values[counts >= 2])
     if (counts >= 2).sum() < 2:
         raise ValueError("fewer than two labels have two patients")
-    rows, target = held.rows[indices[common]], target[common]
+    rows, target = held.rows[labels.index[common]], target[common]
     folds = StratifiedKFold(min(FOLDS, int(counts[counts >= 2].min())), shuffle=True, random_state=0)
     centred, uncentred = (
         linalg.top_eigenspace(truth.matrix, basis.shape[1]) for truth in (answers.covariance, answers.moment)

@@ -1,7 +1,5 @@
 """Render the page's last part: what only the owner may see of a release. One switch hides it all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,34 +9,27 @@ import streamlit as st
 
 from dppca_core.arrays import Array
 from dppca_core.tables import Raw
-from pages.hospitals.your_data import (
-    chart_descriptions,
-    charts,
-    owner_only_diagnostics,
-    owner_only_text,
-    session,
-    unit_text,
-)
+from pages.hospitals.your_data import charts, owner_only_diagnostics, owner_only_text, session
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
-from pages.hospitals.your_data.session import ConfirmedRelease
-from pages.hospitals.your_data.text import refusal
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.text import noun, refusal
 from pages.shared.figure import component
 from pages.shared.settings.catalogue import Settings
 
 
-def show(prepared: PreparedTable, release: ConfirmedRelease | None, settings: Settings) -> None:
+def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings) -> None:
     """Render the release that is shown above against the answer without privacy."""
     if not settings["own.shown"]:
-        st.caption(owner_only_text.HIDDEN)
+        st.caption("Hidden: the switch at the top shows it.")
         return
     st.markdown(owner_only_text.NOT_PRIVATE)
-    if release is None or release.released is None:
-        st.caption(owner_only_text.NO_RELEASE)
+    if release is None:
+        st.caption("After a release: how far it is from the answer without privacy.")
         return
-    if release.key != prepared.raw.key or release.schema != prepared.schema:
-        st.caption(owner_only_text.OTHER_TABLE)
+    if release.what.table[:2] != prepared.identity[:2]:  # key and dictionary
+        st.caption("The release shown above is of another table, or of other columns.")
         return
-    released, plain = release.released, settings["view"] == "board"
+    released, plain = release.result, settings["view"] == "board"
     truths = _compute_once("truth", lambda: owner_only_diagnostics.truths(prepared))
     k, rows = released.basis.shape[1], int(released.document["rows per patient"])
     # The mean is private, so that the first component is near it is said here and nowhere else.
@@ -52,12 +43,10 @@ def show(prepared: PreparedTable, release: ConfirmedRelease | None, settings: Se
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown("**Strength of every direction**" if plain else "**Scree**")
-        drawn = charts.scree(
-            truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues, plain
-        )
-        component.figure(
-            drawn, key="own scree", save="not-private-scree", says=chart_descriptions.scree(drawn, plain)
-        )
+        spectra = truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues
+        drawn = charts.scree(*spectra, plain)
+        says = charts.describe_scree(drawn, plain)
+        component.figure(drawn, key="own scree", save="not-private-scree", says=says)
     raw, held = prepared.raw, prepared.held
     if not isinstance(raw, Raw) or not isinstance(held, Rows):
         right.caption(owner_only_text.NO_ROWS)
@@ -69,7 +58,7 @@ def show(prepared: PreparedTable, release: ConfirmedRelease | None, settings: Se
     if label is not None:
         # The job's number is in the key: another release has other scores.
         measure = partial(owner_only_diagnostics.downstream, raw, held, truths, label, released.basis)
-        _downstream(("downstream", release.job.number, label), measure, len(held.rows), label)
+        _downstream(("downstream", release.number, label), measure, len(held.rows), label)
 
 
 def _compute_once(key: object, compute: Callable[[], Any]) -> Any:
@@ -83,7 +72,7 @@ def _compute_once(key: object, compute: Callable[[], Any]) -> Any:
 def _choose_label(prepared: PreparedTable, raw: Raw) -> str | None:
     names = _compute_once("labels", lambda: owner_only_diagnostics.label_columns(prepared, raw))
     if not names:
-        st.caption(owner_only_text.NO_LABEL)
+        st.caption("A column with two to ten values, not among the features, could colour the patients.")
         return None
     index = st.selectbox(
         "Colour by", range(len(names) + 1), 1, key="own label", format_func=["no column", *names].__getitem__
@@ -96,21 +85,18 @@ def _scatter(
 ) -> None:
     rows = session.current().rows_per_patient or 1
     if basis.shape[1] < 2:
-        st.caption(owner_only_text.ONE_DIRECTION)
+        st.caption("One direction alone has no picture of this kind.")
         return
-    indices, labels = _compute_once(
-        ("labels", label),
-        lambda: owner_only_diagnostics.sample(
-            *owner_only_diagnostics.row_labels(raw, held, label), owner_only_diagnostics.MOST_POINTS
-        ),
+    most = owner_only_diagnostics.MOST_POINTS
+    labels = _compute_once(
+        ("labels", label), lambda: owner_only_diagnostics.labelled_rows(raw, held, label, most)
     )
-    labels = labels if label else [unit_text.noun(rows)] * len(labels)
-    drawn = charts.biplot(held.rows[indices] @ basis, labels, prepared.schema.features, basis, plain)
-    component.figure(
-        drawn, key="own biplot", save="not-private-biplot", says=chart_descriptions.biplot(drawn)
-    )
-    if len(indices) < prepared.n:
-        st.caption(owner_only_text.drawn(len(indices), prepared.n, rows))
+    names = list(labels) if label else [noun(rows)] * len(labels)
+    points = held.rows[labels.index] @ basis
+    drawn = charts.biplot(points, names, prepared.schema.features, basis, plain)
+    component.figure(drawn, key="own biplot", save="not-private-biplot", says=charts.describe_biplot(drawn))
+    if len(labels) < prepared.n:
+        st.caption(f"{len(labels):,} of {prepared.n:,} {noun(rows)} are drawn.")
 
 
 def _downstream(key: object, measure: Callable[[], pd.DataFrame], rows: int, label: str) -> None:

@@ -1,30 +1,17 @@
 """Sentences on what only the owner may see, none of which is private or paid for. No Streamlit here."""
 
-from __future__ import annotations
-
 import pandas as pd
 
-from pages.hospitals.your_data import unit_text
-from pages.hospitals.your_data.owner_only_diagnostics import (
-    CLOSE,
-    COVARIANCE,
-    HARDLY_BETTER,
-    MOMENT,
-    NEARLY_THE_MEAN,
-    PARTLY_THE_MEAN,
-    ReleaseVerdict,
-)
+from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, HARDLY_BETTER, MOMENT, ReleaseVerdict
 from pages.hospitals.your_data.prepared_table import PreparedTable
-from pages.hospitals.your_data.text import component, literal
+from pages.hospitals.your_data.text import component, literal, noun
 from pages.shared import text
 
+NEARLY_THE_MEAN = 0.9  # |cos|: an angle of 26 degrees
+PARTLY_THE_MEAN = 0.5  # 60 degrees
+CLOSE = 0.5  # of a guess's error, below which less noise would change the release little
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
-HIDDEN = "Hidden: the switch at the top shows it."
-NO_RELEASE = "After a release: how far it is from the answer without privacy."
-OTHER_TABLE = "The release shown above is of another table, or of other columns."
 NO_ROWS = "Of a table that was read in pieces there are no rows here to draw."
-NO_LABEL = "A column with two to ten values, not among the features, could colour the patients."
-ONE_DIRECTION = "One direction alone has no picture of this kind."
 
 
 def counts(prepared: PreparedTable) -> list[str]:
@@ -48,7 +35,7 @@ def counts(prepared: PreparedTable) -> list[str]:
 
 def near_the_mean(cosine: float, rows: int, plain: bool) -> str:
     """Return whether the first released component is the patients' mean, or partly is."""
-    mean = f"the mean of your {unit_text.noun(rows)}"
+    mean = f"the mean of your {noun(rows)}"
     first = f"The first released {component(plain)}"
     size = f"cosine {cosine:.3f}"
     if cosine >= NEARLY_THE_MEAN:
@@ -95,22 +82,17 @@ def _error_and_energy(measured: ReleaseVerdict, k: int, plain: bool) -> str:
     )
 
 
-def drawn(shown: int, n: int, rows: int) -> str:
-    """Return how many of the rows are drawn."""
-    return f"{shown:,} of {n:,} {unit_text.noun(rows)} are drawn."
-
-
 def use(scores: pd.DataFrame, label: str, used: int, rows: int) -> str:
     """Return what the shares of a classifier are, and what privacy costs it against both other answers."""
-    noun = unit_text.noun(rows)
+    many = noun(rows)
     released, covariance, moment, _, guess = scores["right"]
     kept = [
         f"{what}: {_gain_kept(released, plain, guess)}"
         for what, plain in ((COVARIANCE, covariance), (MOMENT, moment))
     ]
     return (
-        f"Share of {noun} whose {literal(label)} logistic regression gets right, in cross-validation "
-        f"over {used:,} {noun}; the released components were found on all of them. "
+        f"Share of {many} whose {literal(label)} logistic regression gets right, in cross-validation "
+        f"over {used:,} {many}; the released components were found on all of them. "
         f"Against as many components without privacy, {'; '.join(kept)}."
     )
 

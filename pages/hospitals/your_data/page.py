@@ -1,9 +1,8 @@
 """The page on a table of one's own: loaded, rehearsed on a twin, released once, counted on a ledger."""
 
-from functools import partial
-
 import streamlit as st
 
+from dppca_core.release.private_release import Request
 from pages.hospitals.your_data import (
     ledger_panel,
     owner_only_panel,
@@ -20,8 +19,11 @@ from pages.hospitals.your_data import (
 from pages.shared.reports import html_report
 from pages.shared.settings import widgets
 
-st.title(text.TITLE)
-st.markdown(text.LEAD)
+st.title("And on ours?")
+st.markdown(
+    "Your own patients: what is public about them in, noise added once, directions out, and a ledger of what "
+    "that cost."
+)
 widgets.view_switches(("view",))
 widgets.notices()
 settings = widgets.settings()
@@ -30,11 +32,13 @@ widgets.choose("own.shown")
 st.header("1 · Your table")
 prepared = upload_panel.show(settings)
 state = session.current()
-ledger = account = request = build_twin = None
+rows = state.rows_per_patient or 1
+ledger = account = twin = None
+request: Request | str = ""
 if prepared is not None:
     ledger, account = ledger_panel.open_ledger(prepared.raw)
     st.header("2 · Rehearse on a synthetic twin")
-    request = synthetic_twin_panel.requested(prepared, account, settings)
+    request = release_panel.requested(settings, prepared.d, account, rows)
     twin = synthetic_twin_panel.show(prepared, account, request, settings)
     st.header("3 · Release")
     if account is not None:
@@ -46,27 +50,25 @@ if prepared is not None:
         ledger_panel.ask_limit(ledger, settings)
     elif account is not None:
         unsaved_warning.show_lost(state, account, settings["view"] == "board")
-        release_panel.show(prepared, account, settings)
-unsaved_warning.show_missing(state, prepared is not None)
-unsaved_warning.show_elsewhere(state)
-if prepared is None and state.paid:
-    st.header("3 · Release")  # an earlier release stays on the page without its table
-unsaved_warning.show_returned(state, prepared is not None)
+        release_panel.show(prepared, account, request, settings)
+unsaved_warning.show(state, prepared is not None)
 release = release_panel.show_releases(settings)
 if prepared is not None:
     st.header("4 · The ledger of this table")
     if account is not None:
         ledger_panel.show(prepared.raw, ledger, account, settings)
-    build_twin = synthetic_twin_panel.figure_builder(prepared, request, release, settings)
-record = report.public_record(prepared, account, release, request, build_twin, state.rows_per_patient or 1)
+record = report.public_record(prepared, account, release, request, twin, rows, settings)
 if record is not None:
-    saved = partial(release_panel.mark_downloaded, state, release) if release is not None else None
-    html_report.ready_button(report.file(state, record, settings), "dppca-your-data", saved)
-    st.caption(text.IN_REPORT)
+    saved = release.mark_downloaded if release is not None else "ignore"
+    html_report.button(report.file(state, record, settings), "dppca-your-data", saved)
+    st.caption("In the report: what was released, what counts as public, the twin. Nothing only you may see.")
 if prepared is not None:
     st.header("5 · Only for you")
     owner_only_panel.show(prepared, release, settings)
-done = state.raw is not None, state.rows_per_patient is not None, prepared is not None, bool(state.releases)
-st.markdown(f"**Try this:** {text.try_this(*done, settings)}")
+done = (
+    *(state.raw is not None, state.rows_per_patient is not None, prepared is not None),
+    *(bool(state.releases), settings["own.shown"], False),
+)
+st.markdown(f"**Try this:** {text.TRY_THIS[done.index(False)]}")
 sources.show(prepared, settings)
 unsaved_warning.guard(state)

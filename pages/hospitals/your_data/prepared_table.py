@@ -1,10 +1,8 @@
 """A table ready for release: encoded by its public dictionary, clipped, assigned to hospitals."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,11 +13,39 @@ from dppca_core.release import private_release
 from dppca_core.release.discrete_gaussian import IntegerSum
 from dppca_core.tables import OwnerOnly, Raw, Schema
 from dppca_core.tables.cells import Mask
-from pages.hospitals.your_data.large_table import LargeTable
 
 _BY = "by the column "
 IN_ONE_PLACE = "all in one place"
 DEALING_SEED = 0  # public: to which hospital a patient is assigned hides nothing
+
+
+@dataclass(frozen=True, eq=False)
+class LargeTable:
+    """Hold the file of a table too large to hold as rows, as it was uploaded.
+
+    `n`, its rows, is None where the file does not state it. `key` and `former_key` are those of
+    `tables.content_keys_of_file`, known once the file was read. Kinds and constants
+    cannot be known without reading: all columns count as numbers until the owner says otherwise.
+    """
+
+    name: str
+    form: str
+    columns: tuple[str, ...]
+    n: int | None
+    encoding: str
+    data: bytes = field(repr=False)
+    unnamed: tuple[int, ...] = ()
+    key: str = ""
+    former_key: str | None = None
+    constant: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Return "number" for each column."""
+        return dict.fromkeys(self.columns, "number")
+
+
+Table = Raw | LargeTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +60,15 @@ class Rows:
     groups: tuple[Indices, ...]
 
 
+class TableIdentity(NamedTuple):
+    """Hold what distinguishes a prepared table from another, without a row in it."""
+
+    key: str
+    schema: Schema
+    assignment: str
+    sizes: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class PreparedTable:
     """Hold the patients of each hospital, ready for a release.
@@ -46,7 +81,7 @@ class PreparedTable:
     All of it is private except the schema, the sizes and how patients were assigned (`assignment`).
     """
 
-    raw: Raw | LargeTable = field(repr=False)
+    raw: Table = field(repr=False)
     schema: Schema
     owner: OwnerOnly = field(repr=False)
     sizes: tuple[int, ...]
@@ -55,9 +90,8 @@ class PreparedTable:
     row_sum: Array = field(repr=False)
 
     @property
-    def identity(self) -> tuple[object, ...]:
-        """Return what distinguishes this table from another, without a row in it."""
-        return self.raw.key, self.schema, self.assignment, self.sizes
+    def identity(self) -> TableIdentity:
+        return TableIdentity(self.raw.key, self.schema, self.assignment, self.sizes)
 
     @property
     def n(self) -> int:

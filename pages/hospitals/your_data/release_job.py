@@ -1,39 +1,35 @@
 """A job of the page: confirmed once, then run once, in a thread that no rerun of the page interrupts."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from collections.abc import Callable
-from typing import Generic, Literal, TypeVar
+from typing import Any, Literal
 
 from dppca_core.release.discrete_gaussian import StoppedError
 from dppca_core.release.private_release import Progress
 
-Result = TypeVar("Result")
 State = Literal["pending", "running", "done", "stopped", "refused", "unwritten", "failed"]
 _numbers = itertools.count(1)
 
 
-class ReleaseJob(Generic[Result]):
+class ReleaseJob:
     """Run `make` at the first `confirm` alone, however often a button is pressed.
 
     Args:
-        what: The kind of job, and what it makes, without any row.
+        what: What it makes, without any row.
         make: Returns the result; gets a function to which it reports its progress.
         present: Tells whether the visitor is still there; the job stops when they have left.
     """
 
-    def __init__(
-        self, what: tuple[object, ...], make: Callable[[Progress], Result], present: Callable[[], bool]
-    ) -> None:
+    def __init__(self, what: Any, make: Callable[[Progress], Any], present: Callable[[], bool]) -> None:
         self.number = next(_numbers)
         self.what = what
         self.state: State = "pending"
-        self.result: Result | None = None
+        self.result: Any = None
         self.message = ""  # why there is no result
+        self.downloaded = False  # whether a file of the result was requested
         self.share = 0.0
-        self._make: Callable[[Progress], Result] | None = make
+        self._make: Callable[[Progress], Any] | None = make
         self._present = [present]
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -66,6 +62,10 @@ class ReleaseJob(Generic[Result]):
     def stop(self) -> None:
         """Ask the job to stop. What is paid stays paid."""
         self._stop.set()
+
+    def mark_downloaded(self) -> None:
+        """Note that a file of the result was requested."""
+        self.downloaded = True
 
     def follow(self, present: Callable[[], bool]) -> None:
         """Go on for this visitor too: after a reload they have another session."""

@@ -1,30 +1,21 @@
 """Render the release: its settings, its price, its confirmation, and what was released."""
 
-from __future__ import annotations
-
 import json
-from functools import partial
 
 import streamlit as st
 
-from dppca_core.privacy import Budget, Neighbours
+from dppca_core.methods import METHODS
+from dppca_core.privacy import Budget
 from dppca_core.release import private_release
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Progress, Released, Request
-from dppca_core.tables import Schema, safe_cell, safe_csv
-from pages.hospitals.your_data import (
-    chart_descriptions,
-    charts,
-    confirmation,
-    price_text,
-    session,
-    unit_text,
-)
+from dppca_core.tables import safe_cell, safe_csv
+from pages.hospitals.your_data import charts, confirmation, ledger_text, session
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_column
 from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.session import ConfirmedRelease, TableSession
+from pages.hospitals.your_data.session import Order
 from pages.shared import text
 from pages.shared.figure import component
 from pages.shared.settings import widgets
@@ -38,32 +29,32 @@ _METHOD_SETTINGS = {
 }
 
 
-def nearest_request(
-    settings: Settings, d: int, neighbours: Neighbours, rows: int = 1
-) -> tuple[Request, list[str]]:
-    """Return what the settings ask for, as near as d features allow, and a sentence for each adjustment.
-
-    Raises ValueError for what cannot be released of so many features.
-    """
+def requested(settings: Settings, d: int, account: Account | None, rows: int) -> Request | str:
+    """Return what a press of Release would make, as near as d features allow, or why it would refuse."""
+    # Before the limit is set, neighbours are what the limit's form begins with.
+    limit = account.limit if account is not None else None
+    neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
     k = min(settings["own.k"], d - 1)
-    possible = {"own.k": k} | {key: min(max(settings[key], k), d) for key in ("own.s_hat", "own.rank")}
-    request = Request(
-        settings["own.method"],
-        d,
-        k,
-        Budget(settings["own.epsilon"], settings["own.delta"], neighbours),
-        s_hat=possible["own.s_hat"],
-        rank=possible["own.rank"],
-        iterations=settings["own.iterations"],
-        burn_in=settings["own.burn_in"],
-        rows_per_patient=rows,
-    )
-    adjustments = [
-        page_text.adjusted(CHOICES[key].name(settings["view"] == "board"), settings[key], value)
-        for key, value in possible.items()
-        if value != settings[key] and key in _METHOD_SETTINGS[request.method]
-    ]
-    return request, adjustments
+    try:
+        return Request(
+            settings["own.method"],
+            d,
+            k,
+            Budget(settings["own.epsilon"], settings["own.delta"], neighbours),
+            s_hat=min(max(settings["own.s_hat"], k), d),
+            rank=min(max(settings["own.rank"], k), d),
+            iterations=settings["own.iterations"],
+            burn_in=settings["own.burn_in"],
+            rows_per_patient=rows,
+        )
+    except ValueError as reason:
+        return str(reason)
+
+
+def adjustments(request: Request, settings: Settings) -> list[str]:
+    """Return a sentence for each setting of the method that so few features do not allow."""
+    used = {key: getattr(request, key.removeprefix("own.")) for key in _METHOD_SETTINGS[request.method]}
+    return [page_text.adjusted(key, settings, value) for key, value in used.items() if value != settings[key]]
 
 
 def choose_settings(settings: Settings, hospitals: int) -> None:
@@ -74,70 +65,61 @@ def choose_settings(settings: Settings, hospitals: int) -> None:
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:
                 widgets.choose(key)
-    st.caption(f"{page_text.trust(method)} {price_text.hardening(method, plain)}")
-    alone = page_text.in_one_place(method, hospitals)
-    if alone:
-        st.info(alone)
+    trust = METHODS[method].trust
+    titled = text.TRUST_TITLES[trust].lower()
+    st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method, plain)}")
+    if hospitals == 1 and trust != "central":
+        st.info(
+            f"{METHODS[method].title} is made for several hospitals. Here all patients are in one place: "
+            "that place adds all the noise, and nobody else sees a row."
+        )
 
 
-def show(prepared: PreparedTable, account: Account, settings: Settings) -> None:
+def show(prepared: PreparedTable, account: Account, request: Request | str, settings: Settings) -> None:
     """Render the price, the button, the question and the progress of a release."""
-    plain = settings["view"] == "board"
-    rows = session.current().rows_per_patient
-    assert account.limit is not None and rows is not None
-    try:
-        request, adjustments = nearest_request(settings, prepared.d, account.limit.neighbours, rows)
-    except ValueError as reason:
-        st.error(page_text.refusal(text.symbols(str(reason))))
+    if isinstance(request, str):
+        st.error(page_text.refusal(text.symbols(request)))
         return
-    for sentence in adjustments:
+    plain, rows = settings["view"] == "board", request.rows_per_patient
+    for sentence in adjustments(request, settings):
         st.caption(sentence)
     if request.budget.delta > 1 / prepared.n:
-        st.caption(page_text.large_chance(rows))
-    st.caption(unit_text.odds(request.budget, rows, request.patient_epsilon))
-    title = price_text.release_title(request, plain)
-    price = price_text.price(title, request.events, account, request.budget, rows, plain)
-    confirmation.show(
-        "release",
-        "Release …",
-        (request, account, prepared.identity),
-        price,
-        partial(price_text.question, request, prepared.n, plain),
-        make=partial(_make, request, account),
-        keep=partial(_keep, prepared.raw.name, prepared.raw.key, prepared.schema, request),
+        many = f"the number of {page_text.noun(rows)}"
+        st.caption(f"The failure chance is above one in {many}: choose a smaller one.")
+    st.caption(page_text.odds(request.budget, rows, request.patient_epsilon))
+    what = f"A release by {METHODS[request.method].title}"
+    price = ledger_text.price(what, request.events, account, request.budget, rows, plain)
+    order = Order("release", request, account, prepared.identity, prepared.raw.name)
+    components = text.count(request.k, "direction", "directions") if plain else f"k = {request.k} components"
+    question = (
+        f"**Release {components} of {prepared.n:,} {page_text.noun(rows)}?** {price.sentence} "
+        f"{ledger_text.ONCE} The noise is drawn once, and anybody may see the result."
     )
+    confirmation.show(order, "Release …", price, question, _make)
 
 
-def _make(
-    request: Request, account: Account, prepared: PreparedTable, ledger: Ledger, progress: Progress
-) -> Released:
+def _make(order: Order, prepared: PreparedTable, ledger: Ledger, progress: Progress) -> Released:
     return private_release.make(
-        request,
+        order.request,
         prepared.parts,
         ledger,
         features=prepared.schema.features,
         public=prepared.public,
         by_column=is_by_column(prepared.assignment),
-        expected=account,
+        expected=order.account,
         progress=progress,
     )
 
 
-def _keep(
-    name: str, key: str, schema: Schema, request: Request, state: TableSession, job: ReleaseJob[Released]
-) -> None:
-    state.releases.append(ConfirmedRelease(name, key, schema, request, job))
-
-
-def show_releases(settings: Settings) -> ConfirmedRelease | None:
+def show_releases(settings: Settings) -> ReleaseJob | None:
     """Render the releases of this session, one of them in full. Return the one that is shown."""
     state, plain = session.current(), settings["view"] == "board"
-    finished = [(release, release.released) for release in state.releases if release.released is not None]
+    finished = [release for release in state.releases if release.result is not None]
     if not finished:
         return None
     titles = [
-        page_text.release_title(i, released, release.name)
-        for i, (release, released) in enumerate(finished, start=1)
+        f"{i} · {job.result.document['what']} at {job.result.entry.at[11:19]} UTC, {job.what.name}"
+        for i, job in enumerate(finished, start=1)
     ]
     index = len(finished) - 1
     if index > 0:
@@ -148,29 +130,25 @@ def show_releases(settings: Settings) -> ConfirmedRelease | None:
             key=f"own result {len(finished)}",
             format_func=titles.__getitem__,
         )
-    release, released = finished[index]
-    if state.raw is not None and state.raw.key == release.key and state.rows_per_patient is not None:
-        restated = unit_text.restated(released, state.rows_per_patient, plain)
+    release = finished[index]
+    here = state.raw is not None and state.raw.key == release.what.table.key
+    if here and state.rows_per_patient is not None:
+        restated = page_text.restated(release.result, state.rows_per_patient, plain)
         if restated:
             st.warning(restated)
-    _show_release(release, released, plain)
+    _show_release(release, plain)
     return release
 
 
-def mark_downloaded(state: TableSession, release: ConfirmedRelease) -> None:
-    """Note that a file of this release was requested."""
-    state.downloaded.add(release.job.number)
-
-
-def _show_release(release: ConfirmedRelease, released: Released, plain: bool) -> None:
-    features, state = release.schema.features, session.current()
+def _show_release(release: ReleaseJob, plain: bool) -> None:
+    features, released = release.what.table.schema.features, release.result
     st.markdown(page_text.centring(released, plain))
-    hardening = price_text.hardening(released.document["method"], plain)
+    hardening = page_text.hardening(released.document["method"], plain)
     st.markdown(f"**{page_text.promise(released, plain)}** {hardening}")
     frame = page_text.loadings(released, features, plain)
     loadings = "weights" if plain else "loadings"
     drawn = charts.loadings(features, released.basis, plain)
-    says = chart_descriptions.weights(drawn, plain)
+    says = charts.describe_loadings(drawn, plain)
     component.figure(drawn, key="own loadings", save="private-components", says=says)
     if released.eigenvalues is not None:
         st.caption(page_text.eigenvalues(released, plain))
@@ -178,7 +156,7 @@ def _show_release(release: ConfirmedRelease, released: Released, plain: bool) ->
         # The list has a download of its own, which a spreadsheet opens.
         st.dataframe(frame.assign(feature=frame["feature"].map(safe_cell)), hide_index=True)
     left, right, beside = st.columns([1, 1, 1])
-    if release in state.unsaved:
+    if not release.downloaded:
         # In a column: when it goes, nothing below moves, or Streamlit would close what is folded open there.
         beside.markdown(page_text.UNSAVED)
     # Ready bytes: a file built after the click is lost if the page runs between the click and the file.
@@ -187,6 +165,4 @@ def _show_release(release: ConfirmedRelease, released: Released, plain: bool) ->
         (left, f"Download the {loadings} (CSV)", safe_csv(frame), "private-components.csv", "text/csv"),
         (right, "Download all of it (JSON)", document, "private-release.json", "application/json"),
     ):
-        column.download_button(
-            label, data, name, form, on_click=mark_downloaded, args=(state, release), width="stretch"
-        )
+        column.download_button(label, data, name, form, on_click=release.mark_downloaded, width="stretch")

@@ -4,36 +4,22 @@ Nothing here reads a row, a file's name or what only the owner may see: `build` 
 dictionary, the account on the ledger and the twin's figure, and is not given the table.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from dppca_core.methods import METHODS
-from dppca_core.release import private_release
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import OFFERED, Released, Request
 from dppca_core.tables import Column, Schema
-from pages.hospitals.your_data import (
-    charts,
-    ledger_panel,
-    price_text,
-    sources,
-    twin_text,
-    unit_text,
-    upload_text,
-)
-from pages.hospitals.your_data import synthetic_twin_panel as twin
+from pages.hospitals.your_data import charts, ledger_panel, ledger_text, sources, twin_text, upload_text
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random, is_by_column
-from pages.hospitals.your_data.session import ConfirmedRelease, TableSession
+from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.session import TableSession
+from pages.hospitals.your_data.synthetic_twin_panel import Twin, payload, twin_of
 from pages.shared import text
 from pages.shared.reports import html_report, phrases
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings.catalogue import Settings
-
-_OPTIONS = ("k", "s_hat", "rank", "iterations", "burn_in")
 
 
 @dataclass(frozen=True)
@@ -41,45 +27,44 @@ class PublicRecord:
     """Hold what may leave the server: what is public about a table, its ledger, a release and its rehearsal.
 
     `assignment` states how patients were assigned to hospitals, `account` is the ledger as it stands,
-    `request` what a press of Release would make or why it would refuse, and `twin` builds the rehearsal's
-    figure. `rows` is how many rows one patient can have at most by the owner's answer now.
+    `request` what was released or, before that, what a press of Release would make or why it would refuse.
+    `rows` is how many rows one patient can have at most by the owner's answer now.
     """
 
     schema: Schema
-    sizes: tuple[int, ...]
     assignment: str
+    sizes: tuple[int, ...]
     account: Account | None
     released: Released | None
-    request: Request | str | None
-    rows: int = 1
-    twin: Callable[[], dict[str, Any]] | None = field(repr=False, default=None)
+    request: Request | str
+    rows: int
+    twin: Twin | str | None = field(repr=False)
 
     @property
     def stated_rows(self) -> int:
         """Return how many rows a patient can have as the release states it, before one by the answer now."""
-        return self.rows if self.released is None else int(self.released.document["rows per patient"])
+        return self.rows if isinstance(self.request, str) else self.request.rows_per_patient
 
 
 def public_record(
     prepared: PreparedTable | None,
     account: Account | None,
-    release: ConfirmedRelease | None,
-    request: Request | str | None,
-    twin: Callable[[], Any] | None,
-    rows: int = 1,
+    release: ReleaseJob | None,
+    request: Request | str,
+    twin: Twin | None,
+    rows: int,
+    settings: Settings,
 ) -> PublicRecord | None:
     """Return the record of the release shown, with ledger and twin where it is of the table at hand."""
-    released = release.released if release is not None else None
-    if release is not None and released is not None:
-        assignment = str(released.document["public"]["dealt"])
-        if prepared is None or (release.key, release.schema) != (prepared.raw.key, prepared.schema):
-            account, twin, rows = None, None, int(released.document["rows per patient"])
-        schema, sizes = release.schema, tuple(released.document["hospitals"])
-    elif prepared is not None:
-        schema, sizes, assignment = prepared.schema, prepared.sizes, prepared.assignment
-    else:
-        return None
-    return PublicRecord(schema, sizes, assignment, account, released, request, rows, twin)
+    if release is None:
+        if prepared is None:
+            return None
+        return PublicRecord(*prepared.identity[1:], account, None, request, rows, twin)
+    request, table = release.what.request, release.what.table
+    if prepared is None or prepared.identity[:2] != table[:2]:  # key and dictionary
+        return PublicRecord(*table[1:], None, release.result, request, request.rows_per_patient, None)
+    rehearsal = twin_of(request, table.schema, table.sizes, settings)
+    return PublicRecord(*table[1:], account, release.result, request, rows, rehearsal)
 
 
 def file(state: TableSession, record: PublicRecord, settings: Settings) -> bytes:
@@ -98,18 +83,18 @@ def build(record: PublicRecord, settings: Settings) -> Report:
     if released is not None:
         title = "What was released of our own table"
         promised = [page_text.promise(released, plain)]
-        promised += [price_text.hardening(released.document["method"], plain)]
-        promised += [unit_text.restated(released, record.rows, plain)]
+        promised += [page_text.hardening(released.document["method"], plain)]
+        promised += [page_text.restated(released, record.rows, plain)]
         if released.eigenvalues is not None:
             texts = [("Strength of the directions", page_text.eigenvalues(released, plain))]
     if record.account is not None and record.account.limit is not None:
-        promised += [f"All releases of this table together: {price_text.left(record.account, plain)}."]
-        promised += [unit_text.total(record.account, record.rows, plain)]
+        promised += [f"All releases of this table together: {ledger_text.left(record.account, plain)}."]
+        promised += [page_text.patient_total(record.account, record.rows, plain)]
     return Report(
         title=title,
         sentence=_sentence(record, plain),
         settings=_settings(record, settings),
-        figures=[*_release(record, plain), *_twin(record)],
+        figures=_figures(record, plain),
         tables=_tables(record, plain),
         texts=texts,
         guarantee=text.unmarked(" ".join(filter(None, promised))),
@@ -121,17 +106,21 @@ def build(record: PublicRecord, settings: Settings) -> Report:
     )
 
 
+def _hospitals(record: PublicRecord, where: str) -> str:
+    """Return where patients are, unless their hospitals are invented, which is said instead."""
+    invented = f"dealt at random to {len(record.sizes):,} hospitals that do not exist"
+    return invented if is_at_random(record.assignment) else where
+
+
 def _sentence(record: PublicRecord, plain: bool) -> str:
-    noun, hospitals, released = unit_text.noun(record.stated_rows), len(record.sizes), record.released
-    where = f"in {upload_text.where_patients_are(hospitals)}"
-    if is_at_random(record.assignment):
-        where = upload_text.dealt_at_random(hospitals)
+    noun, released = page_text.noun(record.stated_rows), record.released
+    where = _hospitals(record, f"in {upload_text.where_patients_are(len(record.sizes))}")
     measured = text.count(record.schema.d, "measurement", "measurements")
     whole = f"{sum(record.sizes):,} {noun} {where}, {measured} of each"
     if released is None:
         return f"Nothing of {whole}, has been released: this is a rehearsal on invented {noun}."
     k = released.basis.shape[1]
-    cost = price_text.privacy(released.document["parameters"]["budget"]["epsilon"], plain)
+    cost = ledger_text.privacy(released.document["parameters"]["budget"]["epsilon"], plain)
     at = released.entry.at[:16].replace("T", " ")
     return (
         f"{page_text.centring(released, plain)} {page_text.components(k, plain)} of {whole}, "
@@ -140,76 +129,52 @@ def _sentence(record: PublicRecord, plain: bool) -> str:
 
 
 def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]:
-    plain, released = settings["view"] == "board", record.released
+    plain, request = settings["view"] == "board", record.request
     sizes, rows = sorted(record.sizes), record.stated_rows
-    noun = unit_text.noun(rows).capitalize()
-    hospitals = f"{len(sizes):,}" if len(sizes) > 1 else "all in one place"
-    if is_at_random(record.assignment):
-        hospitals = upload_text.dealt_at_random(len(sizes))
-    bound = f"Most that one {unit_text.unit(rows)} counts for" if plain else "Row bound B"
+    noun = page_text.noun(rows).capitalize()
     entries = [
         (noun, f"{sum(sizes):,}"),
-        ("Rows of one patient", unit_text.stated(rows)),
-        ("Hospitals", hospitals),
-        (f"{noun} of each", f"{sizes[0]:,} to {sizes[-1]:,}" if sizes[0] < sizes[-1] else f"{sizes[0]:,}"),
+        ("Rows of one patient", page_text.stated(rows)),
+        ("Hospitals", _hospitals(record, f"{len(sizes):,}" if len(sizes) > 1 else "all in one place")),
+        (f"{noun} of each", upload_text.spread(sizes)),
         ("Measurements" if plain else "Features d", f"{record.schema.d:,}"),
-        (bound, f"{record.schema.bound:.4g}"),
+        (upload_text.bound_label(rows, plain), f"{record.schema.bound:.4g}"),
     ]
-    if released is not None:
-        method, given = released.document["method"], released.document["parameters"]
-        of_patient = released.document["epsilon for a patient"]
-    elif isinstance(record.request, Request):
-        method, given = record.request.method, private_release.parameters(record.request)
-        of_patient = record.request.patient_epsilon
-    else:
+    if isinstance(request, str):
         return entries
-    budget, loss = given["budget"], "Privacy loss" if plain else "Privacy loss ε"
-    used = settings | {f"own.{key}": given[key] for key in _OPTIONS if key in given}
-    used |= {"own.delta": budget["delta"], "neighbours": budget["neighbours"]}
-    keys = ["own.delta", "neighbours", *(f"own.{key}" for key in _OPTIONS if key in given)]
-    if record.twin is not None:
-        used["own.s"] = twin.mattering(settings, int(given["k"]), record.schema.d)
-        keys += ["own.ratio", "own.s"]
+    used = {"own.delta": request.budget.delta, "neighbours": request.budget.neighbours, "own.k": request.k}
+    used |= {f"own.{key}": value for key, value in request.method_options.items()}
+    if isinstance(record.twin, Twin):
+        used |= {"own.ratio": settings["own.ratio"], "own.s": record.twin.settings["s"]}
+    loss = "Privacy loss" if plain else "Privacy loss ε"
     entries += [
-        ("Method", METHODS[method].title),
-        (f"{loss} for a row", text.number(budget["epsilon"])),
-        (f"{loss} for a patient", f"{of_patient:.4g}"),
+        ("Method", METHODS[request.method].title),
+        (f"{loss} for a row", text.number(request.budget.epsilon)),
+        (f"{loss} for a patient", f"{request.patient_epsilon:.4g}"),
     ]
-    return entries + phrases.settings_in_words(used, keys)
+    return entries + phrases.settings_in_words(settings | used, used)
 
 
-def _release(record: PublicRecord, plain: bool) -> list[ReportFigure]:
-    released, features = record.released, record.schema.features
-    if released is None:
-        return []
-    first = [features[int(index)] for index in charts.heaviest(released.basis[:, :1], 3)]
-    sentence = (
-        f"The first {page_text.component(plain)}, which may be the mean, rests most on {', '.join(first)}. "
-        "Its sign has no meaning."
-    )
-    title = "What the released directions are made of" if plain else "Loadings of the released components"
-    return [ReportFigure(charts.loadings(features, released.basis, plain), title, sentence)]
-
-
-def _twin(record: PublicRecord) -> list[ReportFigure]:
-    if record.twin is None:
-        return []
-    payload = record.twin()
-    sentence = payload["words"][payload["active"]]["sentence"]
-    note = f"These {unit_text.noun(record.stated_rows)} are invented: none of the table has a part in it."
-    return [ReportFigure(payload, "A synthetic twin of the same size", f"{sentence} {note}")]
+def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
+    figures = []
+    if record.released is not None:
+        features, basis = record.schema.features, record.released.basis
+        drawn = charts.loadings(features, basis, plain)
+        title = "What the released directions are made of" if plain else "Loadings of the released components"
+        figures.append(ReportFigure(drawn, title, charts.describe_loadings(drawn, plain)))
+    if isinstance(record.twin, Twin):
+        drawn = payload(record.twin)
+        sentence = drawn["words"][drawn["active"]]["sentence"]
+        note = f"These {page_text.noun(record.stated_rows)} are invented: none of the table has a part in it."
+        figures.append(ReportFigure(drawn, "A synthetic twin of the same size", f"{sentence} {note}"))
+    return figures
 
 
 def _tables(record: PublicRecord, plain: bool) -> list[ReportTable]:
-    released, tables = record.released, []
-    if released is not None:
-        frame = page_text.loadings(released, record.schema.features, plain)
-        weights = [
-            (name, *(f"{value:.4f}" for value in row))
-            for name, row in zip(record.schema.features, released.basis, strict=True)
-        ]
-        title = "All released weights" if plain else "All released loadings"
-        tables.append(ReportTable(title, tuple(frame.columns), weights))
+    tables = []
+    if record.released is not None:
+        frame = page_text.loadings(record.released, record.schema.features, plain).map(_four_digits)
+        tables.append(phrases.table("All released weights" if plain else "All released loadings", frame))
     tables.append(
         ReportTable(
             "What counts as public",
@@ -224,6 +189,10 @@ def _tables(record: PublicRecord, plain: bool) -> list[ReportTable]:
     return tables
 
 
+def _four_digits(cell: str | float) -> str:
+    return cell if isinstance(cell, str) else f"{cell:.4f}"
+
+
 def _public(column: Column) -> tuple[str, str, str]:
     values = ", ".join(column.categories)
     if column.kind == "number":
@@ -234,7 +203,7 @@ def _public(column: Column) -> tuple[str, str, str]:
 
 def _limits(record: PublicRecord, plain: bool) -> list[str]:
     rows = record.stated_rows
-    limits = [upload_text.counts_public(is_by_column(record.assignment), record.schema, rows)]
+    limits = [upload_text.counts_public(record.assignment, record.schema, rows)]
     if is_at_random(record.assignment):
         limits.append(upload_text.at_random(rows))
     if record.released is not None:
@@ -246,14 +215,14 @@ def _limits(record: PublicRecord, plain: bool) -> list[str]:
             "Choosing columns, ranges or the number of directions by looking at the patients costs privacy "
             "that is not counted.",
         ]
-    if record.twin is not None:
+    if isinstance(record.twin, Twin):
         limits += [
-            f"The twin says what to expect of {unit_text.noun(rows)} like the guesses made for it; the "
+            f"The twin says what to expect of {page_text.noun(rows)} like the guesses made for it; the "
             "real ones may differ.",
             twin_text.mean_zero(rows),
         ]
     limits += [
-        unit_text.EVADES,
+        page_text.EVADES,
         "The link restores the settings. The table itself stays with its owner and is in no link.",
     ]
     return [limit for limit in limits if limit]
@@ -261,7 +230,7 @@ def _limits(record: PublicRecord, plain: bool) -> list[str]:
 
 def _sources(record: PublicRecord, formulas: bool) -> list[str]:
     released = record.released
-    lines = [f"Synthetic twin: simulation {sources.TWIN}"] if record.twin is not None else []
+    lines = [f"Synthetic twin: simulation {sources.TWIN}"] if isinstance(record.twin, Twin) else []
     if released is not None:
         lines.append(f"The release: {sources.RELEASE} {released.document['noise']}")
         lines.append(f"{released.document['what']}: {released.document['reference']}.")

@@ -3,15 +3,13 @@
 Nothing here is given to a cache, a log, a link or a file. Only a ledger may be on disk, and it holds no cell.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import weakref
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -19,12 +17,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 
 from dppca_core.byte_cache import return_memory
 from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
-from dppca_core.release.private_release import Released, Request
-from dppca_core.release.spectrum import Spectrum
-from dppca_core.tables import Raw, Schema
+from dppca_core.release.ledger_records import Account
 from pages.hospitals.your_data.dictionary import DictionaryLine
-from pages.hospitals.your_data.large_table import LargeTable
-from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.prepared_table import PreparedTable, Table, TableIdentity
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.shared.reports.html_report import Report
@@ -33,27 +28,24 @@ LEDGER_DIR = "DPPCA_LEDGER_DIR"
 _KEY = "own table"
 
 
-@dataclass(frozen=True)
-class ConfirmedRelease:
-    """Hold a confirmed job, the name, key and dictionary of its table, and the request."""
+class Order(NamedTuple):
+    """Hold what a job would make of a table, paid for from an account. No row is in it.
 
+    request: what its kind, "release" or "spectrum", needs to know. name: of the table's file.
+    """
+
+    kind: str
+    request: Any
+    account: Account
+    table: TableIdentity
     name: str
-    key: str
-    schema: Schema
-    request: Request
-    job: ReleaseJob[Released]
-
-    @property
-    def released(self) -> Released | None:
-        """Return the result of the job, or None while it is drawn and after it failed."""
-        return self.job.result
 
 
 @dataclass
 class TableSession:
     """Hold the table of one visitor, what they typed about it, and what they released."""
 
-    raw: Raw | LargeTable | None = None
+    raw: Table | None = None
     upload_error: str = ""  # why the last file was refused
     files: dict[str, str] = field(default_factory=dict)  # the last upload handled, by uploader
     lines: dict[str, DictionaryLine] = field(default_factory=dict)  # kept for a new table's same columns
@@ -68,14 +60,11 @@ class TableSession:
     generation: int = 0
     prepared: tuple[object, PreparedTable | str] | None = None  # with what it was prepared from
     ledgers: dict[str, SessionLedger] = field(default_factory=dict)
-    pending: ReleaseJob[Any] | None = None  # waits for its confirmation
-    jobs: dict[str, ReleaseJob[Any]] = field(default_factory=dict)  # the last confirmed, by kind
-    releases: list[ConfirmedRelease] = field(default_factory=list)  # oldest first
-    # With the `PreparedTable.identity` that it belongs to: another dictionary has other eigenvalues.
-    spectrum: tuple[tuple[object, ...], ReleaseJob[Spectrum]] | None = None
+    pending: ReleaseJob | None = None  # waits for its confirmation
+    confirmed: list[ReleaseJob] = field(default_factory=list)  # oldest first, each with its `Order`
+    reading: ReleaseJob | None = None  # of a large table
     shaped_by: int = 0  # number of the spectrum job that set the twin's guess
     diagnostics: dict[object, Any] = field(default_factory=dict)  # of this table, for its owner alone
-    downloaded: set[int] = field(default_factory=set)  # numbers of jobs of which a file was requested
     returned: str = ""  # how releases of another session came here
     elsewhere: str = field(repr=False, default="")  # token of the open tab of which this is a copy
     missing: bool = False  # the server no longer has what this tab paid for
@@ -96,7 +85,7 @@ class TableSession:
             return None
         return self.most_rows if self.several else 1
 
-    def load(self, raw: Raw | LargeTable) -> None:
+    def load(self, raw: Table) -> None:
         """Replace the table. What was typed for columns of the same names stays."""
         self._drop_results()
         self.raw, self.upload_error, self.example = raw, "", ""
@@ -104,7 +93,6 @@ class TableSession:
         self.several = self.most_rows = None
         self.tables += 1
         self.chosen = tuple(name for name in self.chosen if name in raw.columns)
-        self.hospital_column = self.hospital_column if self.hospital_column in raw.columns else None
         self.generation += 1
 
     def forget(self) -> None:
@@ -114,57 +102,34 @@ class TableSession:
         return_memory()  # else it stays with this process, and the next visitor's table finds no room
 
     def _drop_results(self) -> None:
-        self.prepared = self.pending = None
-        reading = self.jobs.pop("reading", None)
-        if reading is not None:
-            reading.stop()
+        if self.reading is not None:
+            self.reading.stop()
+        self.prepared = self.pending = self.reading = None
         self.diagnostics.clear()
 
     @property
-    def unsaved(self) -> list[ConfirmedRelease]:
-        """List the releases of which no file was requested yet, oldest first."""
-        return [
-            release
-            for release in self.releases
-            if release.released is not None and release.job.number not in self.downloaded
-        ]
+    def releases(self) -> list[ReleaseJob]:
+        """List the releases that were confirmed, also those still drawn, oldest first."""
+        return [job for job in self.confirmed if job.what.kind == "release"]
+
+    def last(self, kind: str) -> ReleaseJob | None:
+        """Return the job of this kind that was confirmed last."""
+        return next((job for job in reversed(self.confirmed) if job.what.kind == kind), None)
 
     @property
     def drawing(self) -> bool:
         """Return whether something that was paid for is being drawn."""
-        return any(job.running for kind, job in self.jobs.items() if kind != "reading")
-
-    @property
-    def at_stake(self) -> bool:
-        """Return whether leaving would lose something paid: a running job, or a release without a file."""
-        return bool(self.unsaved) or self.drawing
+        return any(job.running for job in self.confirmed)
 
     @property
     def paid(self) -> bool:
         """Return whether a release that was paid for is here, or is being drawn."""
-        return any(release.job.running or release.released for release in self.releases)
-
-    @property
-    def known_entries(self) -> set[str]:
-        """Return the ledger ids of the releases that this session has."""
-        results = [release.released for release in self.releases]
-        spectrum = self.spectrum[1].result if self.spectrum is not None else None
-        return {result.entry.id for result in (*results, spectrum) if result is not None}
-
-    def inherit(self, former: TableSession) -> None:
-        """Take over what another session of the same browser tab paid for, and its ledgers, but no table."""
-        self.releases = [*former.releases, *self.releases]
-        self.downloaded |= former.downloaded
-        self.spectrum = self.spectrum or former.spectrum
-        running = {kind: job for kind, job in former.jobs.items() if kind != "reading" and job.running}
-        self.jobs |= running
-        self.ledgers = former.ledgers | self.ledgers
+        return any(job.running or job.result for job in self.releases)
 
     def is_new(self, uploader: str, file_id: str) -> bool:
-        """Return whether this upload was not handled in an earlier run, and note that it is now."""
-        known = self.files.get(uploader)
-        self.files[uploader] = file_id
-        return known != file_id
+        """Return whether this upload ("": none) is not the one handled last, and note it."""
+        known, self.files[uploader] = self.files.get(uploader), file_id
+        return file_id not in ("", known)
 
 
 def current() -> TableSession:
@@ -215,7 +180,7 @@ def folder() -> Path | None:
     return Path(named) if named else None
 
 
-def ledger(raw: Raw | LargeTable) -> Ledger:
+def ledger(raw: Table) -> Ledger:
     """Return the ledger of this table's content, under whatever name it was uploaded."""
     where = folder()
     if where is not None:

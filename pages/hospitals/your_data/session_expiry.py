@@ -4,8 +4,6 @@ Streamlit keeps a session for those who may come back: for two minutes or, where
 good. A table that cannot be forgotten does not keep any other from being forgotten.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 import weakref
@@ -26,7 +24,7 @@ _MOST_TRIES = 5  # to forget one visitor's table
 class _Watched:
     holder: weakref.ref[Any]
     drop_uploads: Callable[[str], None]
-    left: float | None = None
+    may_come_back: Callable[[], bool]
     tries: int = 0
 
 
@@ -44,7 +42,8 @@ class SessionExpiry:
         with self._lock:
             known = self._watched.get(visitor)
             if known is None or known.holder() is not holder:
-                self._watched[visitor] = _Watched(weakref.ref(holder), drop_uploads)
+                may_come_back = sessions.returning(visitor, self._kept)
+                self._watched[visitor] = _Watched(weakref.ref(holder), drop_uploads, may_come_back)
             self._thread.start()
 
     def revive(self) -> bool:
@@ -60,10 +59,7 @@ class SessionExpiry:
         """Forget the tables of those who have left for good. Return whether nobody is left to watch."""
         with self._lock:
             for visitor, watched in list(self._watched.items()):
-                done = False
-                with surviving("leaving"):
-                    done = self._expire(visitor, watched)
-                if done or watched.tries == _MOST_TRIES:
+                if self._expire(visitor, watched) or watched.tries == _MOST_TRIES:
                     del self._watched[visitor]
             if not self._watched:
                 self._thread.leave()
@@ -74,12 +70,7 @@ class SessionExpiry:
         holder = watched.holder()
         if holder is None:
             return True
-        if sessions.present(visitor):
-            watched.left = None
-            return False
-        if watched.left is None:
-            watched.left = time.monotonic()
-        if time.monotonic() - watched.left < self._kept:
+        if watched.may_come_back():
             return False
         watched.tries += 1
         succeeded = 0

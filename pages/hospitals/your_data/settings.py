@@ -1,7 +1,5 @@
 """The settings of the page on a table of one's own. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dppca_core.methods import METHODS

@@ -1,7 +1,5 @@
 """State where the page's numbers come from: papers, formulas, versions; a release has no seed."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dppca_core.methods import METHODS
@@ -24,12 +22,6 @@ PAPERS = (
     "Discrete Gaussian: Canonne, Kamath & Steinke 2020, by OpenDP.",
     "Why floating point is not enough: Mironov 2012; Casacuberta et al. 2022.",
 )
-_SEEDS = (
-    f"**A release is real:** {RELEASE} The twin is a **simulation** {TWIN} "
-    f"Dealing patients to hospitals at random uses the public seed {DEALING_SEED}, which hides "
-    "nothing. The rows of a table stay in this session's memory, which ends two minutes after the "
-    "page is closed."
-)
 
 
 def show(prepared: PreparedTable | None, settings: Settings) -> None:
@@ -38,7 +30,10 @@ def show(prepared: PreparedTable | None, settings: Settings) -> None:
     if drawer is None:
         return
     with drawer:
-        st.markdown(_SEEDS)
+        st.markdown(
+            f"**A release is real:** {RELEASE} The twin is a **simulation** {TWIN} Dealing patients to "
+            f"hospitals at random uses the public seed {DEALING_SEED}, which hides nothing."
+        )
         if settings["view"] == "researcher":
             st.markdown(_FORMULAS)
             if prepared is not None:

@@ -1,8 +1,5 @@
 """Rehearse the release that a press of Release would make, on as many invented patients."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,19 +17,13 @@ from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Progress, Request
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.your_data import (
-    confirmation,
-    price_text,
-    release_panel,
-    session,
-    twin_text,
-    unit_text,
-)
+from dppca_core.tables import Schema
+from pages.hospitals.your_data import confirmation, ledger_text, session, twin_text
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.owner_only_diagnostics import HARDLY_BETTER
 from pages.hospitals.your_data.prepared_table import PreparedTable
-from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.session import ConfirmedRelease, TableSession
+from pages.hospitals.your_data.session import Order
+from pages.shared import text
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts import explorer_summary
 from pages.shared.figure import component
@@ -58,56 +49,38 @@ class Twin(NamedTuple):
         return cache.results(self.experiment)
 
 
-def requested(prepared: PreparedTable, account: Account | None, settings: Settings) -> Request | str:
-    """Return what a press of Release would make, or why it would refuse."""
-    # Before the limit is set, neighbours are what the limit's form begins with.
-    limit = account.limit if account is not None else None
-    neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
-    rows = session.current().rows_per_patient or 1
-    try:
-        return release_panel.nearest_request(settings, prepared.d, neighbours, rows)[0]
-    except ValueError as reason:
-        return str(reason)
-
-
-def mattering(settings: Settings, k: int, d: int) -> int:
-    """Return how many features matter in the twin: the guess, as near as k components of d allow."""
-    return int(min(max(settings["own.s"], k + 1), d))
-
-
-def twin_of(request: Request, sizes: Sequence[int], clip: float, settings: Settings) -> Twin:
-    """Return the rehearsal of this release, on a population with the person's guesses.
+def twin_of(request: Request | str, schema: Schema, sizes: tuple[int, ...], settings: Settings) -> Twin | str:
+    """Return the rehearsal of a release, on a population with the person's guesses, or why there is none.
 
     Its settings may lie between the explorer's options; `nearest` does not.
 
     Args:
-        request: What would be released.
+        request: What would be released, or why it would be refused.
+        schema: The dictionary, of which the bound of rows is used.
         sizes: Patients of each hospital.
-        clip: The release's row bound, in root mean square lengths of rows that spread evenly over the
-            dictionary's ranges.
         settings: Those of the page.
-
-    Raises:
-        ValueError: Where there is no twin.
     """
-    n, d, k, hospitals = sum(sizes), request.d, request.k, len(sizes)
-    if d < _FEWEST or n < hospitals:
-        raise ValueError(f"A twin needs at least {_FEWEST} measurements.")
+    if isinstance(request, str):
+        return request
+    n, d = sum(sizes), request.d
+    if d < _FEWEST:
+        return f"A twin needs at least {_FEWEST} measurements."
     wanted = catalogue.defaults() | asdict(request.budget)
     wanted |= {name: getattr(request, name) for name in ("d", "k", "iterations", "burn_in")}
     wanted |= {
         "view": settings["view"],
         "n": n,
-        "s": mattering(settings, k, d),
-        "s_hat": request.s_hat or d,
-        "providers": hospitals,
+        "s": min(max(settings["own.s"], request.k + 1), d),
+        "s_hat": request.s_hat,
+        "providers": len(sizes),
         "largest_share": max(sizes) / n if max(sizes) > min(sizes) + 1 else 0.0,
         "spike": BULK * settings["own.ratio"],
         "bulk": BULK,
     }
     experiment, epsilon = to_experiment.from_settings(wanted)
-    clipped = clip if n * d <= _MOST_DRAWN else None
-    experiment = replace(experiment, method=request.method, rank=request.rank, clip=clipped)
+    # The row bound, in root mean square lengths of rows that spread evenly over the dictionary's ranges.
+    clip = schema.bound / schema.default_bound if n * d <= _MOST_DRAWN else None
+    experiment = replace(experiment, method=request.method, rank=request.rank, clip=clip)
     return Twin(experiment, epsilon, wanted, request)
 
 
@@ -132,7 +105,7 @@ def payload(twin: Twin) -> dict[str, Any]:
             entry = entry | {"sentence": f"{entry['sentence']} {twin_text.NO_BETTER}"}
         if rows > 1:
             request = replace(twin.request, budget=replace(twin.request.budget, epsilon=epsilon))
-            odds = unit_text.odds(request.budget, rows, request.patient_epsilon)
+            odds = page_text.odds(request.budget, rows, request.patient_epsilon)
             counted = entry["sentence"].replace(f"{n:,} patients", f"{n:,} rows", 1)
             entry = entry | {"odds": odds, "sentence": counted}
         entries.append(entry)
@@ -146,47 +119,22 @@ def hopeless(twin: Twin, epsilon: float) -> bool:
     return bool(errors) and float(np.median(errors)) > HARDLY_BETTER * guess
 
 
-def figure_builder(
-    prepared: PreparedTable, request: Request | str, release: ConfirmedRelease | None, settings: Settings
-) -> Callable[[], dict[str, Any]] | None:
-    """Return what builds the twin's figure for a file, or None where there is no twin. It holds no table.
-
-    The figure rehearses `release`, or `request` where there is none.
-    """
-    sizes = prepared.sizes
-    if release is not None and release.released is not None:
-        request, sizes = release.request, tuple(release.released.document["hospitals"])
-    if isinstance(request, str):
-        return None
-    try:
-        return partial(payload, twin_of(request, sizes, _clip(prepared), settings))
-    except ValueError:
-        return None
-
-
-def _clip(prepared: PreparedTable) -> float:
-    return prepared.schema.bound / prepared.schema.default_bound
-
-
 def show(
     prepared: PreparedTable, account: Account | None, request: Request | str, settings: Settings
 ) -> Twin | None:
     """Render the guesses, the figure, a link to the explorer, and the price of the table's eigenvalues."""
-    n, d, plain = prepared.n, prepared.d, settings["view"] == "board"
-    try:
-        if isinstance(request, str):
-            raise ValueError(request)
-        twin = twin_of(request, prepared.sizes, _clip(prepared), settings)
-    except ValueError as reason:
-        st.caption(twin_text.not_rehearsed(str(reason)))
+    twin = twin_of(request, prepared.schema, prepared.sizes, settings)
+    if isinstance(twin, str):
+        st.caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(twin))}")
         return None
-    spectrum = _paid_spectrum(prepared, settings)
+    plain, rows = settings["view"] == "board", twin.request.rows_per_patient
+    spectrum = _paid_spectrum(prepared, twin.request.k)
     for column, key in zip(st.columns(2), ("own.ratio", "own.s"), strict=True):
         with column:
             widgets.choose(key)
     if twin.settings["s"] != settings["own.s"]:
-        st.caption(page_text.adjusted(CHOICES["own.s"].name(plain), settings["own.s"], twin.settings["s"]))
-    st.markdown(twin_text.rehearsed(request, len(prepared.sizes), plain))
+        st.caption(page_text.adjusted("own.s", settings, twin.settings["s"]))
+    st.markdown(twin_text.rehearsed(twin.request, len(prepared.sizes), plain))
     results, epsilon = twin.results, twin.epsilon
 
     def panels() -> None:
@@ -204,55 +152,41 @@ def show(
     link = urlencode(catalogue.to_link(nearest(twin.settings)))
     label = "Open the explorer with these settings"
     st.link_button(label, f"./?{link}", help="In a new tab: this table stays here.")
-    clipped, rows = twin.experiment.clip is not None, request.rows_per_patient
-    st.caption(twin_text.invented(n, d, rows, spectrum is not None, clipped, prepared.schema.bound))
+    st.caption(twin_text.invented(twin.experiment, rows, spectrum is not None, prepared.schema.bound))
     if spectrum is not None:
-        st.markdown(twin_text.spectrum(spectrum, min(settings["own.k"], d - 1), plain))
+        st.markdown(twin_text.spectrum(spectrum, twin.request.k, plain))
     if account is not None and account.limit is not None:
         with st.expander("Shape the twin by your own table, for a slice of the budget", key="own shaping"):
             widgets.choose("own.slice")
             budget = Budget(settings["own.slice"], settings["own.delta"], account.limit.neighbours)
-            _show_spectrum_price(prepared, account, budget, rows, plain)
+            what = "The strength of every direction" if plain else "A release of all eigenvalues"
+            events = spectrum_release.events(budget)
+            price = ledger_text.price(what, events, account, budget, rows, plain)
+            order = Order("spectrum", (budget, rows), account, prepared.identity, prepared.raw.name)
+            question = f"**Release the strength of every direction?** {price.sentence} {ledger_text.ONCE}"
+            confirmation.show(order, "Pay for the spectrum …", price, question, _make)
     return twin
 
 
-def _paid_spectrum(prepared: PreparedTable, settings: Settings) -> Spectrum | None:
+def _paid_spectrum(prepared: PreparedTable, k: int) -> Spectrum | None:
     """Return the eigenvalues that were paid for, and once move the guess to them."""
     state = session.current()
-    if state.spectrum is None or state.spectrum[0] != prepared.identity or state.spectrum[1].result is None:
+    paid = [job for job in state.confirmed if job.what.kind == "spectrum" and job.result is not None]
+    # Another dictionary has other eigenvalues.
+    job = next((job for job in reversed(paid) if job.what.table == prepared.identity), None)
+    if job is None:
         return None
-    job = state.spectrum[1]
     if state.shaped_by != job.number:
         state.shaped_by = job.number
-        ratio = twin_text.ratio(job.result, min(settings["own.k"], prepared.d - 1))
-        widgets.set_to("own.ratio", CHOICES["own.ratio"].nearest(ratio))
+        widgets.set_to("own.ratio", CHOICES["own.ratio"].nearest(twin_text.ratio(job.result, k)))
         st.rerun()  # before the control of the guess is drawn
-    return job.result
+    spectrum: Spectrum = job.result
+    return spectrum
 
 
-def _show_spectrum_price(
-    prepared: PreparedTable, account: Account, budget: Budget, rows: int, plain: bool
-) -> None:
-    events = spectrum_release.events(budget)
-    title = price_text.spectrum_title(budget, plain)
-    price = price_text.price(title, events, account, budget, rows, plain)
-    confirmation.show(
-        "spectrum",
-        "Pay for the spectrum …",
-        (budget, rows, account, prepared.identity),
-        price,
-        price_text.spectrum_question,
-        make=partial(_make, budget, rows),
-        keep=partial(_keep, prepared.identity),
-    )
-
-
-def _make(budget: Budget, rows: int, prepared: PreparedTable, ledger: Ledger, _: Progress) -> Spectrum:
+def _make(order: Order, prepared: PreparedTable, ledger: Ledger, _: Progress) -> Spectrum:
+    budget, rows = order.request
     return spectrum_release.make(prepared.parts, budget, ledger, rows)
-
-
-def _keep(identity: tuple[object, ...], state: TableSession, job: ReleaseJob[Spectrum]) -> None:
-    state.spectrum = identity, job
 
 
 def _keep_scrubbed() -> None:

@@ -1,28 +1,44 @@
-"""Sentences of the page on a table of one's own that belong to no single panel. No Streamlit here."""
+"""Sentences of the page on a table of one's own that belong to no single panel. No Streamlit here.
 
-from __future__ import annotations
+Among them those on the unit of privacy: the guarantee is for one row, and a patient can have several. `rows`
+is how many rows one patient can have at most, as the table's owner stated.
+"""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from dppca_core.methods import METHODS
-from dppca_core.privacy import Budget
-from dppca_core.release.private_release import Released
-from pages.hospitals.your_data import unit_text
+from dppca_core.auditing import tradeoff_curves
+from dppca_core.privacy import Budget, Event
+from dppca_core.release import private_release
+from dppca_core.release.ledger_records import Account
+from dppca_core.release.private_release import HARDENED, Released
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
+from pages.shared.settings.catalogue import CHOICES, Settings
 
-TITLE = "And on ours?"
-LEAD = (
-    "Your own patients: what is public about them in, noise added once, directions out, and a ledger of what "
-    "that cost."
+ONE, SEVERAL = "Each patient has one row", "A patient can have several rows"
+UNANSWERED = (
+    "Answer this first. Noise hides one row of the table. If a patient has several, the guarantee for the "
+    "patient is weaker, and this page says by how much."
 )
-IN_REPORT = "In the report: what was released, what counts as public, the twin. Nothing only you may see."
+EVADES = (
+    "A table with another row, column, unit or changed cell counts as a new table, with a full limit. "
+    "If you release such a table too, add up the costs by hand."
+)
+OF_EXAMPLE = "Known of this example: each patient has one row."
 UNSAVED = "**Not downloaded yet.** This release is in this session only, and is lost when the page is closed."
+TRY_THIS = (  # the first of which something has still to be done
+    "take the breast cancer table as if it were yours, and release its directions.",
+    "say how many rows one patient can have, from how the table was made.",
+    "type the range of two columns from a code book, and see the table get ready.",
+    "move the guesses of the synthetic twin until it looks like your field, find the privacy that it needs "
+    "there, and only then release.",
+    "turn on what only you may see, and compare the release with the answer without privacy.",
+    "bring the same table again under another name: its ledger is found by its content.",
+)
 MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
 # A word joiner, which is not seen, keeps Markdown from finding an address there; it does so behind escapes.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
@@ -40,6 +56,75 @@ def refusal(reason: str) -> str:
     return f"{sentence[:1].upper()}{sentence[1:]}{'' if sentence.endswith(('.', '?')) else '.'}"
 
 
+def unit(rows: int) -> str:
+    """Return what is counted: rows are patients only where each patient has one."""
+    return "patient" if rows == 1 else "row"
+
+
+def noun(rows: int) -> str:
+    """Return the plural of `unit`."""
+    return f"{unit(rows)}s"
+
+
+def stated(rows: int) -> str:
+    """Return the owner's statement as it stands in reports."""
+    return "1" if rows == 1 else f"up to {rows:,}"
+
+
+def epsilon(value: float, plain: bool) -> str:
+    """Return an epsilon as the reader knows it, a large one without meaningless decimals."""
+    shown = text.short(value) if value < 100 else f"{value:,.0f}"
+    return f"privacy loss {shown}" if plain else f"ε = {shown}"
+
+
+def patient_price(events: Sequence[Event], budget: Budget, rows: int, plain: bool) -> str:
+    """Return what a release costs a patient with several rows; nothing where each has one."""
+    if rows == 1:
+        return ""
+    cost = private_release.patient_epsilon(events, budget, rows)
+    return (
+        " These numbers are for one row. "
+        f"For a patient with {rows:,} rows the release has {epsilon(cost, plain)}."
+    )
+
+
+def odds(budget: Budget, rows: int, patient_epsilon: float) -> str:
+    """Return the guarantee as an attacker's odds, for a row and for a patient with all their rows."""
+    if rows == 1:
+        return text.odds(budget.epsilon, budget.delta, budget.neighbours)
+    question = "one row or another" if budget.neighbours == "replace-one" else "one row"
+    ends = text.even_odds(tradeoff_curves.best_guess(budget.epsilon, budget.delta))
+    far = text.even_odds(tradeoff_curves.best_guess(patient_epsilon, budget.delta))
+    return (
+        f"An attacker who starts at 50:50 on whether {question} was used ends at most at {ends}. "
+        f"On all {rows:,} rows of one patient the attacker can end at {far}."
+    )
+
+
+def patient_total(account: Account, rows: int, plain: bool) -> str:
+    """Return what all releases so far cost a patient with several rows; nothing where each has one."""
+    if rows == 1 or account.limit is None or not account.entries:
+        return ""
+    spent = account.spent_by_patient(rows)
+    return (
+        f"The limit counts per row. For a patient with {rows:,} rows, all releases so far have "
+        f"{epsilon(spent, plain)} together."
+    )
+
+
+def restated(released: Released, rows: int, plain: bool) -> str:
+    """Return what an earlier release costs by the owner's answer now, where it was another then."""
+    then = int(released.document["rows per patient"])
+    if then == rows:
+        return ""
+    budget = Budget(**released.document["parameters"]["budget"])
+    cost = private_release.patient_epsilon(released.entry.events, budget, rows)
+    return (
+        f"This release states {stated(then)} row{'' if then == 1 else 's'} per patient. By your answer now, "
+        f"{stated(rows)}, it has {epsilon(cost, plain)} for a patient."
+    )
+
+
 def component(plain: bool) -> str:
     """Return the word for a column of the released basis."""
     return "direction" if plain else "component"
@@ -50,7 +135,7 @@ def components(k: int, plain: bool) -> str:
     return text.count(k, component(plain), f"{component(plain)}s")
 
 
-def ended(job: ReleaseJob[Any]) -> str:
+def ended(job: ReleaseJob) -> str:
     """Return why a job has no result."""
     return {
         "stopped": "Stopped: it is on the ledger and paid for, and nothing of it was shown.",
@@ -61,52 +146,10 @@ def ended(job: ReleaseJob[Any]) -> str:
     }[job.state]
 
 
-def try_this(table: bool, answered: bool, prepared: bool, released: bool, settings: Mapping[str, Any]) -> str:
-    """Return what to do next."""
-    if not table:
-        return "take the breast cancer table as if it were yours, and release its directions."
-    if not answered:
-        return "say how many rows one patient can have, from how the table was made."
-    if not prepared:
-        return "type the range of two columns from a code book, and see the table get ready."
-    if not released:
-        return (
-            "move the guesses of the synthetic twin until it looks like your field, find the privacy that it "
-            "needs there, and only then release."
-        )
-    if not settings["own.shown"]:
-        return "turn on what only you may see, and compare the release with the answer without privacy."
-    return "bring the same table again under another name: its ledger is found by its content."
-
-
-def adjusted(name: str, wanted: int, value: int) -> str:
-    """Return that another value is used than the control of this name is set to."""
-    return f"{name} {'lowered' if value < wanted else 'raised'} to {value} here."
-
-
-def trust(method: str) -> str:
-    """Return whom the method trusts."""
-    return f"Whom it trusts: {text.TRUST_TITLES[METHODS[method].trust].lower()}."
-
-
-def release_title(number: int, released: Released, table: str) -> str:
-    """Return what the release with this number of the session is called."""
-    return f"{number} · {released.document['what']} at {released.entry.at[11:19]} UTC, {table}"
-
-
-def in_one_place(method: str, hospitals: int) -> str:
-    """Return what a method for several hospitals is where all patients are in one; nothing elsewhere."""
-    if hospitals > 1 or METHODS[method].trust == "central":
-        return ""
-    return (
-        f"{METHODS[method].title} is made for several hospitals. Here all patients are in one place: that "
-        "place adds all the noise, and nobody else sees a row."
-    )
-
-
-def large_chance(rows: int) -> str:
-    """Return that delta is too large for so many rows."""
-    return f"The failure chance is above one in the number of {unit_text.noun(rows)}: choose a smaller one."
+def adjusted(key: str, settings: Settings, value: int) -> str:
+    """Return that another value is used than this control is set to."""
+    name = CHOICES[key].name(settings["view"] == "board")
+    return f"{name} {'lowered' if value < settings[key] else 'raised'} to {value} here."
 
 
 def promise(released: Released, plain: bool) -> str:
@@ -114,7 +157,7 @@ def promise(released: Released, plain: bool) -> str:
     budget = released.document["parameters"]["budget"]
     if plain:
         rows, cost = released.document["rows per patient"], released.document["epsilon for a patient"]
-        return unit_text.odds(Budget(**budget), rows, cost)
+        return odds(Budget(**budget), rows, cost)
     guarantee: str = released.document["guarantee"]
     return guarantee.replace(f"{budget['delta']:g}", text.number(budget["delta"]))
 
@@ -151,3 +194,17 @@ def centring(released: Released, plain: bool) -> str:
     if share < MOST_IN_ONE:
         return limit
     return f"{limit} It holds {text.percent(share)} of the released strength, as a large mean would."
+
+
+def hardening(method: str, plain: bool) -> str:
+    """Return how the noise is drawn."""
+    if method in HARDENED:
+        if plain:
+            return "Its noise is drawn by a vetted library and is exact."
+        return "Noise: OpenDP's discrete Gaussian on an exact integer sum. Eigenvalues come with it."
+    if plain:
+        return "Its noise is drawn in ordinary computer arithmetic: **not hardened** against experts."
+    return (
+        "Noise: a Gaussian in floating point, **not hardened**: last digits can tell more than the guarantee "
+        "allows. Eigenvalues are not released."
+    )

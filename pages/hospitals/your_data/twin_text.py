@@ -1,14 +1,12 @@
 """Sentences on the synthetic twin. No Streamlit here."""
 
-from __future__ import annotations
-
 import math
 
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
 from dppca_core.release.private_release import Request
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.your_data import unit_text
-from pages.hospitals.your_data.text import components, refusal
+from pages.hospitals.your_data.text import components, noun
 from pages.hospitals.your_data.upload_text import where_patients_are
 from pages.shared import text
 
@@ -19,7 +17,7 @@ _SYMBOLS = {"rank": "R", "burn_in": "burn-in"}
 def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
     """Return what is rehearsed, which is what a press of Release would make."""
     what = f"**Rehearsed is what *Release* would make:** {METHODS[request.method].title}"
-    where = f"{unit_text.noun(request.rows_per_patient)} in {where_patients_are(hospitals)}"
+    where = f"{noun(request.rows_per_patient)} in {where_patients_are(hospitals)}"
     epsilon, delta = request.budget.epsilon, request.budget.delta
     if plain:
         given = [components(request.k, plain), f"privacy loss {text.number(epsilon)}"]
@@ -33,36 +31,31 @@ def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
     return f"{what}, {', '.join(given)}, {where}."
 
 
-def not_rehearsed(reason: str) -> str:
-    """Return why there is no rehearsal."""
-    return f"Nothing is rehearsed. {refusal(text.symbols(reason))}"
-
-
-def invented(n: int, d: int, rows: int, paid: bool, clipped: bool, bound: float) -> str:
+def invented(twin: ExplorerExperiment, rows: int, paid: bool, bound: float) -> str:
     """Return what the twin has in common with the table, and in what it differs.
 
-    paid: whether its pattern is as strong as eigenvalues that were paid for. clipped: whether its rows are.
+    paid: whether its pattern is as strong as eigenvalues that were paid for.
     """
-    noun = unit_text.noun(rows)
+    many = noun(rows)
     strength = "as strong as you paid to know" if paid else "your guess"
     long_rows = (
         "The twin's long rows are shortened as a release shortens yours, if your rows spread evenly over "
         "their ranges."
-        if clipped
+        if twin.clip is not None
         else "So many rows are not drawn one by one: the twin shortens none, and its bound holds the "
         f"longest. A release shortens rows beyond {bound:.4g}, which usually needs less noise."
     )
     return (
-        f"Invented {noun}, as many ({n:,}) and with as many measurements ({d:,}) as yours, whose pattern is "
-        f"{strength}. No patient of yours has a part in this figure, so it costs nothing. {mean_zero(rows)} "
-        f"{long_rows}"
+        f"Invented {many}, as many ({twin.n:,}) and with as many measurements ({twin.d:,}) as yours, whose "
+        f"pattern is {strength}. No patient of yours has a part in this figure, so it costs nothing. "
+        f"{mean_zero(rows)} {long_rows}"
     )
 
 
 def mean_zero(rows: int) -> str:
     """Return in what a twin differs from a table whose first component is the mean."""
     return (
-        f"The invented {unit_text.noun(rows)} have mean zero. Yours may not: then the first component may "
+        f"The invented {noun(rows)} have mean zero. Yours may not: then the first component may "
         "be their mean, not a pattern."
     )
 

@@ -6,8 +6,6 @@ gets the releases and ledgers of that session, and no table: rows are not handed
 session, nobody else gets anything of it: a duplicated tab has a copy of the storage, token and all.
 """
 
-from __future__ import annotations
-
 import itertools
 import secrets
 from collections.abc import Mapping
@@ -34,7 +32,7 @@ def guard(state: TableSession) -> None:
     _mount(
         key=_KEY,
         data={
-            "armed": state.at_stake,
+            "armed": state.drawing or any(job.result and not job.downloaded for job in state.releases),
             "token": state.token,
             "copied": bool(state.elsewhere),
             "keep": state.raw is not None or bool(state.releases),
@@ -65,22 +63,42 @@ def take_over(state: TableSession, token: str, armed: bool) -> None:
 
 
 def _inherit(state: TableSession, former: TableSession, returned: str) -> None:
-    state.inherit(former)
+    """Take over what another session of the same browser tab paid for, and its ledgers, but no table."""
+    state.confirmed = [*former.confirmed, *state.confirmed]
+    state.ledgers = former.ledgers | state.ledgers
     state.returned, state.elsewhere = returned, ""
-    for job in state.jobs.values():
+    for job in state.confirmed:
         job.follow(sessions.returning(sessions.visitor()))
     # From now on the former token leads here: a page reloaded before it has the next token loses nothing.
     for token in session.tokens_of(former):
         session.sessions()[token] = state
 
 
-def show_elsewhere(state: TableSession) -> None:
+def show(state: TableSession, ready: bool) -> None:
+    """Say which paid releases are gone, in another tab, or back after a reload.
+
+    ready: whether a table is ready for a release, on whose ledger all of them stand.
+    """
+    state.missing = state.missing and not ready
+    if state.missing:
+        st.warning(ledger_text.missing(session.folder() is not None))
+    if state.elsewhere:
+        _show_elsewhere(state)
+    if state.paid and not ready:
+        st.header("3 · Release")  # an earlier release stays on the page without its table
+    running = [release for release in state.releases if release.running]
+    if state.returned and any(release.result for release in state.releases):
+        st.info(state.returned)
+    if running and not ready:
+        st.info(ledger_text.STILL_DRAWN)
+        refresh.while_more(lambda: None, lambda: running[-1].running)
+
+
+def _show_elsewhere(state: TableSession) -> None:
     """Say that paid releases are in the tab of which this is a copy, and take them over if it has gone.
 
     Not at once: that tab may be on its way back, from a reload of its own.
     """
-    if not state.elsewhere:
-        return
     watched, may_come_back = "", sessions.returning("")
 
     def check() -> None:
@@ -101,28 +119,11 @@ def show_elsewhere(state: TableSession) -> None:
     st.fragment(check, run_every=_CHECK_SECONDS)()
 
 
-def show_missing(state: TableSession, ready: bool) -> None:
-    """Say that the server no longer has what this tab paid for, until the ledger of its table says it."""
-    state.missing = state.missing and not ready
-    if state.missing:
-        st.warning(ledger_text.missing(session.folder() is not None))
-
-
-def show_returned(state: TableSession, ready: bool) -> None:
-    """Say after a reload that releases are back, and wait for one that is still being drawn."""
-    running = [release.job for release in state.releases if release.job.running]
-    if state.returned and any(release.released is not None for release in state.releases):
-        st.info(state.returned)
-    if running and not ready:
-        st.info(ledger_text.STILL_DRAWN)
-        refresh.while_more(lambda: None, lambda: running[-1].running)
-
-
 def show_lost(state: TableSession, account: Account, plain: bool) -> None:
     """Say which paid releases of this table the session does not have."""
     if state.drawing:
         return  # a release is on the ledger before it is here
-    known = state.known_entries
+    known = {job.result.entry.id for job in state.confirmed if job.result is not None}
     absent = [entry for entry in account.entries if entry.id not in known]
     if absent:
         st.warning(ledger_text.lost(absent, account, plain))

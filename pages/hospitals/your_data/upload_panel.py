@@ -1,27 +1,13 @@
 """Render the page's first part: a table, its public dictionary, and its hospitals."""
 
-from __future__ import annotations
-
 import streamlit as st
 
-from dppca_core import tables
 from dppca_core.byte_cache import return_memory
-from dppca_core.tables import Schema, examples
-from pages.hospitals.your_data import (
-    dictionary,
-    large_table,
-    large_table_panel,
-    memory_check,
-    owner_only_text,
-    prepared_table,
-    session,
-    unit_text,
-    upload_text,
-)
-from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random, is_by_column
+from dppca_core.tables import Raw, Schema, examples
+from pages.hospitals.your_data import dictionary, large_table, owner_only_text, session, upload_text
+from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random, prepare
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.text import literal, refusal
-from pages.shared.background import memory
+from pages.hospitals.your_data.text import OF_EXAMPLE, ONE, SEVERAL, UNANSWERED, literal, refusal
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
@@ -37,22 +23,22 @@ def show(settings: Settings) -> PreparedTable | None:
         return None
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.markdown(upload_text.uploaded(state.raw))
-    right.button("Forget it", on_click=state.forget, help=upload_text.HELP["forget"], width="stretch")
+    away = "The rows leave this session's memory."
+    right.button("Forget it", on_click=state.forget, help=away, width="stretch")
     rows = _ask_rows(state)
     if rows is None:
         return None
     _choose_columns(state, state.raw)
     if not state.chosen:
-        st.info(upload_text.CHOOSE_COLUMNS)
+        st.info("Choose the columns that count, or open a data dictionary.")
         _exchange_dictionary(state, None)
         return None
     _edit(state)
     typed = {name: state.lines[name] for name in state.chosen}
-    schema, error = None, ""
     try:
-        schema = dictionary.to_schema(typed, state.bound)
+        schema, error = dictionary.to_schema(typed, state.bound), ""
     except ValueError as reason:
-        error = str(reason)
+        schema, error = None, str(reason)
     _exchange_dictionary(state, schema)
     _public_choices(state, state.raw, schema, rows, settings["view"] == "board")
     incomplete = dictionary.missing_entries(typed)
@@ -62,8 +48,8 @@ def show(settings: Settings) -> PreparedTable | None:
     if schema is None:
         st.error(refusal(error))
         return None
-    if isinstance(state.raw, large_table.LargeTable):
-        prepared = large_table_panel.show(state, schema)
+    if isinstance(state.raw, LargeTable):
+        prepared = large_table.show(state, schema)
     else:
         prepared = _prepare_once(state, state.raw, schema, settings["own.providers"])
     if isinstance(prepared, str):
@@ -81,7 +67,7 @@ def _choose_file(state: TableSession, settings: Settings) -> None:
             "A table whose first line names the columns",
             type=["csv", "tsv", "txt", "parquet"],
             key="own file",
-            help=upload_text.HELP["file"],
+            help="It stays in this session's memory: no disk, no log, no other visitor.",
         )
         st.caption(upload_text.held(st.get_option("server.maxUploadSize")))
     with right:
@@ -89,13 +75,13 @@ def _choose_file(state: TableSession, settings: Settings) -> None:
         for name in examples.names():
             label = f"Take the {name.replace('_', ' ')} table as if it were yours"
             st.button(label, on_click=_load_example, args=(state, name), width="stretch")
+    new = state.is_new("table", f"{upload.file_id} {settings['own.encoding']}" if upload else "")
     if upload is None:
-        state.files.pop("table", None)
         state.upload_error = ""
-    elif state.is_new("table", f"{upload.file_id} {settings['own.encoding']}"):
+    elif new:
         with st.spinner("Reading"):
             try:
-                state.load(_read(upload.getvalue(), upload.name, settings["own.encoding"]))
+                state.load(large_table.read(upload.getvalue(), upload.name, settings["own.encoding"]))
             except ValueError as reason:
                 state.upload_error = str(reason)
             except Exception:  # the text of any other error may hold a cell, and would go to the log
@@ -106,13 +92,6 @@ def _choose_file(state: TableSession, settings: Settings) -> None:
                 return_memory()  # of as much as was read
     if state.upload_error:
         st.error(refusal(state.upload_error) + (upload_text.FORMER_STAYS if state.raw else ""))
-
-
-def _read(data: bytes, name: str, encoding: str) -> tables.Raw | large_table.LargeTable:
-    memory_check.check(data, encoding, memory.available())
-    return large_table.open_large(data, name, encoding) or tables.read(
-        data, name, encoding, memory_check.check_texts
-    )
 
 
 def _load_example(state: TableSession, name: str) -> None:
@@ -127,23 +106,21 @@ def _set_lines(state: TableSession, lines: dict[str, dictionary.DictionaryLine],
     state.lines |= lines
     state.chosen, state.bound = tuple(lines), bound
     state.generation += 1
-    state.hospital_column = None if state.hospital_column in state.chosen else state.hospital_column
 
 
 def _ask_rows(state: TableSession) -> int | None:
     """Return how many rows one patient can have at most, or None until that is answered."""
-    options = (unit_text.ONE, unit_text.SEVERAL)
     chosen = st.radio(
-        unit_text.QUESTION,
-        options,
+        "Can one patient have more than one row in this table?",
+        (ONE, SEVERAL),
         index=None if state.several is None else int(state.several),
         key=f"own several {state.tables}",
-        help=unit_text.HELP,
+        help="Several visits, samples or admissions of one patient are several rows.",
     )
-    state.several = None if chosen is None else chosen == unit_text.SEVERAL
+    state.several = None if chosen is None else chosen == SEVERAL
     if state.several:
         state.most_rows = st.number_input(
-            unit_text.MOST_ROWS,
+            "Most rows that one patient can have",
             min_value=2,
             max_value=_MOST_ROWS,
             value=state.most_rows,
@@ -151,18 +128,21 @@ def _ask_rows(state: TableSession) -> int | None:
             key=f"own most rows {state.tables}",
             placeholder="type a number",
             width=300,
-            help=unit_text.MOST_ROWS_HELP,
+            help="From how the table was made, not counted in it. This number becomes public.",
         )
     if state.example and state.several is False:
-        st.caption(unit_text.OF_EXAMPLE)
+        st.caption(OF_EXAMPLE)
     if state.rows_per_patient is None:
-        st.info(unit_text.UNANSWERED)
+        st.info(UNANSWERED)
     elif state.several:
-        st.warning(unit_text.weaker(state.rows_per_patient))
+        st.warning(
+            f"The guarantee is for one row. It is weaker for a patient with {state.rows_per_patient:,} rows, "
+            "and each price below says by how much. Nothing checks that no patient has more."
+        )
     return state.rows_per_patient
 
 
-def _choose_columns(state: TableSession, raw: tables.Raw | large_table.LargeTable) -> None:
+def _choose_columns(state: TableSession, raw: Table) -> None:
     # Streamlit keeps the function that formats a widget's options: it must not hold rows.
     marks, kinds = {"text": " (words)", "date": " (dates)"}, raw.kinds
     chosen = st.multiselect(
@@ -199,7 +179,10 @@ def _edit(state: TableSession) -> None:
         },
     )
     state.lines |= dictionary.lines_from_frame(typed, state.editor_lines)
-    st.caption(upload_text.RANGES)
+    st.caption(
+        "Ranges and categories come from a code book or from physiology. Taken from the rows, they would "
+        "publish the lowest and the highest patient."
+    )
     if state.example in examples.OF_ITS_OWN_ROWS:
         st.caption(upload_text.RANGES_OF_EXAMPLE)
 
@@ -207,16 +190,16 @@ def _edit(state: TableSession) -> None:
 def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
     with st.expander("Open or save this as a data dictionary"):
         upload = st.file_uploader("A data dictionary (JSON)", type=["json"], key="own dictionary")
-        if upload is None:
-            state.files.pop("dictionary", None)
-        elif state.raw is not None and state.is_new("dictionary", upload.file_id):
+        new = state.is_new("dictionary", upload.file_id if upload else "")
+        if upload is not None and state.raw is not None and new:
             try:
                 lines, bound, absent = dictionary.load(upload.getvalue(), state.raw.columns)
             except ValueError as reason:
                 st.error(refusal(str(reason)))
             else:
                 _set_lines(state, lines, bound)
-                st.toast(literal(upload_text.left_out(absent)) if absent else upload_text.LOADED)
+                loaded = upload_text.left_out(absent) if absent else "The dictionary was taken over."
+                st.toast(literal(loaded))
                 st.rerun()
         if schema is not None:
             st.download_button(
@@ -228,13 +211,7 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
             )
 
 
-def _public_choices(
-    state: TableSession,
-    raw: tables.Raw | large_table.LargeTable,
-    schema: Schema | None,
-    rows: int,
-    plain: bool,
-) -> None:
+def _public_choices(state: TableSession, raw: Table, schema: Schema | None, rows: int, plain: bool) -> None:
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     usual = "" if schema is None else f"{schema.default_bound:.4g}"
     state.bound = left.number_input(
@@ -244,7 +221,7 @@ def _public_choices(
         key=f"own bound {state.generation}",
         format="%.4g",
         placeholder=f"default {usual}",
-        help=upload_text.HELP["bound"],
+        help="Blank: the default, which follows from the dictionary alone.",
     )
     free = [_NO_COLUMN, *(name for name in raw.columns if name not in state.chosen)]
     index = middle.selectbox(
@@ -256,13 +233,11 @@ def _public_choices(
     )
     state.hospital_column = free[index] if index else None
     with right:
-        if state.hospital_column is None and isinstance(raw, tables.Raw):
+        if state.hospital_column is None and not isinstance(raw, LargeTable):
             widgets.choose("own.providers")
 
 
-def _prepare_once(
-    state: TableSession, raw: tables.Raw, schema: Schema, hospitals: int
-) -> PreparedTable | str:
+def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int) -> PreparedTable | str:
     """Encode the table once for each dictionary. Return why where it does not fit."""
     column = state.hospital_column
     request = (schema, column, hospitals if column is None else None)
@@ -270,11 +245,11 @@ def _prepare_once(
         state.diagnostics.clear()
         result: PreparedTable | str
         try:
-            result = prepared_table.prepare(raw, schema, column, hospitals)
+            result = prepare(raw, schema, column, hospitals)
         except ValueError as reason:
             result = str(reason)
         except Exception:  # the text of any other error may hold a cell, and would go to the log
-            result = upload_text.UNFIT
+            result = "The table does not fit its dictionary."
         state.prepared = request, result
     return state.prepared[1]
 
@@ -282,7 +257,7 @@ def _prepare_once(
 def _show_facts(prepared: PreparedTable, rows: int, settings: Settings) -> None:
     plain = settings["view"] == "board"
     st.success(upload_text.ready(prepared, rows, plain))
-    public = upload_text.counts_public(is_by_column(prepared.assignment), prepared.schema, rows)
+    public = upload_text.counts_public(prepared.assignment, prepared.schema, rows)
     st.caption(f"{upload_text.bound(prepared.schema, rows, plain)} {public}")
     if is_at_random(prepared.assignment):
         st.caption(upload_text.at_random(rows))

@@ -1,44 +1,28 @@
 """Sentences on the table, its dictionary and its hospitals, before any release. No Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import Any
 
-from dppca_core.tables import Raw, Schema, limits
-from pages.hospitals.your_data import unit_text
-from pages.hospitals.your_data.large_table import LargeTable
-from pages.hospitals.your_data.prepared_table import PreparedTable
-from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.text import literal, refusal
+from dppca_core.tables import Schema, limits
+from pages.hospitals.your_data.prepared_table import PreparedTable, Table, is_by_column
+from pages.hospitals.your_data.text import literal, noun, unit
 from pages.shared import text
 from pages.shared.background import sessions
 
 UNREADABLE = "The file cannot be read as a table."
-UNFIT = "The table does not fit its dictionary."
 FORMER_STAYS = " The table that was here before still is."
-CHOOSE_COLUMNS = "Choose the columns that count, or open a data dictionary."
-LOADED = "The dictionary was taken over."
 TOO_LARGE = (
     "This table is too large to hold, so it is read in pieces, of which only sums are kept. That takes a "
     "while, and again after each change of the dictionary."
-)
-RANGES = (
-    "Ranges and categories come from a code book or from physiology. Taken from the rows, they would publish "
-    "the lowest and the highest patient."
 )
 RANGES_OF_EXAMPLE = (
     "This example's ranges are rounded from the table's own published summary, which a hospital must not do "
     "with its own."
 )
-HELP = {
-    "file": "It stays in this session's memory: no disk, no log, no other visitor.",
-    "forget": "The rows leave this session's memory.",
+HELP = {  # by the dictionary's column
     "low": "What the code book or physiology allows, not the lowest patient.",
     "high": "What the code book or physiology allows, not the highest patient.",
     "categories": "Of a category, separated by commas: every answer there may be.",
     "missing": "Blank: the row is left out. Else what is filled in; 'none' of them.",
-    "bound": "Blank: the default, which follows from the dictionary alone.",
 }
 _LISTED = 3
 
@@ -53,7 +37,7 @@ def held(most: int) -> str:
     )
 
 
-def uploaded(raw: Raw | LargeTable) -> str:
+def uploaded(raw: Table) -> str:
     """Return the table's name, form and size in one line."""
     rows = "" if raw.n is None else f"{raw.n:,} rows, "
     line = f"**{literal(raw.name)}** ({raw.form}): {rows}{len(raw.columns):,} named columns."
@@ -81,16 +65,7 @@ def _first(names: Sequence[str]) -> str:
 
 def bound_label(rows: int, plain: bool) -> str:
     """Return what the row bound is called."""
-    return (
-        f"Most that one {unit_text.unit(rows)} counts for"
-        if plain
-        else "Public row bound B, in encoded units"
-    )
-
-
-def unread(job: ReleaseJob[Any]) -> str:
-    """Return why a large table was not read."""
-    return {"stopped": "Reading was stopped.", "refused": refusal(job.message)}.get(job.state, UNREADABLE)
+    return f"Most that one {unit(rows)} counts for" if plain else "Public row bound B, in encoded units"
 
 
 def ready(prepared: PreparedTable, rows: int, plain: bool) -> str:
@@ -98,13 +73,17 @@ def ready(prepared: PreparedTable, rows: int, plain: bool) -> str:
     measured = (
         text.count(prepared.d, "measurement", "measurements") if plain else f"d = {prepared.d:,} features"
     )
-    sizes = sorted(prepared.sizes)
-    each = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
     n, many = ("", "") if plain else ("n = ", "N = ")
-    where = f"{many}{where_patients_are(len(sizes))} ({each} each)"
-    if len(sizes) == 1:
-        where = where_patients_are(1)
-    return f"**Ready:** {n}{prepared.n:,} {unit_text.noun(rows)} in {where}, {measured}."
+    where = where_patients_are(len(prepared.sizes))
+    if len(prepared.sizes) > 1:
+        where = f"{many}{where} ({spread(prepared.sizes)} each)"
+    return f"**Ready:** {n}{prepared.n:,} {noun(rows)} in {where}, {measured}."
+
+
+def spread(sizes: Sequence[int]) -> str:
+    """Return how many patients the smallest and the largest hospital have."""
+    least, most = min(sizes), max(sizes)
+    return f"{least:,} to {most:,}" if least < most else f"{least:,}"
 
 
 def where_patients_are(hospitals: int) -> str:
@@ -115,27 +94,22 @@ def where_patients_are(hospitals: int) -> str:
 def at_random(rows: int) -> str:
     """Return that the hospitals to which the page has assigned the rows are invented."""
     return (
-        f"{unit_text.noun(rows).capitalize()} are dealt to hospitals at random: these hospitals do not "
+        f"{noun(rows).capitalize()} are dealt to hospitals at random: these hospitals do not "
         "exist. This is to rehearse DPS-PCA or DPdisPCA."
     )
 
 
-def dealt_at_random(hospitals: int) -> str:
-    """Return where patients are whose hospitals are invented."""
-    return f"dealt at random to {hospitals:,} hospitals that do not exist"
-
-
-def counts_public(by_column: bool, schema: Schema, rows: int) -> str:
+def counts_public(assignment: str, schema: Schema, rows: int) -> str:
     """Return which numbers count as public beside the dictionary."""
-    noun, unit = unit_text.noun(rows), unit_text.unit(rows)
-    sentence = f"The number of {noun}, and of each hospital's, counts as public and is part of every release."
+    many, each = noun(rows), unit(rows)
+    sentence = f"The number of {many}, and of each hospital's, counts as public and is part of every release."
     if rows > 1:
         sentence += f" So does your statement that a patient has at most {rows:,} rows."
-    if by_column:
-        sentence += f" Dealt by a column, it tells how many {noun} have each of that column's values."
+    if is_by_column(assignment):
+        sentence += f" Dealt by a column, it tells how many {many} have each of that column's values."
     if any(column.fill is None for column in schema.columns):
         sentence += (
-            f" A {unit} with a missing cell is left out of the sums and still counted, so the number says "
+            f" A {each} with a missing cell is left out of the sums and still counted, so the number says "
             "nothing of which that was; eigenvalues come out smaller by the share that is left out."
         )
     return sentence
@@ -146,7 +120,7 @@ def bound(schema: Schema, rows: int, plain: bool) -> str:
     size = f"{schema.bound:.4g}"
     if plain:
         return (
-            f"No {unit_text.unit(rows)} counts for more than a length of {size}: longer rows "
+            f"No {unit(rows)} counts for more than a length of {size}: longer rows "
             "are shortened to it, and the noise hides a row of that length. Smaller is less noise and more "
             "shortening."
         )

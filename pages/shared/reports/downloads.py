@@ -1,16 +1,14 @@
 """Offer a page's table as CSV and its figure as one HTML file that needs no network."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
+from dppca_core.tables import safe_csv
 
 # Shares of the width that leave room for the names of the third panel; layout.js places them in a browser.
 _PANELS = {"": (0.0, 0.26), "2": (0.29, 0.55), "3": (0.76, 1.0)}
@@ -55,8 +53,7 @@ def html(figure: dict[str, Any], title: str) -> str:
         title = figure["words"][figure["active"]]["sentence"]
     drawn = go.Figure(still(figure))
     drawn.update_layout(template="plotly_white", title={"text": title}, margin={"t": 90})
-    page: str = drawn.to_html(include_plotlyjs=True, full_html=True)
-    return page
+    return str(drawn.to_html(include_plotlyjs=True, full_html=True))
 
 
 def downloads(
@@ -65,7 +62,8 @@ def downloads(
     """Show two buttons, which build nothing before they are pressed; return the column beside them."""
     left, right, third, _ = st.columns(4)
     for column, what, build, kind in (
-        (left, "data", lambda: _csv(table()), "csv"),
+        # Without cells that a spreadsheet would run: a hospital's name may be anything.
+        (left, "data", lambda: safe_csv(table()), "csv"),
         (right, "figure", lambda: html(figure(), title or name), "html"),
     ):
         column.download_button(
@@ -77,10 +75,3 @@ def downloads(
             width="stretch",
         )
     return third
-
-
-def _csv(table: pd.DataFrame) -> str:
-    """Return CSV without cells that a spreadsheet would run: a hospital's name may be anything."""
-    from dppca_core.tables import safe_csv  # slow to load, and for a press of the button only
-
-    return safe_csv(table)

@@ -3,14 +3,11 @@
 Files report.css, layout.js (shared with the live figure) and report.js, and the chart library, go into it.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
 from html import escape
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -25,8 +22,6 @@ from pages.shared.settings.catalogue import Settings, to_link
 
 _HERE = Path(__file__).parent
 _HINT = "Drag in a chart to zoom, double-click to see it whole, point at a mark to read its numbers."
-
-_LABEL = "Download a report"
 _HELP = "One file for the board: settings, charts, guarantee and limits. It opens and prints anywhere."
 
 
@@ -77,12 +72,8 @@ def link(settings: Settings, page: str = "") -> str:
 
     Without the server's address where that is not known. Call it while the page runs, not when it is pressed.
     """
-    query = urlencode(to_link(settings))
-    address = st.context.url
-    if not address:
-        return f"./{page}?{query}" if query else f"./{page}"
-    parts = urlsplit(address)
-    return parts._replace(query=query, fragment="").geturl()
+    address = urlsplit(st.context.url or f"./{page}")
+    return address._replace(query=urlencode(to_link(settings)), fragment="").geturl()
 
 
 def made(seed: int | None) -> str:
@@ -93,28 +84,25 @@ def made(seed: int | None) -> str:
     return f"{now.day} {now:%B %Y}. {seeded}. {versions}."
 
 
-def button(build: Callable[[], Report], name: str, width: Literal["content", "stretch"] = "content") -> None:
-    """Show a button that downloads the report as `name`-report.html; it is built when pressed.
-
-    Streamlit calls `build` outside of the visitor's session, so it must neither use the session nor hold
-    private rows.
-    """
-    ready_button(lambda: html(build()), name, width=width)
-
-
-def ready_button(
-    file: bytes | Callable[[], str],
+def button(
+    report: bytes | Callable[[], Report],
     name: str,
-    on_click: Callable[[], None] | None = None,
+    on_click: Callable[[], None] | Literal["ignore"] = "ignore",
     width: Literal["content", "stretch"] = "content",
 ) -> None:
-    """Download a report that was built before, under the same address as long as it is the same file.
+    """Show a button that downloads the report as `name`-report.html.
 
-    The report that `button` builds on a press is lost if the page reruns before the browser has fetched it.
+    Args:
+        report: The file, under the same address as long as it is the same; or a function that builds it when
+            the button is pressed. Streamlit calls that outside of the visitor's session, so it must neither
+            use the session nor hold private rows, and its file is lost if the page reruns meanwhile.
+        name: Of the file.
+        on_click: Called when it is pressed.
+        width: Of the button.
     """
-    file_name = f"{name}-report.html"
+    data, file_name = report if isinstance(report, bytes) else lambda: html(report()), f"{name}-report.html"
     st.download_button(
-        _LABEL, file, file_name, "text/html", on_click=on_click or "ignore", width=width, help=_HELP
+        "Download a report", data, file_name, "text/html", on_click=on_click, width=width, help=_HELP
     )
 
 
@@ -126,7 +114,8 @@ def html(report: Report) -> str:
     """
     script = component.layout_script() + _read("report.js")
     scripts = (plotly_bundle.PATH.read_text(encoding="utf-8"), script)
-    allowed = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
     policy = (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
@@ -192,7 +181,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _figure(i: int, drawn: ReportFigure) -> str:
-    tables = "".join(_table(table.columns, table.rows) for table in number_tables.tables(drawn.figure))
+    tables = "".join(_table(*panel) for panel in number_tables.tables(drawn.figure))
     numbers = f"<details><summary>These numbers as a table</summary>{tables}</details>" if tables else ""
     return (
         f'<figure id="figure-{i + 1}"><h3>{escape(drawn.title)}</h3>\n'
@@ -229,11 +218,5 @@ def _json(value: object) -> str:
     return written
 
 
-@lru_cache(maxsize=8)
 def _read(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
-
-
-@lru_cache(maxsize=4)
-def _hash(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,40 +1,33 @@
 """Write the numbers of a figure as tables, for readers who cannot see it or run no scripts."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pages.shared.reports import downloads
 
 _MOST = 200  # longer lines are left out: nobody reads so many numbers
 _MARKUP = re.compile(r"</?(?:b|i|sub|sup|span)(?: [^>]*)?>|<br>")
 
-
-class NumberTable(NamedTuple):
-    """Hold the column names of one panel, and a row for each mark."""
-
-    columns: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+Row = tuple[str, ...]
 
 
-def tables(figure: dict[str, Any]) -> list[NumberTable]:
-    """Return one table for each panel of a figure, of all that is named and drawn in it."""
+def tables(figure: dict[str, Any]) -> list[tuple[Row, list[Row]]]:
+    """Return the column names of each panel of a figure, and a row for each mark that is named and drawn."""
     drawn = downloads.frozen(figure)
-    panels: dict[tuple[str, str], NumberTable] = {}
+    panels: dict[tuple[str, str], tuple[Row, list[Row]]] = {}
     for trace in drawn["data"]:
         if trace.get("visible", True) is not True or not (trace.get("name") or trace.get("z")):
             continue
         axes = trace.get("xaxis", "x"), trace.get("yaxis", "y")
         across, up = (drawn["layout"].get(f"{name[0]}axis{name[1:]}", {}) for name in axes)
-        value = "value" if trace.get("z") else _title(up, "value")
-        names = ("", *((_title(up, ""),) if trace.get("z") else ()), _title(across, "at"), value)
-        panel = panels.setdefault(axes, NumberTable(names, []))
-        if len(names) == len(panel.columns):
-            panel.rows.extend(_rows(trace, across, up))
-    return [panel for panel in panels.values() if panel.rows]
+        at, value = _title(across, "at"), _title(up, "value")
+        names = ("", _title(up, ""), at, "value") if trace.get("z") else ("", at, value)
+        columns, rows = panels.setdefault(axes, (names, []))
+        if len(names) == len(columns):
+            rows.extend(_rows(trace, across, up))
+    return [panel for panel in panels.values() if panel[1]]
 
 
 def plainly(words: str) -> str:
@@ -42,8 +35,7 @@ def plainly(words: str) -> str:
 
 
 def _title(axis: dict[str, Any], otherwise: str) -> str:
-    title = axis.get("title", "")
-    return plainly(title.get("text", "") if isinstance(title, dict) else title) or otherwise
+    return plainly(axis.get("title", {}).get("text", "")) or otherwise
 
 
 def _rows(trace: dict[str, Any], across: dict[str, Any], up: dict[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -1,7 +1,5 @@
 """Form the phrases that several pages' reports share: settings in words, formulas as plain text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import pandas as pd
@@ -19,22 +17,20 @@ _GLOSSED = {
 }
 _SYMBOLIC = ("metric", "scale", "accounting")  # left out for a board
 _ERRORS = {
-    "sin": "‖sin Θ‖_F, of the angles Θ between the subspaces",
-    "projector": "‖VVᵀ − WWᵀ‖_F = √2 ‖sin Θ‖_F",
+    "sin": "Error: ‖sin Θ‖_F, of the angles Θ between the subspaces.",
+    "projector": "Error: ‖VVᵀ − WWᵀ‖_F = √2 ‖sin Θ‖_F.",
+    "energy": "Captured energy: tr(VᵀΣV) over the sum of the k leading eigenvalues of Σ.",
 }
 
 
 def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str, str]]:
     """Return these controls and their settings in words; what a table fixes is as the table has it."""
     plain, table = settings["view"] == "board", TABLES.get(settings["data"])
-    rows = []
+    rows, sizes = [], {} if table is None else {"n": table.n, "d": table.d}
     for key in keys:
-        choice, value = CHOICES[key], settings[key]
-        if table is not None and key in catalogue.FIXED_BY_TABLE:
-            if key not in ("n", "d"):
-                continue
-            value = table.n if key == "n" else table.d
-        if plain and key in _SYMBOLIC:
+        choice, value = CHOICES[key], sizes.get(key, settings[key])
+        decided = table is not None and key in catalogue.FIXED_BY_TABLE and key not in sizes
+        if decided or (plain and key in _SYMBOLIC):
             continue
         shown = text.one_in(value) if plain and key.endswith("delta") else choice.option(value, plain)
         label = choice.name(plain)
@@ -44,21 +40,17 @@ def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str
 
 def error_definition(settings: Settings) -> str:
     """Return the definition of the error on screen."""
-    metric = settings["metric"]
-    if settings["view"] == "board":
-        if metric == "energy":
-            return "Share captured: of what the best directions hold; 1 is all of it."
-        return "Error: how far the directions found are turned away from the true ones; 0 is not at all."
-    if metric == "energy":
-        return "Captured energy: tr(VᵀΣV) over the sum of the k leading eigenvalues of Σ."
-    return f"Error: {_ERRORS[metric]}."
+    if settings["view"] != "board":
+        return _ERRORS[settings["metric"]]
+    if settings["metric"] == "energy":
+        return "Share captured: of what the best directions hold; 1 is all of it."
+    return "Error: how far the directions found are turned away from the true ones; 0 is not at all."
 
 
 def methods(names: Sequence[str], k: int, plain: bool) -> list[str]:
     """Return each method's source, trust model and guarantee, one line each."""
     lines = []
-    for name in names:
-        method = METHODS[name]
+    for method in (METHODS[name] for name in names):
         trust = "" if method.trust == "none" else f"{text.TRUST_TITLES[method.trust].lower()}; "
         about = f"{trust}{text.guarantee(method.guarantee_at(k), plain)}"
         lines.append(f"{method.title}: {method.reference} ({about}).")

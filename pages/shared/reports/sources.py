@@ -1,13 +1,11 @@
 """Show where the numbers come from: paper, equation, seed, versions, in an expander at a page's foot."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.datasets import TABLES, clipped_share
 from dppca_core.experiments.explorer.experiment import TRACED
@@ -15,9 +13,6 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.settings.catalogue import Settings
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 _FORMULAS = r"""
 $$
@@ -38,6 +33,10 @@ $$
 \Big[\frac{(c\,\sigma/n\lambda_k)^2}{1-r^2}+\frac{\lambda_k b}{n(\lambda_k-b)^2}\Big]
 $$
 """
+LIMITS = (
+    "Privacy is per patient, at the accounting shown; noise here is seeded and drawn in floating point: a "
+    "study tool, not a hardened release."
+)
 
 
 def drawer() -> DeltaGenerator | None:
@@ -81,7 +80,7 @@ def page(results: Results, epsilon: float, settings: Settings, *, measured: str 
     if expander is None:
         return
     with expander:
-        st.markdown((measured or how_measured(results, runs)) + "\n\n" + limits())
+        st.markdown((measured or how_measured(results, runs)) + "\n\n" + LIMITS)
         if settings["view"] == "researcher":
             st.markdown(_FORMULAS)
             st.markdown(constants(results, epsilon))
@@ -133,12 +132,4 @@ def how_measured(results: Results, runs: str = "") -> str:
         f"public bound that all {experiment.n:,} patients respect with probability "
         f"{1 - experiment.failure:g}. Truth is the population's."
         + ("" if runs else f" Methods other than {method.title} are repeated less often from d = 500 up.")
-    )
-
-
-def limits() -> str:
-    """Return what the noise here is not."""
-    return (
-        "Privacy is per patient, at the accounting shown; noise here is seeded and drawn in floating "
-        "point: a study tool, not a hardened release."
     )

@@ -115,7 +115,7 @@ class TablePage(Screen):
     def spend(self):
         """Confirm what was asked for, and wait until it is drawn."""
         self.press("Spend")
-        for job in self.state.jobs.values():
+        for job in self.state.confirmed:
             job.wait(PATIENCE_SECONDS)
         self.run()
 

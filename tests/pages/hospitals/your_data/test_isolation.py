@@ -27,7 +27,6 @@ from streamlit.runtime.caching import cache_data_api, cache_resource_api
 
 import app
 from pages.hospitals.your_data import session
-from pages.shared.reports import html_report
 from tests.pages.conftest import ROUTER
 from tests.pages.hospitals.your_data.table_page import (
     CANARY,
@@ -79,7 +78,6 @@ def offered(monkeypatch) -> list[Callable[[], Any]]:
     monkeypatch.setattr(
         st, "download_button", lambda label, data, *a, **k: (keep(data), on_page(label, data, *a, **k))[1]
     )
-    monkeypatch.setattr(html_report, "button", lambda build, *a, **k: keep(lambda: html_report.html(build())))
     return builders
 
 
@@ -139,7 +137,7 @@ def test_no_page_but_its_own_shows_a_table(tmp_path, offered, capfd, caplog, mon
     assert any(option.startswith(COLUMN) for option in page.app.multiselect[0].options)
     files = downloads(offered)
     assert b"age" in files and b"weight" in files and not marks(files) and b"clinic" not in files
-    document = json.dumps(page.state.releases[0].released.document).encode()
+    document = json.dumps(page.state.releases[0].result.document).encode()
     assert not marks(document) and b"clinic" not in document
     other = TablePage(**SMALL)
     titles = set()

@@ -35,7 +35,7 @@ def test_a_table_too_large_to_hold_is_read_in_pieces_and_released(monkeypatch):
     assert (table.sizes, table.raw.key) == (expected.sizes, expected.raw.key)
     page.press("Set this limit")
     page.release()
-    assert page.state.releases[0].released.document["hospitals"] == list(expected.sizes)
+    assert page.state.releases[0].result.document["hospitals"] == list(expected.sizes)
     assert "‖sin Θ‖" in page.markdown and owner_only_text.NO_ROWS in page.captions
 
 

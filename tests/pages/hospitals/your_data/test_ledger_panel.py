@@ -51,8 +51,8 @@ def test_a_damaged_ledger_is_one_sentence_and_no_release(folder):
 @pytest.mark.parametrize(
     ("data", "error"),
     [
-        (b"\xff\xfe", ledger_text.NO_LEDGER),
-        (b"{}\n", "Nothing was taken over: line 1 is not of a ledger"),
+        (b"\xff\xfe", "The file is no ledger. Nothing was taken over."),
+        (b"{}\n", "Line 1 is not of a ledger. Nothing was taken over."),
         (None, ""),
     ],
     ids=["binary", "no ledger", "exported"],

@@ -11,12 +11,11 @@ import pytest
 from dppca_core.tables import Column, Schema, cells, limits, read
 from pages.hospitals.your_data import (
     large_table,
-    large_table_sums,
     memory_check,
     prepared_table,
     session,
-    upload_panel,
 )
+from pages.hospitals.your_data.prepared_table import LargeTable
 from pages.shared.background import memory
 
 MB = 2**20
@@ -61,7 +60,7 @@ def test_what_is_read_in_pieces_is_counted_by_its_rows(monkeypatch):
     fixed = memory_check._BATCH_BYTES + FRAME.shape[1] * memory_check._COLUMN_BYTES
     rows = len(FRAME) + 2  # with the names, and what may stand behind the last line's end
     assert memory_check.needs(FILES["CSV"], "utf-8") == fixed + 8 * rows
-    assert large_table.open_large(FILES["CSV"], "t", "utf-8") is not None
+    assert isinstance(large_table.read(FILES["CSV"], "t", "utf-8"), LargeTable)
     monkeypatch.setattr(memory_check.content, "FORMER_ROWS", 1000)
     assert memory_check.needs(FILES["CSV"], "utf-8") == fixed + 8 * 1000
     needed = memory_check.needs(
@@ -93,20 +92,20 @@ def test_rows_are_counted_while_they_are_read_too(monkeypatch):
     """A Parquet file may hold more than it says."""
     schema = Schema((Column("c0", "number", 0, 2), Column("c1", "number", 0, 2)))
     monkeypatch.setattr(limits, "MOST_BYTES", 1000)
-    large = large_table.open_large(FILES["CSV"], "t", "utf-8")
-    assert large_table_sums.reduce(large, schema, None, lambda share: True).n == len(FRAME)
+    large = large_table.read(FILES["CSV"], "t", "utf-8")
+    assert large_table.reduce(large, schema, None, lambda share: True).n == len(FRAME)
     monkeypatch.setattr(limits, "MOST_ROWS_IN_PIECES", len(FRAME) - 1)
     with pytest.raises(ValueError, match="more than can be read here"):
-        large_table_sums.reduce(large, schema, None, lambda share: True)
+        large_table.reduce(large, schema, None, lambda share: True)
 
 
 def test_a_hospital_without_room_for_its_matrices_is_one_sentence(monkeypatch):
     schema = Schema((Column("c0", "number", 0, 2), Column("c1", "number", 0, 2)))
     monkeypatch.setattr(limits, "MOST_BYTES", 1000)
-    large = large_table.open_large(FILES["CSV"], "t", "utf-8")
+    large = large_table.read(FILES["CSV"], "t", "utf-8")
     monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES)
     with pytest.raises(ValueError, match=r"^One more hospital takes 0 MB, and the server has 0 MB left"):
-        large_table_sums.reduce(large, schema, None, lambda share: True)
+        large_table.reduce(large, schema, None, lambda share: True)
 
 
 def test_texts_of_all_columns_count_together(monkeypatch):
@@ -142,10 +141,10 @@ def test_texts_without_room_are_one_sentence(monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES + 2 * MB)
     memory_check.check(data, "utf-8", memory.available())
     with pytest.raises(ValueError, match=r"^The texts of this table take more than \d+ MB") as no:
-        upload_panel._read(data, "t", "utf-8")
+        large_table.read(data, "t", "utf-8")
     assert "the server has 2 MB left" in str(no.value) and "\n" not in str(no.value)
     monkeypatch.setattr(memory, "available", lambda: memory.SPARE_BYTES + 20 * MB)
-    assert upload_panel._read(data, "t", "utf-8").n == 10_000
+    assert large_table.read(data, "t", "utf-8").n == 10_000
     monkeypatch.setattr(memory, "available", lambda: None)
     memory_check.check_texts(2**60)
 

@@ -36,7 +36,7 @@ def test_one_switch_hides_all_that_is_not_private():
 def test_the_verdict_and_the_use_are_right():
     """By hand on the clipped rows; the sex of these patients is a coin, so nothing tells it."""
     page = released(**{"own.shown": "true"})
-    table, basis = page.state.ready, page.state.releases[0].released.basis
+    table, basis = page.state.ready, page.state.releases[0].result.basis
     rows, truths = table.held.rows, diagnostics.truths(table)
     for truth, matrix in (
         (truths.covariance, np.cov(rows.T, bias=True)),
@@ -59,7 +59,7 @@ def test_where_the_first_component_is_the_mean_both_errors_are_stated(built):
     frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(10)])
     schema = Schema(tuple(Column(name, "number", -1, 1) for name in frame))
     page = released(csv(frame), schema, **{"own.shown": "true", "own.k": "1"})
-    basis, truths = page.state.releases[0].released.basis, diagnostics.truths(page.state.ready)
+    basis, truths = page.state.releases[0].result.basis, diagnostics.truths(page.state.ready)
     assert diagnostics.verdict(truths.moment, basis).error < 0.1
     assert diagnostics.verdict(truths.covariance, basis).error > 0.9
     assert abs(basis[:, 0] @ mean) / np.linalg.norm(mean) > 0.99

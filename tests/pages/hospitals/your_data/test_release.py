@@ -12,7 +12,7 @@ from dppca_core.release import discrete_gaussian, journal, private_release
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.release.ledger_records import Account, Limit
 from dppca_core.tables import content_key
-from pages.hospitals.your_data import confirmation, price_text, release_panel
+from pages.hospitals.your_data import confirmation, ledger_text, release_panel
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared.background import sessions
 from pages.shared.settings import catalogue
@@ -25,7 +25,7 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(makes):
     page.press("Release")
     assert not makes
     assert "from 0 to 0.5 of your limit 1, and leaves 0.5" in page.markdown
-    assert price_text.ONCE in page.markdown
+    assert ledger_text.ONCE in page.markdown
     page.press("Spend")
     for _ in range(3):
         page.run()
@@ -33,10 +33,10 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(makes):
     page.move("own.k", 1)
     assert len(makes) == 1
     (first,) = page.state.releases
-    first.job.wait(PATIENCE_SECONDS)
-    assert first.released.document["hardened"]
-    assert first.released.document["features"] == ["age", "weight", "pulse"]
-    assert "seed" not in json.dumps(first.released.document["parameters"])
+    first.wait(PATIENCE_SECONDS)
+    assert first.result.document["hardened"]
+    assert first.result.document["features"] == ["age", "weight", "pulse"]
+    assert "seed" not in json.dumps(first.result.document["parameters"])
     page.release()
     assert len(makes) == 2 and len(page.state.releases) == 2
 
@@ -100,11 +100,11 @@ def test_a_stopped_release_is_paid_for_and_not_shown(monkeypatch):
     assert begun.wait(PATIENCE_SECONDS)
     page.press("Stop")
     go_on.set()
-    page.state.jobs["release"].wait(PATIENCE_SECONDS)
+    page.state.last("release").wait(PATIENCE_SECONDS)
     page.run()
     assert "paid for, and nothing of it was shown" in page.warnings
     assert "0.5 of the limit" in page.spent
-    assert page.state.releases[0].released is None
+    assert page.state.releases[0].result is None
 
 
 def test_a_paid_release_goes_on_while_its_visitor_may_come_back(monkeypatch):
@@ -118,8 +118,8 @@ def test_a_paid_release_goes_on_while_its_visitor_may_come_back(monkeypatch):
     page.press("Release")
     monkeypatch.setattr(sessions, "present", lambda who: False)
     page.press("Spend")
-    page.state.jobs["release"].wait(PATIENCE_SECONDS)
-    assert went_on == [True] and page.state.releases[0].released is not None
+    page.state.last("release").wait(PATIENCE_SECONDS)
+    assert went_on == [True] and page.state.releases[0].result is not None
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,8 @@ def test_a_paid_release_goes_on_while_its_visitor_may_come_back(monkeypatch):
 def test_what_three_columns_do_not_allow_is_adjusted_and_said(method, possible):
     wanted = {"own.k": 20, "own.s_hat": 10, "own.rank": 5}
     settings = catalogue.defaults() | wanted | {"own.method": method}
-    request, adjustments = release_panel.nearest_request(settings, 3, "replace-one")
+    request = release_panel.requested(settings, 3, None, 1)
+    adjustments = release_panel.adjustments(request, settings)
     assert {key: getattr(request, key.removeprefix("own.")) for key in possible} == possible
     assert len(adjustments) == len(possible)
     for key, sentence in zip(possible, adjustments, strict=True):
@@ -151,9 +152,9 @@ def test_beyond_the_limit_there_is_no_button():
 @pytest.mark.parametrize(("short", "rest"), [(7e-13, "nothing"), (0.25, "0.25")])
 def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
     account = Account(Limit(1.0, 1e-5, "replace-one"), ())
-    monkeypatch.setattr(price_text, "total", lambda account, more=(): numerical.Total(1.0 - short, 1.0))
-    assert price_text.left(account, True).endswith(f" is spent, {rest} is left")
-    price = price_text.price("It", (), account, Budget(1.0, 1e-5), 1, True)
+    monkeypatch.setattr(ledger_text, "total", lambda account, more=(): numerical.Total(1.0 - short, 1.0))
+    assert ledger_text.left(account, True).endswith(f" is spent, {rest} is left")
+    price = ledger_text.price("It", (), account, Budget(1.0, 1e-5), 1, True)
     assert price.sentence.endswith(f", and leaves {rest}.") and not price.exceeds_limit
 
 
@@ -167,7 +168,7 @@ def test_a_full_disk_releases_nothing(folder, monkeypatch):
     page.release()
     assert "Nothing was released: the ledger could not be written (No space left" in page.warnings
     assert str(folder) not in page.warnings
-    assert page.state.releases[0].released is None
+    assert page.state.releases[0].result is None
 
 
 def test_what_another_tab_spent_counts_here(folder):

@@ -32,7 +32,7 @@ def test_a_report_is_of_the_release_and_the_same_for_any_rows(built, view):
     assert [len(report.figures) for report in rehearsals] == [1, 1]
     page.press("Set this limit")
     page.release()
-    report, result = built(), page.state.releases[0].released
+    report, result = built(), page.state.releases[0].result
     assert report.guarantee.split(" All releases")[0] in page.markdown.replace("**", "").replace("\\", "")
     assert "0.5 of the limit" in report.guarantee
     assert ("2 directions of" if view == "board" else "2 components of") in report.sentence

@@ -6,7 +6,7 @@ from dppca_core import Budget
 from dppca_core.accounting import gaussian
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.tables import content_key
-from pages.hospitals.your_data import unit_text
+from pages.hospitals.your_data import text as page_text
 from tests.pages.hospitals.your_data.table_page import OTHER_TABLE, ROWS, WIDE, TablePage, patients, prepared
 
 EIGHT = 10.2962  # epsilon of a patient with 8 rows, for (1, 1e-6) a row
@@ -16,7 +16,7 @@ AT_ONE = {"own.eps": "1", "own.delta": "1e-6"}
 def test_nothing_is_shown_of_a_table_before_its_rows_per_patient_are_stated():
     page = TablePage()
     page.upload()
-    assert page.app.radio[0].value is None and unit_text.UNANSWERED in page.notices
+    assert page.app.radio[0].value is None and page_text.UNANSWERED in page.notices
     assert not page.app.multiselect and not page.app.get("bidi_component")[1:] and not page.app.success
     page.answer(8)
     assert page.app.multiselect
@@ -31,9 +31,9 @@ def test_nothing_is_shown_of_a_table_before_its_rows_per_patient_are_stated():
 def test_an_example_is_known_to_have_one_row_a_patient():
     page = TablePage()
     page.press("Take the breast cancer")
-    assert unit_text.OF_EXAMPLE in page.captions and "569 patients" in page.everything
+    assert page_text.OF_EXAMPLE in page.captions and "569 patients" in page.everything
     page.answer(3)
-    assert unit_text.OF_EXAMPLE not in page.captions and "569 rows" in page.everything
+    assert page_text.OF_EXAMPLE not in page.captions and "569 rows" in page.everything
 
 
 @pytest.mark.parametrize("view", ["board", "analyst"])
@@ -47,7 +47,7 @@ def test_a_patient_with_eight_rows_is_told_ten_and_not_one(folder, built, view):
     page.press("Release")
     assert "of 120 rows?" in page.markdown
     page.spend()
-    document = page.state.releases[0].released.document
+    document = page.state.releases[0].result.document
     assert (document["unit"], document["rows per patient"]) == ("row", 8)
     assert document["epsilon for a patient"] == pytest.approx(EIGHT, abs=1e-4)
     assert document["parameters"]["budget"]["epsilon"] == 1
@@ -74,7 +74,7 @@ def test_each_release_keeps_the_answer_it_was_made_with(folder):
     assert page.state.pending is not None
     page.answer(4)
     assert page.state.pending is None  # the question was for another number
-    first = page.state.releases[0].released.entry.events[0].noise_multiplier
+    first = page.state.releases[0].result.entry.events[0].noise_multiplier
     cost = gaussian.epsilon_of(first / 4, 1e-6)
     assert f"up to 4, it has ε = {cost:.2f} for a patient" in page.warnings
     page.move("own.epsilon", 0.2)
@@ -82,16 +82,16 @@ def test_each_release_keeps_the_answer_it_was_made_with(folder):
     ledger = page.app.dataframe[-1].value
     assert ledger["rows per patient"].tolist() == ["1", "4"]
     assert ledger.iloc[0, -1] == "0.5" and float(ledger.iloc[1, -1]) > 4 * 0.2
-    second = page.state.releases[1].released.entry.events[0].noise_multiplier
+    second = page.state.releases[1].result.entry.events[0].noise_multiplier
     total = gaussian.epsilon_of((first**-2 + second**-2) ** -0.5 / 4, 1e-6)
     assert f"all releases so far have ε = {total:.2f} together" in page.markdown
 
 
 def test_what_evades_the_ledger_stands_at_the_limit_and_at_the_ledger():
     page = prepared()
-    assert page.captions.count(unit_text.EVADES) == 2
+    assert page.captions.count(page_text.EVADES) == 2
     page.press("Set this limit")
-    assert page.captions.count(unit_text.EVADES) == 1
+    assert page.captions.count(page_text.EVADES) == 1
 
 
 def test_the_rehearsal_counts_rows_where_a_patient_has_several(built):
@@ -99,7 +99,7 @@ def test_the_rehearsal_counts_rows_where_a_patient_has_several(built):
     page = prepared(dictionary=WIDE, rows=8, **AT_ONE)
     figure = page.figure
     budget = Budget(1.0, 1e-6, page.app.session_state["settings of the last run"]["neighbours"])
-    assert page.words()["odds"] == unit_text.odds(budget, 8, EIGHT)
+    assert page.words()["odds"] == page_text.odds(budget, 8, EIGHT)
     assert all("all 8 rows of one patient" in entry["odds"] for entry in figure["words"])
     assert f"With {ROWS} rows in 1 hospital at" in page.words()["sentence"]
     assert "rows in one place" in page.markdown

@@ -10,7 +10,8 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.tables import Column, Schema, content_key
-from pages.hospitals.your_data import price_text, synthetic_twin_panel, twin_text
+from pages.hospitals.your_data import ledger_text, release_panel, synthetic_twin_panel, twin_text
+from pages.hospitals.your_data import text as page_text
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
 from tests.pages.hospitals.your_data.table_page import (
@@ -58,9 +59,8 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     page = limited(dictionary=WIDE, **{"own.method": method} | REHEARSED[method])
     table = page.state.ready
     settings = dict(page.app.session_state["settings of the last run"])
-    twin = synthetic_twin_panel.twin_of(
-        synthetic_twin_panel.requested(table, None, settings), table.sizes, 1.0, settings
-    )
+    asked = release_panel.requested(settings, table.d, None, 1)
+    twin = synthetic_twin_panel.twin_of(asked, table.schema, table.sizes, settings)
     experiment, results = twin.experiment, Results(twin.experiment)
     # A busy machine shows the first runs alone, and their median.
     twin.results.try_cells((method, twin.epsilon, repeat) for repeat in range(experiment.repeats))
@@ -92,9 +92,9 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
         measured = results.cell(method, twin.epsilon, repeat).sin[-1]
         assert measured == pytest.approx(errors[-1], rel=1e-6, abs=1e-9)
     assert f"error {text.error(float(np.median(errors)))}" in sentence
-    released = page.state.releases[0].released
+    released = page.state.releases[0].result
     assert released.basis.shape == (5, request.k) and released.document["method"] == method
-    assert price_text.hardening(method, False) in page.markdown
+    assert page_text.hardening(method, False) in page.markdown
     assert (
         released.document["hardened"]
         == (method in private_release.HARDENED)
@@ -130,13 +130,13 @@ def test_a_paid_spectrum_is_on_the_ledger_and_shapes_the_twin(folder):
     page = limited(dictionary=WIDE, rows=8, **link)
     page.press("Pay for the spectrum")
     assert "from 0 to 0.5 of your limit 1" in page.markdown
-    question = next(box.value for box in page.app.markdown if price_text.ONCE in box.value)
+    question = next(box.value for box in page.app.markdown if ledger_text.ONCE in box.value)
     cost = gaussian.epsilon_of(gaussian.noise_multiplier(Budget(0.5, 1e-6)) / 8, 1e-6)
     assert f"ε = {cost:.2f}" in question
     page.spend()
     (entry,) = DiskLedger(folder, content_key(patients())).account().entries
     assert (entry.title, entry.rows_per_patient) == ("Eigenvalues", 8)
-    values = page.state.spectrum[1].result.eigenvalues
+    values = page.state.last("spectrum").result.eigenvalues
     ratio = values[0] / (2 * values[1:].mean())
     assert page.setting("own.ratio") == CHOICES["own.ratio"].nearest(ratio)
     assert "that you paid for" in page.markdown

@@ -11,7 +11,6 @@ from dppca_core.release import discrete_gaussian
 from pages.hospitals.your_data import (
     confirmation,
     ledger_text,
-    release_panel,
     session,
     text,
     unsaved_warning,
@@ -35,7 +34,7 @@ def test_leaving_is_asked_about_until_a_file_was_asked_for():
     assert not page.guarded["armed"]
     page.release()
     assert page.guarded["armed"] and text.UNSAVED in page.markdown
-    release_panel.mark_downloaded(page.state, page.state.releases[0])
+    page.state.releases[0].mark_downloaded()
     page.run()
     assert not page.guarded["armed"] and text.UNSAVED not in page.markdown
     page.release()
@@ -54,7 +53,7 @@ def test_downloads_are_the_same_ready_bytes_in_every_run(monkeypatch):
     for label in ("Download the loadings (CSV)", "Download all of it (JSON)", "Export it (JSON lines)"):
         assert isinstance(first[label], str), label
     assert isinstance(first["Save the dictionary"], str) and isinstance(first["Download a report"], bytes)
-    assert json.loads(first["Download all of it (JSON)"]) == page.state.releases[0].released.document
+    assert json.loads(first["Download all of it (JSON)"]) == page.state.releases[0].result.document
     html = html_report.html
     monkeypatch.setattr(html_report, "html", lambda made: pytest.fail("written again") and html(made))
     page.run()
@@ -92,7 +91,7 @@ def test_a_reloaded_tab_gets_its_releases_back_and_nobody_else_does(absent):
     assert headings(tab) == ["1 · Your table", "3 · Release"] and headings(stranger) == ["1 · Your table"]
     assert not stranger.state.releases and ledger_text.RETURNED not in stranger.notices
     assert tab.state.raw is None and tab.state.prepared is None
-    assert tab.state.releases[0].released is before.releases[0].released
+    assert tab.state.releases[0].result is before.releases[0].result
     assert ledger_text.RETURNED in tab.notices and tab.guarded["armed"]
     tab.upload()
     tab.answer()
@@ -155,7 +154,7 @@ def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(monkeypatch,
     monkeypatch.setattr(discrete_gaussian, "release", draw)
     monkeypatch.setattr(confirmation, "FIRST_WAIT_SECONDS", 0.01)
     returning = sessions.returning
-    monkeypatch.setattr(sessions, "returning", lambda who: lambda: present["former"])
+    monkeypatch.setattr(sessions, "returning", lambda who, *_: lambda: present["former"])
     former = limited()
     former.press("Release")
     former.press("Spend")
@@ -169,6 +168,6 @@ def test_a_release_that_is_being_drawn_goes_on_for_the_reloaded_tab(monkeypatch,
     assert ledger_text.STILL_DRAWN in tab.notices and tab.guarded["armed"]
     present["former"] = False  # the tab as it was before the reload
     go_on.set()
-    tab.state.releases[0].job.wait(PATIENCE_SECONDS)
+    tab.state.releases[0].wait(PATIENCE_SECONDS)
     tab.run()
-    assert tab.state.releases[0].released is not None and "Download all of it (JSON)" in downloads(tab)
+    assert tab.state.releases[0].result is not None and "Download all of it (JSON)" in downloads(tab)

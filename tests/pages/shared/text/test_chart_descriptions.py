@@ -19,7 +19,6 @@ from pages.explore.methods import text as methods_descriptions
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.hospitals.providers import gain_text
 from pages.hospitals.providers import view as joins
-from pages.hospitals.your_data import chart_descriptions as your_data_descriptions
 from pages.hospitals.your_data import charts as own_charts
 from pages.learn.papers import text as papers_descriptions
 from pages.learn.privacy import attack_text
@@ -77,27 +76,27 @@ def test_loadings_name_the_heaviest_rows_of_both_and_count_those_that_agree():
 def test_released_weights_keep_their_signs_and_names_of_any_letters():
     basis = np.array([[0.8, 0.0], [-0.6, 0.1], [0.0, 0.99]])
     drawn = own_charts.loadings(["<b>age", "chol & co", "bp"], basis, plain=True)
-    description = your_data_descriptions.weights(drawn, plain=True)
+    description = own_charts.describe_loadings(drawn, plain=True)
     assert "Direction 1: mostly <b>age 0.8, chol & co -0.6 and bp 0." in description
-    assert "Direction 2: mostly bp 0.99" in description and "Component 2" in your_data_descriptions.weights(
+    assert "Direction 2: mostly bp 0.99" in description and "Component 2" in own_charts.describe_loadings(
         drawn, plain=False
     )
     single = own_charts.loadings(["bp"], np.array([[1.0]]), plain=True)
-    assert "Direction 1: mostly bp 1.00." in your_data_descriptions.weights(single, plain=True)
+    assert "Direction 1: mostly bp 1.00." in own_charts.describe_loadings(single, plain=True)
 
 
 def test_scree_and_biplot_say_what_is_drawn():
     values = np.array([0.5, 0.25, 0.01])
     drawn = own_charts.scree(values / 2, values, None, plain=True)
-    description = your_data_descriptions.scree(drawn, plain=True)
+    description = own_charts.describe_scree(drawn, plain=True)
     assert "at the mean, 3 directions: 0.25 to 0.005; " in description
     assert "at mid-range, 3 directions: 0.5 to 0.01." in description
-    both = your_data_descriptions.scree(
+    both = own_charts.describe_scree(
         own_charts.scree(values, values, values[:1] / 2, plain=False), plain=False
     )
     assert both.startswith("Eigenvalue") and "released, 1 direction: 0.25." in both
     points, basis = np.eye(2)[[0, 1, 1]], np.array([[0.1, 0.9], [0.3, 0.1], [0.0, 0.0]])
-    description = your_data_descriptions.biplot(
+    description = own_charts.describe_biplot(
         own_charts.biplot(points, ["ill", "well", "well"], ["x", "y", "z"], basis, True)
     )
     assert "1 ill and 2 well" in description and "longest arrows: x and y." in description
