@@ -20,8 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, chdtri
-from scipy.stats import binom
+from scipy.special import bdtrc, chdtrc, chdtri
 
 from dppca_core.arrays import Array
 
@@ -157,7 +156,8 @@ def kept_rows(rows: SpikedRows, draws: Draws, leading: Array, s_hat: int) -> Kep
     scaled = weights[:, : rows.s] / np.maximum(variance, _NO_NOISE)[:, None]
     rank = np.argsort(np.argsort(-scaled, axis=1), axis=1)
     # A row stays while fewer than `room` rows of noise are heavier, given the s rows that are.
-    missing = binom.sf(s_hat - 1 - rank, others, chdtrc(k, scaled))
+    room = s_hat - 1 - rank
+    missing = np.where(room < 0, 1.0, bdtrc(np.clip(room, 0, others), others, chdtrc(k, scaled)))
     chance = 1 - missing.max(axis=1)
     missed = (missing * np.square(draws.truth[:, : rows.s]).sum(axis=2)).sum(axis=1)
     return Kept(float(chance.mean()), float(missed.mean()), float(np.median(missed)))

@@ -9,11 +9,12 @@ row r is multiplied by max(0, 1 - 2 k/st_r), after James & Stein (1961), and all
 noise alone has st near k and vanishes; one that stands out stays.
 """
 
+import math
 from functools import cache
 
 import numpy as np
 from scipy.integrate import quad
-from scipy.stats import chi2
+from scipy.special import gammaln
 
 from dppca_core.arrays import Array
 from dppca_core.numerics import linalg
@@ -22,8 +23,12 @@ from dppca_core.numerics import linalg
 @cache
 def noise_left(k: int) -> float:
     """Return the share of its noise, squared, that a row of noise alone keeps: E[(1 - 2k/x)_+^2 x]/k."""
-    kept, _ = quad(lambda x: (1 - 2 * k / x) ** 2 * x * chi2.pdf(x, k), 2 * k, np.inf)
-    return float(kept) / k
+    scale = k / 2 * math.log(2) + gammaln(k / 2)  # of the density of chi2_k
+
+    def kept(x: float) -> float:
+        return (1 - 2 * k / x) ** 2 * x * math.exp((k / 2 - 1) * math.log(x) - x / 2 - scale)
+
+    return float(quad(kept, 2 * k, np.inf)[0]) / k
 
 
 def shrunk(moment: Array, basis: Array, std: float, n: float) -> Array:

@@ -54,7 +54,7 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
     errors = np.reshape([row.error for row in rows], (-1, 3))
     energies = np.reshape([row.energy for row in rows], (-1, 3))
     guess = random_guess(settings, recipe.d, recipe.k)
-    energy_guess = subspace_metrics.random_energy(results.truth.eigenvalues, recipe.k)
+    energy_guess = subspace_metrics.random_energy(recipe.truth.eigenvalues, recipe.k)
     floor, scale = error_axis(settings, guess, np.nanmin(errors, initial=1.0))
     captured = "share of the pattern" if plain else "captured energy"
     looks = [look(row.protocol) for row in rows]

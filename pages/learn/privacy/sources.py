@@ -23,4 +23,4 @@ def page(settings: Settings) -> None:
         f"{drawn.reference}. The picture's patients are drawn at random, the others are a worst case: "
         "nobody's data."
     )
-    sources.foot(settings, lambda: (_PAPERS, attacked), attack_text.FORMULAS, sources.limits())
+    sources.foot(settings, lambda: (_PAPERS, attacked), attack_text.FORMULAS, sources.LIMITS)

@@ -36,4 +36,4 @@ _FORMULAS = r"Error: $\sqrt{k-\|\hat V^{\top}V\|_F^2}$; a random guess: $\sqrt{k
 def page(settings: Settings) -> None:
     """Show sources, seed and limits."""
     listed = "\n".join(f"- {source}" for source in SOURCES)
-    sources.foot(settings, lambda: (listed,), _FORMULAS, sources.limits())
+    sources.foot(settings, lambda: (listed,), _FORMULAS, sources.LIMITS)

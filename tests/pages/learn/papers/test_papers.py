@@ -65,7 +65,7 @@ def test_data_that_are_not_here_are_named_with_what_to_run(screen):
     except ValueError:
         pass
     page = screen(PAGE, figure="imtiaz-covertype")
-    assert "sklearn.datasets.fetch_covtype" in page.notices
+    assert "fetch_covtype" in page.notices
 
 
 def test_a_damaged_result_is_one_sentence(screen, tmp_path, monkeypatch):
