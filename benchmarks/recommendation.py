@@ -31,11 +31,6 @@ class Case:
     budget: Budget
     seed: int
 
-    @property
-    def signal(self) -> float:
-        """Return k lambda_k/tr Sigma."""
-        return self.model.k * self.model.spikes[-1] / float(self.model.eigenvalues.sum())
-
     def recommended(self) -> Recommendation:
         """Return what is recommended here."""
         return recommend(
@@ -46,7 +41,7 @@ class Case:
             budget=self.budget,
             s_hat=self.s_hat,
             providers=self.providers,
-            signal=self.signal,
+            signal=self.model.signal,
         )
 
     def error(self, name: str, runs: int, **options: object) -> float:

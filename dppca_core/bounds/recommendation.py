@@ -42,9 +42,10 @@ _ONE_MOMENT = {
     "secure aggregation": "cape",
     "untrusted server": "own_noise_sparse",  # which keeps all rows by default
 }
-_FEW, _GRID = 8, 64
+_GRID = 64
 _HIGHEST = 0.9  # of the spike: where the bulk would reach beyond it, it ends there
 _FORGOTTEN = 20.0
+_LIKELY = 0.5
 _NOTHING = 0.9  # of a guess: from there on an answer is called one
 
 
@@ -176,7 +177,8 @@ def _stacked_rounds(setting: Setting, trust: str) -> float:
     spike, bulk = _bulk(setting)
     std = stacked.noise_std(setting.budget, trust, setting.providers, n, stacked.ROUNDS)
     rows = SpikedRows(d, k, (spike,) * k, float(bulk.mean()))
-    draws = reduced_rounds.draw(rows, stacked.ROUNDS, _FEW)
+    few = reduced_rounds.affordable(reduced_rounds.FEW_DRAWS, k, stacked.ROUNDS)
+    draws = reduced_rounds.draw(rows, stacked.ROUNDS, few)
     _, basis = reduced_rounds.stacked(rows, [std] * stacked.ROUNDS, 0.0, stacked.LEFT_OUT, draws)
     private = float(np.median(reduced_rounds.squared_errors(draws, basis)))
     steps = np.arange(stacked.LEFT_OUT + 1, stacked.ROUNDS + 1)
@@ -199,8 +201,10 @@ def _reason(method: str, error: float, guess: float, chance: float) -> str:
     if error > _NOTHING * guess:
         return f"No method is predicted to do much better than a guess ({guess:.2g}); {title} errs least."
     start = f"{title} is predicted to err least, by {error:.2g} where a guess errs by {guess:.2g}: "
-    if method.startswith("two_stage"):
+    if method.startswith("two_stage") and chance >= _LIKELY:
         return f"{start}all rows that matter are found with a chance of {chance:.0%}."
+    if method.startswith("two_stage"):
+        return f"{start}most rows that matter are found, all of them seldom; more patients would help much."
     if method.startswith("stacked_rounds"):
         return (
             f"{start}its rounds need less noise than a whole moment, and no few rows can be told from noise."

@@ -56,13 +56,16 @@ def selection_factor(d: int, k: int, s: int, s_hat: int, sampled: float) -> floa
 
 @lru_cache(maxsize=1024)
 def _kept_by_rounds(rows: SpikedRows, s_hat: int, stds: tuple[float, ...], sampling: float) -> Kept:
-    draws = reduced_rounds.draw(rows, len(stds), reduced_rounds.FEW_DRAWS)
-    leading, _ = reduced_rounds.stacked(rows, stds, sampling, two_stage.left_out(len(stds)), draws)
-    kept = reduced_rounds.kept_rows(rows, draws, leading, s_hat)
+    kept = _kept_in(reduced_rounds.FEW_DRAWS, rows, s_hat, stds, sampling)
     if not _SURE < kept.chance < 1 - _SURE:
         return kept
-    draws = reduced_rounds.draw(rows, len(stds), reduced_rounds.DRAWS)
-    leading, _ = reduced_rounds.stacked(rows, stds, sampling, two_stage.left_out(len(stds)), draws)
+    return _kept_in(reduced_rounds.DRAWS, rows, s_hat, stds, sampling)
+
+
+def _kept_in(most: int, rows: SpikedRows, s_hat: int, stds: tuple[float, ...], sampling: float) -> Kept:
+    rounds = len(stds)
+    draws = reduced_rounds.draw(rows, rounds, reduced_rounds.affordable(most, len(rows.spikes), rounds))
+    leading, _ = reduced_rounds.stacked(rows, stds, sampling, two_stage.left_out(rounds), draws)
     return reduced_rounds.kept_rows(rows, draws, leading, s_hat)
 
 

@@ -27,9 +27,15 @@ from dppca_core.arrays import Array
 DRAWS = 64
 FEW_DRAWS = 16
 _TUNING_DRAWS = 32
+_COLUMNS = 20  # up to which the eigenvectors of a stack cost next to nothing
 DECLARED_ENERGY = 1 / 3  # mean |x|^2 of rows inside a public bound, .2 to .6 for Gaussian rows
 _NO_NOISE = 1e-200  # variance of rows of noise where there are none
 MOST_ROUNDS = 15  # among which the best number of rounds is sought
+
+
+def affordable(most: int, k: int, rounds: int) -> int:
+    """Return how many draws to take, at most `most`: fewer where a stack has many columns, four at least."""
+    return max(4, most * _COLUMNS // max(_COLUMNS, k * rounds))
 
 
 class SpikedRows(NamedTuple):

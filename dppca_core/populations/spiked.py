@@ -279,6 +279,11 @@ class SpikedModel:
             sizes = hospital_sizes(int(n), int(providers))
         return self.draw_pooled(n, rng, failure=failure).deal(sizes)
 
+    @property
+    def signal(self) -> float:
+        """Return k lambda_k/tr Sigma, which rules of public numbers take as declared."""
+        return self.k * self.spikes[-1] / float(self.eigenvalues.sum())
+
     def draw_pooled(
         self, n: int, rng: np.random.Generator, *, failure: float = 0.01, bound: float | None = None
     ) -> PooledDraw:

@@ -49,6 +49,8 @@ if sweep is not None:
     if panel == "frontier":
         name = controls.choose_release(settings, methods)
         panels.release(measure, name)
+if not plain:
+    st.markdown(text.recommended(experiment, epsilon))
 st.caption(text.notes(results, controls.used(settings), settings))
 st.caption(explorer_text.printed(results, epsilon, methods, plain))
 st.header("Against packages that can be installed")

@@ -8,12 +8,16 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.arrays import Array
+from dppca_core.bounds.recommendation import TRUSTS, recommend
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.methods import METHODS
-from dppca_core.records import Estimate
+from dppca_core.populations.spiked import SpikedModel
+from dppca_core.privacy import Budget
+from dppca_core.records import SIGNAL, Estimate
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.explore.methods.frontier import Corner
 from pages.explore.methods.sweeps import SweepSetting
@@ -280,6 +284,31 @@ def frontier(corners: Sequence[Corner], plain: bool) -> str:
         at = low if low == high else f"{low} to {high}"
         parts.append(f"{METHODS[name].title} at {symbol} {at} ({trust}){beside}")
     return f"Least error for its privacy, as far as drawn: {'; '.join(parts)}."
+
+
+def recommended(experiment: ExplorerExperiment, epsilon: float) -> str:
+    """Return which method the core recommends under each trust, from public numbers alone, and why."""
+    population = experiment.population
+    signal = population.signal if isinstance(population, SpikedModel) else SIGNAL
+    answers = (
+        (
+            trust,
+            recommend(
+                trust,
+                n=experiment.n,
+                d=experiment.d,
+                k=experiment.k,
+                budget=Budget(epsilon, experiment.delta, experiment.neighbours),
+                s_hat=experiment.s_hat,
+                providers=experiment.providers,
+                signal=signal,
+            ),
+        )
+        for trust in TRUSTS
+    )
+    lines = (f"- {text.TRUST_TITLES[trust]}: {answer.reason}" for trust, answer in answers)
+    declared = f"components that are declared to carry {text.percent(signal)} of the variance"
+    return "\n".join((f"Recommended under each trust, from public numbers and {declared}:", *lines))
 
 
 def off_hull(reasons: Mapping[str, str]) -> str:

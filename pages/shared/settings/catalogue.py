@@ -247,6 +247,11 @@ PRESETS: dict[str, Settings] = {
         **{"d": 1000, "n": 10**9, "k": 5, "s": 10, "s_hat": 680, "providers": 1, "epsilon": 1.0},
         **{"start": "near", "burn_in": 0},
     },
+    "Too few patients": {"n": 1000, "providers": 1, "d": 1000, "k": 5, "s": 10, "s_hat": 50},
+    "Weak signals in every feature": {
+        **{"n": 50_000, "providers": 1, "d": 200, "k": 2, "s": 200, "s_hat": 50},
+        **{"spike": 20.0, "bulk": 10.0},
+    },
     "Breast cancer, three hospitals": {"data": "breast_cancer", "providers": 3, "k": 2, "s_hat": 30},
 }
 PRESETS |= of_pages.presets()

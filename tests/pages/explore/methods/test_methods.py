@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dppca_core.bounds.recommendation import TRUSTS, recommend
 from dppca_core.experiments import Axis, Recipe, sweep
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
@@ -312,3 +313,21 @@ def test_every_method_has_words_for_what_it_needs():
     assert all(words.values())
     assert all(text._NEEDS[use] in words["dps_pca"] for use in ("s_hat", "iterations"))
     assert words["cape"] == text._TRUSTS["secure aggregation"][1]
+
+
+def test_it_recommends_what_the_core_does_under_each_trust(opened):
+    experiment, epsilon = to_experiment.from_settings(settings_of(opened))
+    shown = text.recommended(experiment, epsilon)
+    assert shown in opened.markdown
+    for trust in TRUSTS:
+        answer = recommend(
+            trust,
+            n=experiment.n,
+            d=experiment.d,
+            k=experiment.k,
+            budget=experiment.budget(epsilon),
+            s_hat=experiment.s_hat,
+            providers=experiment.providers,
+            signal=experiment.population.signal,
+        )
+        assert answer.reason in shown
