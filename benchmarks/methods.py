@@ -18,10 +18,13 @@ REPEATS = 5
 
 def main() -> None:
     print("| method | trust | guarantee | error | ms |\n|---|---|---|---:|---:|")
-    for name, method in METHODS.items():
-        options: dict[str, object] = {"s_hat": 20} if "s_hat" in method.uses else {}
+    runs = [(name, {"s_hat": 20} if "s_hat" in method.uses else {}) for name, method in METHODS.items()]
+    runs += [("dps_pca", {"s_hat": 20, "iterations": "tuned"}), ("noisy_power", {"iterations": "tuned"})]
+    runs += [(name, {"s_hat": "released"}) for name in METHODS if name.startswith("two_stage")]
+    for name, options in runs:
+        method = METHODS[name]
         if name == "oracle_pca":
-            options["support"] = tuple(np.flatnonzero(MODEL.basis.any(axis=1)))
+            options = {"support": tuple(np.flatnonzero(MODEL.basis.any(axis=1)))}
         errors, times = [], []
         for repeat in range(REPEATS):
             cohort = MODEL.draw(100_000, 5, np.random.default_rng([repeat, 1]))
@@ -33,7 +36,8 @@ def main() -> None:
             times.append(1000 * estimate.seconds)
         error, milliseconds = statistics.median(errors), statistics.median(times)
         guarantee = method.guarantee_at(3)
-        print(f"| `{name}` | {method.trust} | {guarantee} | {error:.3f} | {milliseconds:.1f} |")
+        chosen = "".join(f", {key} {value}" for key, value in options.items() if isinstance(value, str))
+        print(f"| `{name}`{chosen} | {method.trust} | {guarantee} | {error:.3f} | {milliseconds:.1f} |")
 
 
 if __name__ == "__main__":

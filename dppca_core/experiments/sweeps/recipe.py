@@ -13,7 +13,7 @@ from dppca_core.experiments.draws import Scaling
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
 from dppca_core.privacy import ACCOUNTINGS, NEIGHBOURS, AccountingKind, Budget, Neighbours
-from dppca_core.records import PROVIDER_NOISE, SCALINGS, ProviderNoise
+from dppca_core.records import PROVIDER_NOISE, RELEASED, SCALINGS, TUNED, ProviderNoise
 
 Value = float | int
 Scalar = float | int | str | bool | None
@@ -92,8 +92,9 @@ class Variant:
         label: The name of its rows and curves.
         options: Pairs of a name and a value, which take precedence over the recipe's: parameters of the
             method, `scaling` of its rows ("inside" or "unit"), `neighbours` and `accounting` of its budget,
-            `providers`, `alone` (true: the largest hospital by itself), or `known` (true: spike and variance
-            are the population's, as if public).
+            `iterations="tuned"` and the `signal` declared for it where the method has a rule,
+            `s_hat="released"` where it has a second stage, `providers`, `alone` (true: the largest hospital
+            by itself), or `known` (true: spike and variance are the population's, as if public).
 
     Raises:
         ValueError: For an unknown method or option, or an unsuitable value.
@@ -111,11 +112,18 @@ class Variant:
         allowed = {*parameters, *_OPTIONS}.difference(_NO_OPTIONS)
         if "variance" in parameters:
             allowed.add("known")
+        by_rule = set[tuple[str, Scalar]]()
+        if METHODS[self.method].tuned:
+            allowed.add("signal")
+            by_rule.add(("iterations", TUNED))
+        if "stage_one" in parameters:
+            by_rule.add(("s_hat", RELEASED))
         for name, value in self.options:
             checks.one_of(allowed, **{f"options of {self.method}": name})
             if not isinstance(value, (float, int, str, bool, type(None))):
                 raise ValueError(f"{name} of {self.method} must be a number, a word or null, got {value!r}")
-            _check(name, value, f" of {self.method}")
+            if (name, value) not in by_rule:
+                _check(name, value, f" of {self.method}")
 
 
 def variant(method: str, label: str = "", **options: Scalar) -> Variant:

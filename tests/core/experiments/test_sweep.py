@@ -203,6 +203,20 @@ def test_options_are_the_variants_own():
     assert (table.loc["printed", "noise_std"] > table.loc["dps_pca", "noise_std"]).all()
 
 
+def test_rules_stand_in_for_numbers():
+    """Tuned rounds, and rows chosen from the release, are options of a variant where a method has the rule."""
+    variants = (
+        variant("dps_pca", "tuned", iterations="tuned", signal=0.5),
+        variant("noisy_power", "power", iterations="tuned"),
+        variant("two_stage", "chosen", s_hat="released"),
+    )
+    table = sweep(Recipe(MODEL, variants, (Axis("epsilon", (5.0,)),), n=3000, s_hat=6, repeats=1))
+    assert table["sin_theta"].notna().all()
+    for method, options in (("analyze_gauss_sparse", {"s_hat": "released"}), ("cape", {"signal": 0.1})):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            variant(method, **options)
+
+
 def test_a_failing_cell_is_a_row_with_its_reason():
     table = sweep(replace(RECIPE, swept=(Axis("s_hat", (1, 6)),)))
     bad = (table["method"] == "dps_pca") & (table["s_hat"] == 1)
