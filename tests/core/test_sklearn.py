@@ -49,6 +49,8 @@ def fitted(rows=ROWS, **options):
     [
         PrivatePCA(),
         PrivatePCA(method="amin", explained_variance=0.2, neighbours="add-remove"),
+        PrivatePCA(method="two_stage", params={"s_hat": "released"}),
+        PrivatePCA(method="recommended"),
         PrivatePCA(method="analyze_gauss", accounting="zcdp", scale=2.0, bound=5.0),
     ],
     ids=lambda estimator: estimator.method,

@@ -204,7 +204,7 @@ def test_options_are_the_variants_own():
 
 
 def test_rules_stand_in_for_numbers():
-    """Tuned rounds, and rows chosen from the release, are options of a variant where a method has the rule."""
+    """Tuned rounds and rows chosen from the release are options of a variant whose method has the rule."""
     variants = (
         variant("dps_pca", "tuned", iterations="tuned", signal=0.5),
         variant("noisy_power", "power", iterations="tuned"),
