@@ -127,7 +127,7 @@ def _recommended(
     # Rows chosen from the release are about twice the square root of d, or four a component.
     kept = min(d, max(4 * k, round(2 * math.sqrt(d)))) if s_hat is None else s_hat
     matter = d if kept == d else max(k, kept // 2)
-    spikes, bulk = (signal / k,) * k, min((1 - signal) / (d - k), signal / k)
+    spikes, bulk = (signal / k,) * k, min((1 - signal) / (d - k), _HIGHEST / 2 * signal / k)
     eigenvalues = np.array([*spikes, *[bulk] * (d - k)])
     setting = Setting(d, n, k, matter, kept, providers, 1, eigenvalues, budget)
     suffix, guess = _SUFFIX[trust], random_guess(d, k)

@@ -22,6 +22,7 @@ from dppca_core.arrays import Array, Indices
 from dppca_core.numerics import linalg, row_shrinkage
 
 _STEPS = 100
+_MOST_SHARE = 0.9
 _ROUNDS = 3  # of scale and mixture in turn
 _CAUTION = 1.5
 
@@ -53,14 +54,14 @@ def mixture(block: Array) -> Mixture:
 def _fit(x: Array, k: int, scale: float) -> Mixture:
     d = len(x)
     above = x > chdtri(k, 1 / d)
-    share = max(float(above.mean()), 1 / d)
+    share = min(max(float(above.mean()), 1 / d), _MOST_SHARE)
     signal = max(float(x[above].mean()) / k - 1, 1.0) if above.any() else 1.0
     chances = np.zeros(d)
     for _ in range(_STEPS):
         odds = math.log(share / (1 - share)) - k / 2 * math.log1p(signal) + x / 2 * signal / (1 + signal)
         chances = expit(odds)
         total = float(chances.sum())
-        share = min(max(total / d, 0.5 / d), 0.9)
+        share = min(max(total / d, 0.5 / d), _MOST_SHARE)
         signal = max(float(chances @ x) / max(total, 1e-300) / k - 1, 0.01)
     return Mixture(scale, share, signal, chances)
 
