@@ -20,7 +20,7 @@ from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import eigenvalues
 from dppca_core.methods import METHODS, with_tuned_rounds
 from dppca_core.privacy import Budget, Event
-from dppca_core.records import Method
+from dppca_core.records import TUNED, Method
 
 RECOMMENDED = "recommended"
 _SHARED = {"cohort", "k", "budget", "rng"}  # keywords of every method's `fit`; the others are options
@@ -244,7 +244,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return private[answer.method], dict(answer.options)
         method = private[self.method]
         known = set(signature(method.fit).parameters) - _SHARED
-        known |= {"signal", "declared_n"} if method.tuned else set()
+        if method.tuned and options.get("iterations") == TUNED:
+            known |= {"signal", "declared_n"}
         if not set(options) <= known:
             allowed = ", ".join(sorted(known)) or "none"
             raise ValueError(f"params must be among those of {method.name} ({allowed}), got {self.params!r}")

@@ -285,5 +285,7 @@ def test_rounds_may_be_tuned():
     pca = PrivatePCA(method="dps_pca", n_components=2, bound=15.0, params=params, random_state=0).fit(rows)
     rounds = METHODS["dps_pca"].tuned(Budget(1.0, 1e-6), d=30, n=4000, k=2, s_hat=6, signal=0.5)
     assert [event.steps for event in pca.spent_] == [rounds]
+    with pytest.raises(ValueError, match="params must be among those of dps_pca"):
+        PrivatePCA(method="dps_pca", params={"signal": 0.5}).fit(rows)
     with pytest.raises(ValueError, match="declared_n must be given"):
         PrivatePCA(method="dps_pca", neighbours="add-remove", params={"iterations": "tuned"}).fit(rows)

@@ -114,8 +114,9 @@ class Variant:
             allowed.add("known")
         by_rule = set[tuple[str, Scalar]]()
         if METHODS[self.method].tuned:
-            allowed.add("signal")
             by_rule.add(("iterations", TUNED))
+            if ("iterations", TUNED) in self.options:
+                allowed.add("signal")
         if "stage_one" in parameters:
             by_rule.add(("s_hat", RELEASED))
         for name, value in self.options:

@@ -212,7 +212,12 @@ def test_rules_stand_in_for_numbers():
     )
     table = sweep(Recipe(MODEL, variants, (Axis("epsilon", (5.0,)),), n=3000, s_hat=6, repeats=1))
     assert table["sin_theta"].notna().all()
-    for method, options in (("analyze_gauss_sparse", {"s_hat": "released"}), ("cape", {"signal": 0.1})):
+    refused = (
+        ("analyze_gauss_sparse", {"s_hat": "released"}),
+        ("cape", {"iterations": "tuned"}),
+        ("dps_pca", {"signal": 0.1}),
+    )
+    for method, options in refused:
         with pytest.raises(ValueError, match=next(iter(options))):
             variant(method, **options)
 
