@@ -11,6 +11,7 @@ from dppca_core.datasets import TABLES, clipped_share
 from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
+from dppca_core.populations.gaussian_patients import stand_ins
 from pages.shared import text
 from pages.shared.settings.catalogue import Settings
 
@@ -33,6 +34,11 @@ $$
 \Big[\frac{(c\,\sigma/n\lambda_k)^2}{1-r^2}+\frac{\lambda_k b}{n(\lambda_k-b)^2}\Big]
 $$
 """
+_STAND_INS = (
+    " Methods that scale each patient to length 1 read a sample of patients, corrected to stand for all. "
+    "Beside all patients drawn one by one, their squared error agrees within 8 % at d = 100. From d = 400 up "
+    "this is known to 20 % only."
+)
 LIMITS = (
     "Privacy is per patient, at the accounting shown; noise here is seeded and drawn in floating point: a "
     "study tool, not a hardened release."
@@ -125,11 +131,13 @@ def how_measured(results: Results, runs: str = "") -> str:
     if runs:
         draws = ", and its own draw of patients"
     method = METHODS[TRACED]
+    scaled = any(METHODS[name].scaling == "unit" for name in results.names)
     return (
         f"**Simulation**, {how_often}{draws}; {method.title} is {method.reference}, Algorithm 1, on the "
         "population of its section 5: k equal spikes on s rows, the other eigenvalues uniform. Second "
         "moments are drawn from their exact (Wishart) law, so n costs nothing. Rows are divided by a "
         f"public bound that all {experiment.n:,} patients respect with probability "
         f"{1 - experiment.failure:g}. Truth is the population's."
+        + (_STAND_INS if scaled and experiment.n > stand_ins(experiment.d) else "")
         + ("" if runs else f" Methods other than {method.title} are repeated less often from d = 500 up.")
     )
