@@ -31,11 +31,11 @@ def test_it_is_a_method_of_that_trust_with_options_that_it_takes(trust, s_hat):
 
 
 def test_own_noise_is_predicted_to_cost_more_than_one_place():
-    one, nobody = (
+    central, nobody = (
         recommend(trust, n=50_000, d=200, k=3, budget=BUDGET, s_hat=20, providers=20)
         for trust in ("central", "untrusted server")
     )
-    assert nobody.error > one.error
+    assert nobody.error > central.error
 
 
 def test_a_guess_is_called_one():

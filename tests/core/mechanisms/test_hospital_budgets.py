@@ -37,8 +37,8 @@ def test_weights_by_precision_are_never_worse_than_those_by_size(seed, sealed):
     best = at(hospital_budgets.weights(z, sizes, sampling, sealed))
     assert best <= at(sizes / sizes.sum()) * (1 + 1e-9)
     start = hospital_budgets.weights(z, sizes, sampling, sealed) * np.linspace(0.9, 1.1, len(z))
-    found = minimize(lambda w: math.log(at(np.abs(w) / np.abs(w).sum())), start, method="Nelder-Mead")
-    assert best <= math.exp(found.fun) * (1 + 1e-6)
+    minimum = minimize(lambda w: math.log(at(np.abs(w) / np.abs(w).sum())), start, method="Nelder-Mead")
+    assert best <= math.exp(minimum.fun) * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -122,11 +122,11 @@ def test_equal_hospitals_with_one_budget_are_as_ever(name):
     rng = np.random.default_rng(1)
     scale = np.r_[6.0, 5.0, np.ones(10)]
     cohort = Cohort.from_rows([rng.standard_normal((500, 12)) * scale for _ in range(3)], 25.0)
-    one, three = (
+    single, several = (
         METHODS[name].fit(cohort, k=2, budget=budget, rng=np.random.default_rng(0)).basis
         for budget in (Budget(1.0, 1e-5), (Budget(1.0, 1e-5),) * 3)
     )
-    assert sin_theta(one, three) < 1e-6
+    assert sin_theta(single, several) < 1e-6
 
 
 def test_what_cannot_be_is_refused():

@@ -54,12 +54,12 @@ def test_tuned_rounds_are_a_number_that_is_known_beforehand():
     model = SpikedModel(d=60, k=2, s=6, seed=0)
     method, cohort = METHODS["dps_pca"], model.draw(5000, 3, np.random.default_rng(0))
     rounds = method.tuned(BUDGET, d=60, n=5000, k=2, providers=3, s_hat=12)
-    one, two = (
+    by_rule, by_number = (
         method.fit(cohort, k=2, budget=BUDGET, rng=np.random.default_rng(1), s_hat=12, iterations=each)
         for each in ("tuned", rounds)
     )
-    np.testing.assert_array_equal(one.basis, two.basis)
-    assert one.spent == two.spent == method.spends(BUDGET, d=60, k=2, iterations=rounds)
+    np.testing.assert_array_equal(by_rule.basis, by_number.basis)
+    assert by_rule.spent == by_number.spent == method.spends(BUDGET, d=60, k=2, iterations=rounds)
     declared = method.tuned(BUDGET, d=60, n=5000, k=2, providers=3, s_hat=12, signal=0.5)
     again = method.fit(
         cohort, k=2, budget=BUDGET, rng=np.random.default_rng(1), s_hat=12, iterations="tuned", signal=0.5
