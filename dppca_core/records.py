@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -140,6 +141,11 @@ class Method:
         checks.one_of(GUARANTEES, guarantee=self.guarantee)
         checks.one_of(SCALINGS, scaling=self.scaling)
         checks.one_of(POOLS, pools=self.pools)
+
+    @property
+    def chooses_rows(self) -> bool:
+        """True if the method has a second stage, whose rows it can choose from what stage 1 released."""
+        return "stage_one" in signature(self.fit).parameters
 
     @property
     def private(self) -> bool:

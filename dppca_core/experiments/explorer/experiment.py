@@ -16,9 +16,10 @@ from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
 from dppca_core.experiments.draws import Scaling
+from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel, hospital_sizes
 from dppca_core.privacy import AccountingKind, Budget, Neighbours
-from dppca_core.records import ProviderNoise, Setting
+from dppca_core.records import RELEASED, ProviderNoise, Setting
 
 TRACED = "dps_pca"  # the method whose iterates are kept; the front page is about it
 # The ten preferred numbers a decade (ISO 3, R10, rounded) from 0.01 to 10: evenly spaced on a log axis.
@@ -52,6 +53,7 @@ class ExplorerExperiment:
         rank: R of DPdisPCA; None leaves its default.
         clip: The length to which rows are clipped, in root mean square lengths; None divides rows by a bound
             that none exceeds.
+        choose_rows: Whether two-stage methods choose their number of rows from what they release.
     """
 
     population: SpikedModel | str
@@ -74,6 +76,7 @@ class ExplorerExperiment:
     method: str = TRACED
     rank: int | None = None
     clip: float | None = None
+    choose_rows: bool = False
 
     @property
     def d(self) -> int:
@@ -101,10 +104,14 @@ class ExplorerExperiment:
 
     def options(self, name: str) -> dict[str, Any]:
         """Return the parameters that the method uses, with this experiment's values."""
-        options = draws.method_options(name, self, self.population)
+        options = draws.method_options(name, self, self.population) | self.rows_rule(name)
         if name == "dpdis_pca" and self.rank is not None:
             options["rank"] = self.rank
         return options
+
+    def rows_rule(self, name: str) -> dict[str, str]:
+        """Return the option of a two-stage method that chooses rows from the release, where it shall."""
+        return {"s_hat": RELEASED} if self.choose_rows and METHODS[name].chooses_rows else {}
 
     def setting(self, epsilon: float, eigenvalues: Array, **changed: Any) -> Setting:
         """Return the point at which bounds are evaluated, with the scaled rows' eigenvalues, (d,) descending.

@@ -117,7 +117,7 @@ class Variant:
             by_rule.add(("iterations", TUNED))
             if ("iterations", TUNED) in self.options:
                 allowed.add("signal")
-        if "stage_one" in parameters:
+        if METHODS[self.method].chooses_rows:
             by_rule.add(("s_hat", RELEASED))
         for name, value in self.options:
             checks.one_of(allowed, **{f"options of {self.method}": name})

@@ -43,7 +43,7 @@ class Family:
 def around(key: str, here: Value) -> tuple[Value, ...]:
     """Return options of a control spread around the one it is set to, which is among them."""
     choice, count = CHOICES[key], 6 if key == "iterations" else 5
-    ratios = [_RATIOS[key] ** step for step in range(1, len(choice.options))]
+    ratios = [_RATIOS[key] ** step for step in range(1, len(choice.numbers))]
     below = sorted({low for ratio in ratios if (low := choice.nearest(here / ratio)) < here}, reverse=True)
     above = sorted({high for ratio in ratios if (high := choice.nearest(here * ratio)) > here})
     lower = below[: max(count // 2, count - 1 - len(above))]
@@ -55,7 +55,7 @@ def family(settings: Settings) -> Family:
     settings = settings | {"start": "random"}
     method, key = METHODS[settings["traced"]], settings["family"]
     fixed = settings["data"] in TABLES and key in catalogue.FIXED_BY_TABLE
-    if fixed or key not in method.uses:
+    if fixed or key not in method.uses or isinstance(settings[key], str):
         key = "epsilon"
     conflicts = {v: catalogue.conflict(settings | {key: v}) for v in around(key, settings[key])}
     values = tuple(value for value, conflict in conflicts.items() if conflict is None)

@@ -192,6 +192,8 @@ def notes(family: Family, settings: Settings) -> list[str]:
         table = settings["data"] in TABLES and settings["family"] in FIXED_BY_TABLE
         method = METHODS[settings["traced"]].title
         reason = "is fixed by the table" if table else f"makes no difference to “{method}”"
+        if isinstance(settings[settings["family"]], str):
+            reason = "is not a number here"
         sentences.append(f"{asked} {reason}: shown over {shown.lower()} instead.")
     reasons: dict[str, list[str]] = {}
     for value, conflict in family.left_out.items():

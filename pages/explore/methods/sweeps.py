@@ -64,6 +64,8 @@ def _limits(experiment: ExplorerExperiment, key: str) -> tuple[Value, Value, str
     k, d, n, s_hat = experiment.k, experiment.d, experiment.n, experiment.s_hat
     s, providers = _sparsity(experiment), experiment.providers
     kept = f"ŝ = {s_hat}"
+    if experiment.choose_rows:
+        s_hat, kept = d, "a free ŝ"
     limits: dict[str, tuple[Value, Value, str]] = {
         "d": (max(s, s_hat, k + 1), max(d, 400), f"s = {s} and {kept}"),
         "k": (1, min(s, s_hat, d) - 1, f"s = {s} and {kept}" if s < d else kept),

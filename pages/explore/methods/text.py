@@ -299,7 +299,7 @@ def recommended(experiment: ExplorerExperiment, epsilon: float) -> str:
                 d=experiment.d,
                 k=experiment.k,
                 budget=Budget(epsilon, experiment.delta, experiment.neighbours),
-                s_hat=experiment.s_hat,
+                s_hat=None if experiment.choose_rows else experiment.s_hat,
                 providers=experiment.providers,
                 signal=signal,
             ),

@@ -8,6 +8,7 @@ from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.populations import clinical
 from pages.shared.charts.metric_axis import error_title, factor, random_guess
+from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
 _SHARED = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "provider_noise")
@@ -21,7 +22,7 @@ def recipe(settings: Settings) -> SiteRecipe:
         method=settings["sites.method"],
         share=settings["sites.share"],
         differences=clinical.DIFFERENCES if differ == "all" else (differ,),
-        s_hat=min(max(settings["s_hat"], blank.k), blank.d),
+        s_hat=min(max(catalogue.rows_kept(settings), blank.k), blank.d),
         **{name: settings[name] for name in (*_SHARED, "repeats", "seed")},
     )
 

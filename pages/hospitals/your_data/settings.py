@@ -21,7 +21,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         same = shared[key]
         names = (label or same.label, plain or same.plain)
         link = f"own.{same.parameter}"
-        return Choice(f"own.{key}", *names, same.options, default, help=help or same.help, link_name=link)
+        return Choice(f"own.{key}", *names, same.numbers, default, help=help or same.help, link_name=link)
 
     return [
         Choice("own.encoding", "Text encoding", "Text encoding", tuple(encodings), "utf-8", encodings),

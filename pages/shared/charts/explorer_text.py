@@ -131,6 +131,12 @@ def _notes(results: Results, epsilon: float, plain: bool) -> str:
             if 2 * times > len(cells) and note not in text.GUARANTEES.values()
         ]
     sentences += [f"{METHODS[name].title} is left out: {reason}." for name, reason in results.skipped.items()]
+    if results.experiment.choose_rows:
+        things = "measurements" if plain else "rows"
+        sentences.append(
+            f"Two-stage methods choose from their own release how many {things} to keep; "
+            f"all other methods keep all {results.experiment.d:,}."
+        )
     return " ".join(sentences)
 
 

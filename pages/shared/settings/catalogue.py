@@ -8,6 +8,7 @@ from typing import Any
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.records import RELEASED
 from pages.shared import text
 from pages.shared.settings import of_pages
 from pages.shared.settings.setting import Choice, Value
@@ -60,7 +61,12 @@ CHOICES: dict[str, Choice] = {
         Choice("d", "Features d", "Measurements per patient", _FEATURES, 200),
         Choice("k", "Components k", "Directions to find", tuple(range(1, 21)), 3),
         Choice("s", "Rows that matter s", "Measurements that matter", _ROWS, 10),
-        Choice("s_hat", "Rows kept ŝ", "Measurements kept", _ROWS, 20, link_name="shat"),
+        Choice(
+            *("s_hat", "Rows kept ŝ", "Measurements kept"),
+            *((RELEASED, *_ROWS), 20, {RELEASED: "chosen from the release"}),
+            help="At the left end, two-stage methods choose it from what they release, and others keep all.",
+            link_name="shat",
+        ),
         _among(
             *("largest_share", "Largest hospital's share", "Largest hospital's share"),
             {0.0: "equal", **{i / 10: f"{i * 10} %" for i in range(1, 10)}},
@@ -137,6 +143,13 @@ def to_link(settings: Settings) -> dict[str, str]:
     }
 
 
+def rows_kept(settings: Settings) -> int:
+    """Return the rows that methods keep: all of them, where only two stages choose them."""
+    table = TABLES.get(settings["data"])
+    kept: int = (table.d if table else settings["d"]) if settings["s_hat"] == RELEASED else settings["s_hat"]
+    return kept
+
+
 FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
 
 
@@ -186,12 +199,12 @@ def conflict(settings: Settings) -> str | None:
 
 def _most(key: str, limit: float) -> Value:
     """Return the largest option of a control that is at most `limit`."""
-    return max(option for option in CHOICES[key].options if option <= limit)
+    return max(option for option in CHOICES[key].numbers if option <= limit)
 
 
 def _least(key: str, limit: float) -> Value | None:
     """Return the smallest option of a control that is at least `limit`, if there is one."""
-    return min((option for option in CHOICES[key].options if option >= limit), default=None)
+    return min((option for option in CHOICES[key].numbers if option >= limit), default=None)
 
 
 def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str, str]]:
@@ -216,9 +229,10 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
     name, top = ("d", d) if table else ("s", now["s"])
     if now["k"] >= top:
         set_to("k", _most("k", top - 1), f"it must stay below {name} = {top}")
-    if now["s_hat"] > d:
+    chosen = now["s_hat"] == RELEASED
+    if not chosen and now["s_hat"] > d:
         set_to("s_hat", _most("s_hat", d), f"it cannot exceed d = {d}")
-    if now["s_hat"] <= now["k"]:
+    if not chosen and now["s_hat"] <= now["k"]:
         set_to("s_hat", _least("s_hat", now["k"] + 1), f"it must stay above k = {now['k']}")
     if now["providers"] > n and table is None and moved == "providers":
         set_to("n", _least("n", now["providers"]), f"there are {now['providers']} hospitals")

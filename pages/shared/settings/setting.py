@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pages.shared.text import number
 
@@ -45,6 +46,11 @@ class Choice:
     def numeric(self) -> bool:
         return not isinstance(self.default, (str, bool))
 
+    @property
+    def numbers(self) -> tuple[Any, ...]:
+        """Return the options that are numbers: a slider may have a word as one of its ends."""
+        return tuple(option for option in self.options if not isinstance(option, str))
+
     def text(self, value: Value) -> str:
         """Return an option's text on the control and in a link."""
         if self.words is not None and value in self.words:
@@ -59,9 +65,9 @@ class Choice:
 
     def nearest(self, value: float) -> Value:
         """Return the option nearest to a number, by ratio where all options are positive."""
-        if value > 0 and min(self.options) > 0:
-            return min(self.options, key=lambda option: abs(math.log(option) - math.log(value)))
-        return min(self.options, key=lambda option: abs(option - value))
+        if value > 0 and min(self.numbers) > 0:
+            return min(self.numbers, key=lambda option: abs(math.log(option) - math.log(value)))
+        return min(self.numbers, key=lambda option: abs(option - value))
 
     def name(self, plain: bool) -> str:
         """Return the control's name on screen."""

@@ -80,6 +80,6 @@ def _why_fixed(key: str, now: Settings, panel: Panel) -> str | None:
     if panel.unused is not None:
         return panel.unused(now).get(key)
     table = TABLES.get(now["data"])
-    if key == "burn_in" and now["s_hat"] >= (table.d if table else now["d"]):
+    if key == "burn_in" and catalogue.rows_kept(now) >= (table.d if table else now["d"]):
         return "nothing is thresholded"
     return panel.decided.get(key)

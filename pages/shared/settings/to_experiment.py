@@ -7,6 +7,8 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments import Axis, Recipe, variant
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.populations.spiked import SpikedModel
+from dppca_core.records import RELEASED
+from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
 _RUNS = (
@@ -29,7 +31,9 @@ def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
         failure=0.5 if settings["scaling"] == "largest" else 0.01,
         energy=settings["metric"] == "energy",
         start_error=START_ERROR if settings["start"] == "near" else None,
-        **{name: settings[name] for name in ("k", "delta", "repeats", *_RUNS)},
+        **{name: settings[name] for name in ("k", "delta", "repeats", *_RUNS)}
+        | {"s_hat": catalogue.rows_kept(settings)},
+        choose_rows=settings["s_hat"] == RELEASED,
     )
     return experiment, settings["epsilon"]
 
@@ -41,4 +45,7 @@ def recipe(
     same = (*_RUNS, "failure", "population", "delta", "repeats")
     fields = {name: getattr(experiment, name) for name in same}
     fields |= {"epsilon": epsilon, "n": None if experiment.table else experiment.n}
-    return Recipe(methods=tuple(variant(name) for name in methods), swept=(along,), **fields | changed)
+    if experiment.choose_rows:
+        fields["s_hat"] = None
+    variants = tuple(variant(name, **experiment.rows_rule(name)) for name in methods)
+    return Recipe(methods=variants, swept=(along,), **fields | changed)

@@ -145,7 +145,7 @@ def test_only_methods_that_keep_their_iterates_are_offered():
 
 
 def test_values_are_options_in_order_around_the_setting():
-    options = {key: catalogue.CHOICES[key].options for key in convergence_settings.FAMILIES}
+    options = {key: catalogue.CHOICES[key].numbers for key in convergence_settings.FAMILIES}
     values = {(key, here): curves.around(key, here) for key in options for here in options[key]}
     assert [at for at, v in values.items() if at[1] not in v or not set(v) <= set(options[at[0]])] == []
     assert [at for at, v in values.items() if list(v) != sorted(set(v)) or len(v) < 5] == []

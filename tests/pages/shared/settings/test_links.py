@@ -2,12 +2,15 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dppca_core.experiments import Axis
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
+from pages.explore.convergence import curves
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES
 from tests.pages.visited import allowed
@@ -108,7 +111,19 @@ def test_settings_are_called_as_the_core_calls_them():
         "failure",
         "energy",
     }
-    assert fields - {"start_error", "method", "rank", "clip"} <= CHOICES.keys()
+    assert fields - {"start_error", "method", "rank", "clip", "choose_rows"} <= CHOICES.keys()
+
+
+def test_rows_chosen_from_the_release_reach_two_stages_and_leave_others_all_rows():
+    opened, sentences = catalogue.open_link({"shat": "released", "d": "50", "k": "4", "family": "shat"})
+    assert sentences == [] and catalogue.to_link(opened)["shat"] == "released"
+    experiment, epsilon = to_experiment.from_settings(opened)
+    assert experiment.options("two_stage")["s_hat"] == "released"
+    assert experiment.options("dps_pca")["s_hat"] == experiment.setting(epsilon, np.ones(50)).s_hat == 50
+    recipe = to_experiment.recipe(experiment, 1.0, ["two_stage", "dps_pca"], Axis("d", (40, 50)))
+    assert [dict(method.options) for method in recipe.methods] == [{"s_hat": "released"}, {}]
+    assert recipe.s_hat is None
+    assert curves.family(opened).key == "epsilon"  # a word has no values around it
 
 
 @pytest.mark.parametrize("name", catalogue.PRESETS)
