@@ -64,7 +64,7 @@ def main() -> None:
         measure.row("  its first round", 1e3 * np.array([record.rounds[0].seconds]), floor, np.array([once])),
     ]
     measure.show(f"DPS-PCA at d = {D:,}, k = {K}, three hospitals", rows)
-    payload = wire.most_bytes(exchange_of(PLAN).reply)
+    payload = wire.most_bytes(exchange_of(PLAN).reply_to(1))
     sent = {
         "as a message": max(a.wire_bytes for a in record.rounds[0].answers.values()),
         "in all": (after[0] - before[0]) / ROUNDS,

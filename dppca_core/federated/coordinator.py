@@ -13,7 +13,6 @@ from dppca_core.federated import protocol
 from dppca_core.federated.exchange import ALL, ServerState
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
-from dppca_core.federated.power_rounds import PowerRounds
 from dppca_core.federated.record import Record, RecordedAnswer, Round, closing_line, opening_line, round_line
 from dppca_core.numerics import block_power
 
@@ -46,7 +45,7 @@ def public_start(plan: Plan, rng: np.random.Generator) -> Array | None:
 
     It reads no patients: no secret.
     """
-    iterates = isinstance(protocol.exchange_of(plan), PowerRounds)
+    iterates = protocol.exchange_of(plan).iterates
     return block_power.random_start(plan.d, plan.k, rng) if iterates else None
 
 

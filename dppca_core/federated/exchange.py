@@ -17,13 +17,24 @@ ALL = -1  # the key of an answer that is the sum of all hospitals'
 SPREAD = 50.0  # standard deviations of noise that an honest answer stays within
 
 
+class NoisyMean(NamedTuple):
+    """Hold the mean of a round over all patients, and the std of the noise in each of its entries."""
+
+    mean: Array
+    std: float
+
+
 @dataclass(frozen=True, eq=False)
 class ServerState:
-    """Hold where the server stands: rounds that are over, Q, and all Q(t) so far, at the end the result."""
+    """Hold where the server stands: rounds that are over, Q, and all Q(t) so far, at the end the result.
+
+    received: means of all rounds, for a method that combines them.
+    """
 
     rounds: int = 0
     current: SparseBasis | None = None
     iterates: tuple[Array, ...] = ()
+    received: tuple[NoisyMean, ...] = ()
 
 
 class RoundNoise(NamedTuple):
@@ -52,11 +63,12 @@ class Exchange(ABC):
     the plan says nothing, or None. Raises ValueError for other options.
 
     `summed`: the server sees the sum of all hospitals' answers and nothing else (secure aggregation).
-    `reply`: what an answer holds.
+    `iterates`: it begins at a public basis. `reply`: what an answer holds.
     """
 
     rounds = 1
     summed = False
+    iterates = False
     reply: Shapes
 
     def __init__(self, plan: Plan, **defaults: Any) -> None:
@@ -66,10 +78,13 @@ class Exchange(ABC):
                 raise ValueError(f"{plan.method} has no option {name!r}, only {', '.join(defaults)}")
             defaults[name] = defaults[name] if value is None else value
 
-    @property
     @abstractmethod
-    def spends(self) -> tuple[Event, ...]:
-        """Return what one round costs each hospital's patients."""
+    def spends(self, number: int) -> tuple[Event, ...]:
+        """Return what this round costs each hospital's patients."""
+
+    def reply_to(self, number: int) -> Shapes:
+        """Return what an answer holds in this round."""
+        return self.reply
 
     def open(self, start: Array | None) -> ServerState:
         """Return the state before the first round. `start`: (d, k) orthonormal, for a method that has one."""
@@ -79,14 +94,16 @@ class Exchange(ABC):
         """Return what the server asks in its next round."""
         return {}
 
-    def check_question(self, arrays: Arrays) -> None:
-        """Raise ValueError for a question that a hospital must not answer."""
+    def check_question(self, number: int, arrays: Arrays) -> None:
+        """Raise ValueError for a question that a hospital must not answer in this round."""
         if arrays:
             raise ValueError(f"asked with {', '.join(sorted(arrays))} where nothing is asked")
 
     @abstractmethod
-    def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
-        """Return a hospital's answer."""
+    def answer(
+        self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
+    ) -> Arrays:
+        """Return a hospital's answer in this round."""
 
     @abstractmethod
     def check_reply(self, hospital: int, arrays: Arrays) -> None:

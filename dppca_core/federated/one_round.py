@@ -44,11 +44,12 @@ class CompressedMoments(Exchange):
         shape = (plan.d * (plan.d + 1) // 2,) if whole else (plan.d, rank)
         self.reply = {"moment" if whole else "directions": shape}
 
-    @property
-    def spends(self) -> tuple[Event, ...]:
+    def spends(self, number: int) -> tuple[Event, ...]:
         return dpdis_pca.spends(self.plan.budget)
 
-    def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
+    def answer(
+        self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
+    ) -> Arrays:
         form = (self.settings[name] for name in ("rank", "decomposition", "noise"))
         sent = dpdis_pca.message(provider, self.plan.budget, noise.rng, *form)
         return {"moment": packed(sent)} if "moment" in self.reply else {"directions": sent}
@@ -82,13 +83,14 @@ class AveragedProjectors(Exchange):
         shape = (plan.d * (plan.d + 1) // 2,) if whole else (plan.d, plan.k)
         self.reply = {"projector" if whole else "basis": shape, "worth": (3,)}
 
-    @property
-    def spends(self) -> tuple[Event, ...]:
+    def spends(self, number: int) -> tuple[Event, ...]:
         return federated_projector.spends(
             self.plan.budget, spike=self.settings["spike"], variance=self.settings["variance"]
         )
 
-    def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
+    def answer(
+        self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
+    ) -> Arrays:
         sent = federated_projector.message(
             provider, self.plan.k, self.plan.budget, noise.rng, **self.settings
         )

@@ -26,6 +26,8 @@ from dppca_core.records import PROVIDER_NOISE
 class PowerRounds(Exchange):
     """Exchange noisy products. Options: iterations, s_hat, burn_in, provider_noise, as for `dps_pca.fit`."""
 
+    iterates = True
+
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, iterations=10, s_hat=plan.d, burn_in=2, provider_noise="independent")
         checks.whole(1, block_power.MOST_STEPS, iterations=self.settings["iterations"])
@@ -36,8 +38,7 @@ class PowerRounds(Exchange):
         self.summed = self.provider_noise == "secure-aggregation"
         self.reply = {"weighted product" if self.summed else "product": (plan.d, plan.k)}
 
-    @property
-    def spends(self) -> tuple[Event, ...]:
+    def spends(self, number: int) -> tuple[Event, ...]:
         """Return one Gaussian release; the rounds together are `dps_pca.spends`."""
         (whole,) = dps_pca.spends(self.plan.budget, k=self.plan.k, iterations=self.rounds)
         assert isinstance(whole, Release)
@@ -61,7 +62,7 @@ class PowerRounds(Exchange):
         rows = np.arange(self.plan.d) if state.current.rows is None else state.current.rows
         return {"block": state.current.block, "rows": rows.astype(np.int64)}
 
-    def check_question(self, arrays: Arrays) -> None:
+    def check_question(self, number: int, arrays: Arrays) -> None:
         d, k = self.plan.d, self.plan.k
         if set(arrays) != {"block", "rows"}:
             raise ValueError(f"asked with {', '.join(sorted(arrays)) or 'nothing'} instead of block, rows")
@@ -85,7 +86,9 @@ class PowerRounds(Exchange):
             most = 1 + SPREAD * self.noise_std(hospital)
         check_magnitude(arrays, most)
 
-    def answer(self, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise) -> Arrays:
+    def answer(
+        self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
+    ) -> Arrays:
         block, rows = arrays["block"], arrays["rows"]
         rng = noise.shared if self.provider_noise == "shared" else noise.rng
         if rng is None:

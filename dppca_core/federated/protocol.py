@@ -23,12 +23,15 @@ from dppca_core.federated.message import Message
 from dppca_core.federated.one_round import AveragedProjectors, CompressedMoments
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.power_rounds import PowerRounds
+from dppca_core.federated.two_stages import SealedTwoStages, TwoStages
 from dppca_core.privacy import Budget, Event
 
 EXCHANGES: dict[str, type[Exchange]] = {
     "dps_pca": PowerRounds,
     "dpdis_pca": CompressedMoments,
     "federated_projector": AveragedProjectors,
+    "two_stage_own_noise": TwoStages,
+    "two_stage_sealed": SealedTwoStages,
 }
 
 
@@ -136,18 +139,19 @@ def provider_step(state: ProviderState, question: Message) -> tuple[ProviderStat
         expected = min(len(state.sent) + 1, exchange.rounds)
         raise ValueError(f"{me} was asked for round {number}, its next is {expected} of {exchange.rounds}")
     try:
-        exchange.check_question(question.arrays)
+        exchange.check_question(number, question.arrays)
     except ValueError as reason:
         raise ValueError(f"{me} was {reason}") from None
     limit = state.allowed
-    spent = {**state.spent, (plan.run, number): exchange.spends}
+    spent = {**state.spent, (plan.run, number): exchange.spends(number)}
     epsilon = closed_form.epsilon_of((event for events in spent.values() for event in events), limit.delta)
     if not numerical.within(epsilon, limit.epsilon):
         raise LimitError(
             f"{me} has a limit that does not allow round {number}",
             f"ε = {epsilon:.4g} with round {number}, the limit is {limit.epsilon:.4g} at δ = {limit.delta:g}",
         )
-    arrays = exchange.answer(state.hospital, state.provider, question.arrays, state.noise.for_round(number))
+    noise = state.noise.for_round(number)
+    arrays = exchange.answer(number, state.hospital, state.provider, question.arrays, noise)
     answer = Message(plan.run, number, arrays)
     sent = {**state.sent, number: SentMessage(question.digest, answer)}
     return replace(state, spent=spent, sent=sent), answer
@@ -166,7 +170,7 @@ def question(plan: Plan, state: ServerState) -> Message:
 def check_answer(plan: Plan, number: int, hospital: int, answer: Message) -> None:
     """Raise ValueError, as the end of a sentence about its sender, for an answer that must not be used."""
     exchange = exchange_of(plan)
-    message.check(answer, plan.run, number, exchange.reply)
+    message.check(answer, plan.run, number, exchange.reply_to(number))
     exchange.check_reply(hospital, answer.arrays)
 
 

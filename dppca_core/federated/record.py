@@ -168,7 +168,7 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
     if plain["round"] != number or number > exchange.rounds:
         raise ValueError(f"round must be {min(number, exchange.rounds)}, got {plain['round']!r}")
     question = Message(plan.run, number, _arrays(plain["question"]))
-    exchange.check_question(question.arrays)
+    exchange.check_question(number, question.arrays)
     known = {str(i): i for i in (*range(plan.hospitals), *([ALL] if exchange.summed else []))}
     answers = {}
     for hospital, given in _object(plain["answers"]).items():

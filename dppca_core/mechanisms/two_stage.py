@@ -171,6 +171,18 @@ def release(
     )
 
 
+def answer(block: Array, rows: Indices, d: int, k: int, std: float | None, n: float) -> Array:
+    """Return the directions that stage 2's noisy moment gives, (d, k), zero outside J: post-processing.
+
+    std: of its off-diagonal entries, for the shrinking of rows; None leaves them as they are. n: patients,
+    infinite where their number is protected.
+    """
+    basis = linalg.top_eigenspace(block, k)
+    if std is not None:
+        basis = row_shrinkage.shrunk(block, basis, std, n)
+    return linalg.scatter_rows(basis, rows, d)
+
+
 def _signal_part(last: Array, fitted: row_selection.Mixture) -> float:
     """Return k lambda_k/tr Sigma from the last round: its mean is E(chi_k)/k U sqrt(lambda/tr Sigma)."""
     k = last.shape[1]
@@ -252,11 +264,8 @@ def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
         released = release(
             cohort, noise, begin, rng, s_hat=kept, stage_one=stage_one, scaling=scaling, n=known_n
         )
-        basis = linalg.top_eigenspace(released.block, k)
         off_diagonal = noise.block_std / math.sqrt(2)
-        if shrink:
-            basis = row_shrinkage.shrunk(released.block, basis, off_diagonal, known_n)
-        full = linalg.scatter_rows(basis, released.rows, d)
+        full = answer(released.block, released.rows, d, k, off_diagonal if shrink else None, known_n)
         sent = d * k * rounds if stage_one == "rounds" else d * (d + 1) // 2
         return Estimate(
             full,

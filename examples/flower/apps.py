@@ -158,12 +158,12 @@ def ask_over(grid: Grid, plan: Plan) -> Ask:
     while not nodes.keys() >= set(names) and time.monotonic() < until:
         nodes |= {node.name: node.node_id for node in grid.get_nodes()}
         time.sleep(POLL_SECONDS)
-    payload = wire.most_bytes(exchange_of(plan).reply)
 
     def ask(
         question: message.Message, hospitals: Sequence[int], wait: float
     ) -> Mapping[int, RecordedAnswer | str]:
         begun = time.perf_counter()
+        payload = wire.most_bytes(exchange_of(plan).reply_to(question.round))
         there = [hospital for hospital in hospitals if names[hospital] in nodes]
         answers: dict[int, RecordedAnswer | str] = dict.fromkeys(
             set(hospitals) - set(there), "is not connected"

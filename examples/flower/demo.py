@@ -33,6 +33,7 @@ from examples.flower.processes import Federation
 SIZES = (190, 190, 189)
 NAMES = ("Hospital 1", "Hospital 2", "Hospital 3")
 ROUNDS = 4
+S_HAT = 20
 K = 2
 SEED = 0
 DELTA = 1e-3
@@ -41,7 +42,7 @@ POLL_SECONDS = 0.1
 
 
 def plans(epsilon: float) -> list[Plan]:
-    """Return DPS-PCA in four rounds, then the two methods of one round."""
+    """Return DPS-PCA in four rounds, the two methods of one round, and two stages."""
     first = Plan(
         run="breast-cancer",
         method="dps_pca",
@@ -56,13 +57,24 @@ def plans(epsilon: float) -> list[Plan]:
         first,
         replace(first, run="breast-cancer-moments", method="dpdis_pca", options=()),
         replace(first, run="breast-cancer-projectors", method="federated_projector", options=()),
+        replace(
+            first,
+            run="breast-cancer-stages",
+            method="two_stage_own_noise",
+            options=(("iterations", ROUNDS), ("s_hat", S_HAT)),
+        ),
     ]
 
 
 def total_epsilon(agreed: Sequence[Plan]) -> float:
     """Return the epsilon of all runs together, at their delta."""
     exchanges = [exchange_of(plan) for plan in agreed]
-    events = (event for exchange in exchanges for _ in range(exchange.rounds) for event in exchange.spends)
+    events = (
+        event
+        for exchange in exchanges
+        for number in range(1, exchange.rounds + 1)
+        for event in exchange.spends(number)
+    )
     return closed_form.epsilon_of(events, agreed[0].budget.delta)
 
 
@@ -101,7 +113,7 @@ def report(plan: Plan, record: Record, up: float, down: float) -> str:
         return f"{title}: {record.ended}"
     cohort = datasets.cohort(demo_hospitals.TABLE, SIZES, SEED)
     distance = subspace_metrics.sin_theta(linalg.top_eigenspace(cohort.pooled.dense(), K), record.basis)
-    numbers = wire.most_bytes(exchange_of(plan).reply)
+    numbers = max(wire.most_bytes(exchange_of(plan).reply_to(done.number)) for done in record.rounds)
     sent = max(
         answer.wire_bytes for finished_round in record.rounds for answer in finished_round.answers.values()
     )
@@ -111,14 +123,14 @@ def report(plan: Plan, record: Record, up: float, down: float) -> str:
             f"{title}: {rounds} round{'s' if rounds > 1 else ''} of {took:.1f} s",
             f"  distance to the directions without privacy {distance:.3f}"
             f" (guessing {subspace_metrics.random_guess(plan.d, K):.3f})",
-            f"  a hospital sends per round {numbers:,} bytes of numbers, {sent:,} as a message,"
+            f"  a hospital sends per round {numbers:,} bytes of numbers at most, {sent:,} as a message,"
             f" {up / rounds:,.0f} with all that Flower and TLS add; {down / rounds:,.0f} come back",
         ]
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all three; the exit code."""
+    """Run all plans; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m examples.flower.demo", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--epsilon", type=float, default=8.0, help="of each run (default 8)")

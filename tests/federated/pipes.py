@@ -66,10 +66,11 @@ class Pipes:
             given = (question, self.how.get((i, question.round), ""), answers[i])
             threading.Thread(target=self.hospitals[i].ask, args=given, daemon=True).start()
         begun = time.perf_counter()
-        return {i: self._read(i, answers[i], begun, wait) for i in asked}
+        payload = wire.most_bytes(exchange_of(self.plan).reply_to(question.round))
+        return {i: self._read(i, answers[i], payload, begun, wait) for i in asked}
 
     def _read(
-        self, i: int, answer: "queue.Queue[tuple[dict, bytes]]", begun: float, wait: float
+        self, i: int, answer: "queue.Queue[tuple[dict, bytes]]", payload: int, begun: float, wait: float
     ) -> RecordedAnswer | str:
         try:
             header, data = answer.get(timeout=max(0.0, begun + wait - time.perf_counter()))
@@ -81,7 +82,6 @@ class Pipes:
         if "refused" in header:
             return f"did not answer: {header['refused']}"
         try:
-            payload = wire.most_bytes(exchange_of(self.plan).reply)
             return RecordedAnswer(wire.decode(data, payload), len(data), time.perf_counter() - begun)
         except ValueError as reason:
             return str(reason)

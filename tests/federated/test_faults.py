@@ -117,6 +117,39 @@ def test_a_resumed_run_neither_pays_nor_draws_again(folder, hospitals, how, paid
         assert closed_form.epsilon_of(spent, demo.DELTA) == pytest.approx(plan.budget.epsilon, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("how", "paid"),
+    [
+        ("dies before it pays", ROUNDS),
+        ("dies when it has stored", ROUNDS),
+        ("dies when it has paid", ROUNDS + 1),
+    ],
+)
+def test_a_hospital_killed_between_the_stages_neither_pays_nor_draws_again(folder, hospitals, how, paid):
+    """True noise. The rows named once stay named: another server's are refused."""
+    stages = replace(FIRST, method="two_stage_own_noise", options=(("iterations", ROUNDS), ("s_hat", 10)))
+    plan = replace(stages, run=f"{how} between stages".replace(" ", "-"))
+    demo_hospitals.write_plan(folder, plan)
+    last = ROUNDS + 1
+    first = coordinator.run(plan, Pipes(plan, hospitals, {(2, last): how}), start=START)
+    assert first.ended == f"The run ended in round {last}: Hospital 3 went away."
+    assert [line["round"] for line in ledger(folder, 2, plan)] == list(range(1, paid + 1))
+
+    second = coordinator.run(plan, Pipes(plan, hospitals, {}), start=None, earlier=first)
+    assert second.ended == "" and second.basis is not None
+    sent = [done.rounds[-1].answers[0].message.arrays["moment"] for done in (first, second)]
+    np.testing.assert_array_equal(*sent)
+    for hospital in range(3):
+        lines = ledger(folder, hospital, plan)
+        assert [line["round"] for line in lines] == list(range(1, last + 1))
+        spent = [Release(**event) for line in lines for event in line["events"]]
+        assert closed_form.epsilon_of(spent, demo.DELTA) == pytest.approx(plan.budget.epsilon, rel=1e-6)
+    asked = second.rounds[-1].question
+    others = np.setdiff1d(np.arange(plan.d), asked.arrays["rows"])[:10]
+    answers = Pipes(plan, hospitals, {})(replace(asked, arrays={"rows": others}), range(3), 20.0)
+    assert all("has answered round 4 already, to another question" in answer for answer in answers.values())
+
+
 def test_a_hospital_that_lost_its_disk_would_draw_again(folder, hospitals):
     """So that equal answers in the test above say something."""
     plan = agreed(folder, "forgetful")

@@ -22,7 +22,7 @@ from examples.flower import demo, demo_hospitals
 from examples.flower.processes import SHIPPED, Federation
 
 ROUNDS = 2
-POWER, MOMENTS, _ = demo.plans(4.0)
+POWER, MOMENTS, *_ = demo.plans(4.0)
 SEEDED = replace(POWER, run="seeded", options=(("burn_in", 1), ("iterations", ROUNDS), ("s_hat", 8)))
 WITH_NAN = replace(POWER, run="with-nan", options=(("iterations", 1),))
 CRASHED = replace(SEEDED, run="crashed")

@@ -104,7 +104,7 @@ def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transc
     hidden = []
     for done in record.rounds:
         question = done.question.arrays
-        parts = {i: exchange.answer(i, site, question, silent) for i, site in enumerate(cohort)}
+        parts = {i: exchange.answer(done.number, i, site, question, silent) for i, site in enumerate(cohort)}
         if exchange.summed:
             parts[ALL] = {name: np.sum([part[name] for part in parts.values()], axis=0) for name in parts[0]}
         hidden.append(parts)

@@ -1,0 +1,157 @@
+"""Two stages between hospitals: T noisy rounds name the rows that matter, then their moment is released.
+
+Rounds 1 to T. Down: Q, (d, k). Up: the mean of v q^T with noise, (d, k) (`mechanisms.normalised_product`).
+Round T + 1. Down: the s_hat rows J, ascending. Up: the noisy moment of the patients restricted to J and
+scaled to length 1 again, as its upper triangle, s_hat (s_hat + 1)/2 numbers.
+
+Every hospital's copy of the plan fixes s_hat, T and the shares of the budget. It answers each round once, so
+that J is named once, after all rounds; another J, or one of another size, gets no answer.
+
+A server that lies. J and Q are the server's words. Each release has the same sensitivity whatever they are,
+so a server that names other rows learns no more about any patient than the plan allows. It harms the answer:
+rows that carry nothing give directions of noise. Whoever has the record can compute J from the rounds.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.arrays import Array, Provider
+from dppca_core.cohort import Cohort
+from dppca_core.federated.exchange import (
+    ALL,
+    SPREAD,
+    Exchange,
+    NoisyMean,
+    RoundNoise,
+    ServerState,
+    check_magnitude,
+)
+from dppca_core.federated.message import Arrays, Shapes
+from dppca_core.federated.one_round import packed, unpacked
+from dppca_core.federated.plan import Plan
+from dppca_core.mechanisms import normalised_product, symmetric_gaussian, two_stage
+from dppca_core.numerics import linalg, stacked_rounds
+from dppca_core.privacy import Event
+from dppca_core.records import SIGNAL
+
+
+class TwoStages(Exchange):
+    """Exchange both stages, each hospital with noise of its own.
+
+    Options: s_hat, iterations, share, signal, as for `two_stage_own_noise.fit`. The sizes in the plan are
+    public, so that rules may use them under add or remove too.
+    """
+
+    iterates = True
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan, s_hat=plan.d, iterations=two_stage.ROUNDS, share=None, signal=SIGNAL)
+        self.kept = self.settings["s_hat"]
+        checks.whole(plan.k, plan.d, s_hat=self.kept)
+        trust = "secure aggregation" if self.summed else "untrusted server"
+        factor = normalised_product.noise_factor(trust, plan.hospitals)
+        self._together = self._noise(factor, sum(plan.sizes), self.settings["share"])
+        self.stacked = self.settings["iterations"]
+        self.rounds = self.stacked + 1
+
+    def _noise(self, factor: float, n: int, share: float | None) -> two_stage.StageNoise:
+        named = {name: self.settings[name] for name in ("signal", "iterations")}
+        return two_stage.stage_noise(self.plan.budget, factor, d=self.plan.d, n=n, share=share, **named)
+
+    def reply_to(self, number: int) -> Shapes:
+        weighted = "weighted " if self.summed else ""
+        if number < self.rounds:
+            return {f"{weighted}product": (self.plan.d, self.plan.k)}
+        return {f"{weighted}moment": (self.kept * (self.kept + 1) // 2,)}
+
+    def spends(self, number: int) -> tuple[Event, ...]:
+        """Return this round's part of `two_stage.spends`, at the share that the plan fixes."""
+        share, iterations = self._together.share, self.stacked
+        events = two_stage.spends(self.plan.budget, share=share, iterations=iterations)
+        return (events[number - 1],)
+
+    def noise_std(self, number: int, hospital: int) -> float:
+        """Return the std of the noise in each entry of a hospital's mean, on the diagonal of a moment."""
+        factor = self.plan.hospitals**-0.5 if self.summed else 1.0
+        noise = self._noise(factor, self.plan.sizes[hospital], self._together.share)
+        return noise.round_stds[number - 1] if number < self.rounds else noise.block_std
+
+    def open(self, start: Array | None) -> ServerState:
+        if start is None:
+            raise ValueError("start must be given: the iteration begins at a basis that all hospitals see")
+        checks.orthonormal(self.plan.d, self.plan.k, start=start)
+        return ServerState(iterates=(start,))
+
+    def question(self, state: ServerState) -> Arrays:
+        if state.rounds < self.stacked:
+            return {"block": state.iterates[-1]}
+        return {"rows": linalg.largest_rows(self._leading(state.received), self.kept).astype(np.int64)}
+
+    def check_question(self, number: int, arrays: Arrays) -> None:
+        expected = "block" if number < self.rounds else "rows"
+        if set(arrays) != {expected}:
+            raise ValueError(f"asked with {', '.join(sorted(arrays)) or 'nothing'} instead of {expected}")
+        array = arrays[expected]
+        if number < self.rounds:
+            try:
+                checks.orthonormal(self.plan.d, self.plan.k, block=array)
+            except ValueError as reason:
+                raise ValueError(f"asked with a block that a hospital must not answer: {reason}") from None
+        elif array.dtype != np.int64 or array.shape != (self.kept,):
+            shape = f"{array.dtype} of shape {array.shape}"
+            raise ValueError(f"asked for rows as {shape}, where the plan says {self.kept} rows")
+        elif not (array[0] >= 0 and array[-1] < self.plan.d and (np.diff(array) > 0).all()):
+            raise ValueError(f"asked for rows that are not ascending within {self.plan.d}")
+
+    def answer(
+        self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
+    ) -> Arrays:
+        std = self.noise_std(number, hospital)
+        if number < self.rounds:
+            own_patients = Cohort((provider,), provider.moment)
+            sent = normalised_product.release(own_patients, arrays["block"], std, noise.rng)
+        else:
+            restricted = provider.moment.restricted_unit(arrays["rows"])
+            sent = packed(symmetric_gaussian.with_noise(restricted, std, "isotropic", noise.rng))
+        (name,) = self.reply_to(number)
+        return {name: sent * provider.n if self.summed else sent}
+
+    def check_reply(self, hospital: int, arrays: Arrays) -> None:
+        number = 1 if next(iter(arrays)).endswith("product") else self.rounds
+        if hospital == ALL:
+            sizes = enumerate(self.plan.sizes)
+            most = sum(n * (1 + SPREAD * self.noise_std(number, i)) for i, n in sizes)
+        else:
+            most = 1 + SPREAD * self.noise_std(number, hospital)
+        check_magnitude(arrays, most)
+
+    def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
+        number, d, k = state.rounds + 1, self.plan.d, self.plan.k
+        (name,) = self.reply_to(number)
+        together = range(self.plan.hospitals) if self.summed else sorted(answers)
+        n = sum(self.plan.sizes_of(together))
+        weights = {ALL: 1.0 / n} if self.summed else {i: self.plan.sizes[i] / n for i in together}
+        mean = np.zeros(self.reply_to(number)[name])
+        for hospital in sorted(answers):  # a fixed order makes sums equal to the bit
+            mean += answers[hospital][name] * weights[hospital]
+        std = math.hypot(*(self.plan.sizes[i] / n * self.noise_std(number, i) for i in together))
+        received = (*state.received, NoisyMean(mean, std))
+        if number < self.rounds:
+            basis = linalg.orthonormalise(self._leading(received))
+        else:
+            rows = self.question(state)["rows"]
+            basis = two_stage.answer(unpacked(mean, self.kept), rows, d, k, std / math.sqrt(2), n)
+        return ServerState(number, iterates=(*state.iterates, basis), received=received)
+
+    def _leading(self, received: Sequence[NoisyMean]) -> Array:
+        means, stds = zip(*received, strict=True)
+        return stacked_rounds.leading(means, stds, two_stage.left_out(self.stacked))
+
+
+class SealedTwoStages(TwoStages):
+    """Exchange both stages by sealed sums: all hospitals together add the noise of one curator."""
+
+    summed = True
