@@ -46,19 +46,27 @@ PROTOCOLS: dict[str, Protocol] = {
     for protocol in (
         Protocol("pca", "pca", "none", "everything"),
         Protocol("sparse_pca", "sparse_pca", "none", "everything"),
+        Protocol("sparse_pca_shrunk", "sparse_pca_shrunk", "none", "everything"),
         Protocol("analyze_gauss", "analyze_gauss", "central", "everything"),
         Protocol("analyze_gauss_sparse", "analyze_gauss_sparse", "central", "everything"),
+        Protocol("two_stage", "two_stage", "central", "everything"),
         Protocol("cape", "cape", "secure aggregation", "sum"),
+        Protocol("sealed_sparse", "sealed_sparse", "secure aggregation", "sum"),
+        Protocol("two_stage_sealed", "two_stage_sealed", "secure aggregation", "sum"),
         Protocol("dps_pca secure", "dps_pca", "secure aggregation", "sum", noise="secure-aggregation"),
         Protocol("full", "dpdis_pca", "untrusted server", "messages", full=True),
         Protocol("dpdis_pca", "dpdis_pca", "untrusted server", "messages"),
         Protocol("federated_projector", "federated_projector", "untrusted server", "messages"),
+        Protocol("own_noise_sparse", "own_noise_sparse", "untrusted server", "messages"),
+        Protocol("two_stage_own_noise", "two_stage_own_noise", "untrusted server", "messages"),
         Protocol("dps_pca", "dps_pca", "untrusted server", "messages", noise="independent"),
         Protocol("dps_pca shared", "dps_pca", "one message", "differences", noise="shared"),
         Protocol("alone", "analyze_gauss", "alone", "nothing", alone=True),
         Protocol("alone sparse", "analyze_gauss_sparse", "alone", "nothing", alone=True),
+        Protocol("alone two_stage", "two_stage", "alone", "nothing", alone=True),
         Protocol("alone open", "pca", "alone, none", "nothing", alone=True),
         Protocol("alone open sparse", "sparse_pca", "alone, none", "nothing", alone=True),
+        Protocol("alone open shrunk", "sparse_pca_shrunk", "alone, none", "nothing", alone=True),
     )
 }
 # Whom a hospital has to trust, from everybody to nobody.
@@ -68,11 +76,19 @@ TRUSTS = tuple(dict.fromkeys(protocol.trust for protocol in PROTOCOLS.values()))
 class Traffic(NamedTuple):
     """Hold the bytes of one hospital: sent in each round, and received in all rounds with the result."""
 
-    up: int
-    rounds: int
+    sent: tuple[int, ...]
     received: int
+
+    @property
+    def rounds(self) -> int:
+        return len(self.sent)
+
+    @property
+    def up(self) -> int:
+        """Return the bytes sent in a round, the largest."""
+        return max(self.sent, default=0)
 
     @property
     def total(self) -> int:
         """Return the bytes of both directions, all rounds, and the result."""
-        return self.rounds * self.up + self.received
+        return sum(self.sent) + self.received

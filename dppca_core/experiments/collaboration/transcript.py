@@ -6,6 +6,7 @@ comes from the same step with a generator that returns zeros.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,6 +25,7 @@ from dppca_core.federated.plan import Plan
 from dppca_core.federated.power_rounds import PowerRounds
 from dppca_core.federated.protocol import Noise
 from dppca_core.federated.record import Record
+from dppca_core.federated.two_stages import TwoStages
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import subspace_metrics
 
@@ -40,7 +42,7 @@ def refused(setting: CollaborationSetting, chosen: Protocol) -> str | None:
     if setting.too_large:
         return setting.too_large
     sent = setting.traffic(chosen)
-    size = sent.up * sent.rounds * len(setting.sizes)
+    size = sum(sent.sent) * len(setting.sizes)
     if size > _MESSAGE_BYTES:
         return f"the messages of all {len(setting.sizes)} hospitals take {size / 1e9:.1f} GB"
     seconds = setting.seconds(chosen, with_moments=True)
@@ -52,8 +54,8 @@ def refused(setting: CollaborationSetting, chosen: Protocol) -> str | None:
 def kept_bytes(setting: CollaborationSetting, chosen: Protocol) -> int:
     """Return the bytes of a transcript: all messages with and without noise, and every round's basis."""
     sent = setting.traffic(chosen)
-    each_round = len(setting.sizes) * 2 * sent.up + 8 * setting.d * (2 * setting.k + setting.rank)
-    return sent.rounds * each_round + _FIXED_BYTES
+    bases = 8 * setting.d * (2 * setting.k + setting.rank)
+    return len(setting.sizes) * 2 * sum(sent.sent) + sent.rounds * bases + _FIXED_BYTES
 
 
 def passing_bytes(setting: CollaborationSetting) -> int:
@@ -132,22 +134,37 @@ def _bases(record: Record) -> list[Array | None]:
 
 
 def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
-    """Return the content of a message as one matrix: H (d, k) as a mean, or a symmetric (d, d).
+    """Return the content of a message as one matrix: H (d, k) as a mean, or a symmetric one.
 
-    Compressed directions P are returned as P P^T, which does not depend on their signs.
+    That has d rows, or those of stage 2. Compressed directions P are returned as P P^T, which does not depend
+    on their signs.
     """
     (name,) = arrays.keys() - {"worth"}
     values = arrays[name]
-    if name == "weighted product":
+    if name.startswith("weighted "):
         values = values / (sum(plan.sizes) if hospital == ALL else plan.sizes[hospital])
     if name in ("directions", "basis"):
         values = values @ values.T
-    return one_round.unpacked(values, plan.d) if name in ("moment", "projector") else values
+    packed = name.endswith(("moment", "projector"))
+    return one_round.unpacked(values, _side(len(values))) if packed else values
 
 
-def noise_std(plan: Plan, hospital: int) -> float | None:
-    """Return the std of each entry of the noise in `matrix` of a DPS-PCA message; None for other methods."""
+def _side(numbers: int) -> int:
+    """Return the side of a symmetric matrix with so many numbers in its upper triangle."""
+    return (math.isqrt(8 * numbers + 1) - 1) // 2
+
+
+def noise_std(plan: Plan, number: int, hospital: int) -> float | None:
+    """Return the std of the noise in the entries of `matrix` in this round; of a moment off its diagonal.
+
+    None for methods whose own steps follow the noise.
+    """
     exchange = protocol.exchange_of(plan)
+    if isinstance(exchange, TwoStages):
+        hospitals = range(plan.hospitals) if hospital == ALL else (hospital,)
+        whole = sum(plan.sizes_of(hospitals))
+        std = math.hypot(*(plan.sizes[i] / whole * exchange.noise_std(number, i) for i in hospitals))
+        return std / math.sqrt(2) if number == exchange.rounds else std
     if not isinstance(exchange, PowerRounds):
         return None
     if hospital == ALL:

@@ -39,24 +39,28 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str
     """
     plain = settings["view"] == "board"
     pairs = [MessagePair(shown, done.number, hospital) for done in shown.record.rounds]
-    matrices = [matrix for pair in pairs for matrix in (pair.received, pair.exact) if matrix is not None]
+    known = [(p, matrix) for p in pairs for matrix in (p.received, p.exact) if matrix is not None]
+    matrices = [matrix for _, matrix in known]
     # The rows of the largest norm in the last message, without noise where that is known.
     norms = np.linalg.norm(matrices[-1], axis=1) if matrices else np.zeros(0)
-    rows = np.sort(np.argsort(-norms, kind="stable")[:MOST_ROWS])
+    heaviest = np.sort(np.argsort(-norms, kind="stable")[:MOST_ROWS])
+    rows = known[-1][0].features[heaviest] if known else heaviest
 
-    def cut(matrix: Array) -> Array:
-        return matrix[np.ix_(rows, rows)] if matrix.shape[0] == matrix.shape[1] else matrix[rows]
+    def cut(pair: MessagePair, matrix: Array) -> Array:
+        at = np.searchsorted(pair.features, rows)
+        return matrix[np.ix_(at, at)] if matrix.shape[0] == matrix.shape[1] else matrix[at]
 
-    peak = max((float(np.abs(cut(matrix)).max()) for matrix in matrices), default=1.0)
-
-    def cells(matrix: Array | None) -> Trace:
+    def cells(pair: MessagePair, matrix: Array | None) -> Trace:
         if matrix is None:
             return {"z": []}
-        return {"z": [rounded(row) for row in cut(matrix)], "text": signs(cut(matrix), peak)}
+        # Messages of one stage have one scale.
+        alike = (cut(p, other) for p, other in known if len(p.features) == len(pair.features))
+        peak, part = max(float(np.abs(other).max()) for other in alike), cut(pair, matrix)
+        return {"z": [rounded(row) for row in part], "text": signs(part, peak), "zmin": -peak, "zmax": peak}
 
     unit = "measurement" if plain else "row"
     labels = [names[row] if row < len(names) else f"{unit} {row + 1}" for row in rows]
-    heat = {"type": "heatmap", "y": labels, "colorscale": style.DIVERGING, "zmin": -peak, "zmax": peak}
+    heat = {"type": "heatmap", "y": labels, "colorscale": style.DIVERGING}
     heat |= {"texttemplate": "%{text}", "showscale": False, "hovertemplate": "%{y}: %{z:.3g}<extra></extra>"}
     received = heat | {"xaxis": "x2", "yaxis": "y2", "name": "received"}
     legend = [
@@ -65,17 +69,20 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str
     ]
     if shown.transcript is None:
         data, reach = [received], None
-        frames = [{0: cells(pair.received)} for pair in pairs]
+        frames = [{0: cells(pair, pair.received)} for pair in pairs]
     else:
         reach = 1.05 * max(map(_largest, matrices))
-        std = transcript.noise_std(shown.record.plan, hospital)
-        data = _band(std, reach) if std is not None else []
+        stds = [transcript.noise_std(shown.record.plan, p.number, hospital) for p in pairs]
+        bands = [_band(std, reach) for std in stds if std is not None]
+        data = list(bands[0]) if bands else []
         data.append(line(1, "no noise", style.GUESS, "dot", x=[-reach, reach], y=[-reach, reach]))
-        moving = [(_points(p.exact, p.received), cells(p.received), cells(p.exact)) for p in pairs]
+        moving = [(_points(p.exact, p.received), cells(p, p.received), cells(p, p.exact)) for p in pairs]
         frames = [dict(enumerate(patches, len(data))) for patches in moving]
+        for frame, lines in zip(frames, bands, strict=False):
+            frame |= {i: {"y": edge["y"]} for i, edge in enumerate(lines)}
         dots = _dots(1, _RECEIVED, "received %{y:.3g}<br>without noise %{x:.3g}")
         data += [dots, received, heat | {"xaxis": "x3", "yaxis": "y3", "name": "without noise"}]
-        if std is not None:
+        if bands:
             name, shade = "8 of 10 entries, by the noise that is told", style.faded(_RECEIVED, 0.3)
             legend.insert(0, (name, shade, "solid", "band"))
         legend.insert(0, ("no noise: received as it is", style.GUESS, "dot", "line"))

@@ -5,6 +5,7 @@ import numpy as np
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.transcript import Difference
 from dppca_core.federated.exchange import ALL
+from pages.hospitals.providers.run_text import stage
 from pages.hospitals.providers.runs import MessagePair, ShownRun
 from pages.shared import text
 from pages.shared.settings.catalogue import Settings
@@ -25,13 +26,13 @@ def message(pair: MessagePair, settings: Settings) -> dict[str, object]:
         sentence = f"{shown.name(hospital)} sent no message that could be used."
         return {"at": at, "sentence": sentence, "tiles": [["–", ""]] * 4}
     if hospital == ALL:
-        sender = f"All that the server sees, the sum of all messages, in round {number}"
+        sender = f"All that the server sees, the sum of all messages, in {stage(shown, number)}round {number}"
     else:
-        sender = f"What the server sees of {shown.name(hospital)} in round {number}"
+        sender = f"What the server sees of {shown.name(hospital)} in {stage(shown, number)}round {number}"
     rows, columns = pair.received.shape
     shape = f"{rows:,} × {columns:,} numbers"
     size, count = text.size(done.answers[hospital].message.payload), [f"{pair.received.size:,}", shape]
-    std = transcript.noise_std(shown.record.plan, hospital)
+    std = transcript.noise_std(shown.record.plan, number, hospital)
     noise = signal = above = ratio = ["–", "not known here"]
     if pair.exact is None:
         end = f"{shape}. What it hides stayed in the hospital: no record of a real run holds it."

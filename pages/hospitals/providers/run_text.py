@@ -59,10 +59,13 @@ def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> d
         weight = [text.size(message), f"answers after {text.duration(done.seconds)}"]
     else:
         hospitals = text.count(shown.record.plan.hospitals, "hospital", "hospitals")
-        sentence = (
-            f"Round {number} of {whole}: the server sends its present directions to the {hospitals}, "
-            f"{asked} each. They are {'random to begin with' if number == 1 else 'made of earlier answers'}."
-        )
+        rows = shown.chosen_rows(number)
+        sentence = f"Round {number} of {whole}: the server "
+        if rows is not None:
+            sentence += f"names the {len(rows)} rows that stood out most to the {hospitals}, {asked} each."
+        else:
+            made = "random to begin with" if number == 1 else "made of earlier answers"
+            sentence += f"sends its present directions to the {hospitals}, {asked} each. They are {made}."
     if not shown.over_network:
         weight = [text.size(travelled(shown, number, answering)), "both ways"]
     return {
@@ -70,7 +73,7 @@ def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> d
         "sentence": sentence,
         "tiles": [
             [error, f"after {number} of {whole}" if answering else "before this round"],
-            [asked, "the rows that are kept, and which" if done.question.payload else "nothing is asked"],
+            [asked, _asked(done)],
             sent,
             weight,
         ],
@@ -78,8 +81,23 @@ def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> d
     }
 
 
+def stage(shown: ShownRun, number: int) -> str:
+    """Name the stage that a round belongs to, before its number; empty for methods without stages."""
+    if shown.chosen_rows(len(shown.record.rounds)) is None:
+        return ""
+    return "stage 1, " if shown.chosen_rows(number) is None else "stage 2, "
+
+
+def _asked(done: Round) -> str:
+    names = set(done.question.arrays)
+    if not names:
+        return "nothing is asked"
+    asked = {"block": "the present directions", "rows": "which rows to release"}
+    return asked[names.pop()] if len(names) == 1 else "the rows that are kept, and which"
+
+
 def _answered(shown: ShownRun, done: Round, error: str) -> str:
-    begin = f"Round {done.number} of {len(shown.record.rounds)}: "
+    begin = f"{stage(shown, done.number)}round {done.number} of {len(shown.record.rounds)}: ".capitalize()
     if not done.answers:
         return f"{begin}no hospital's answer could be used."
     count, sent = shown.record.plan.hospitals, text.size(answer_bytes(done))

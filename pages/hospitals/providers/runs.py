@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import draws
@@ -14,6 +16,7 @@ from dppca_core.experiments.draws import PUBLIC
 from dppca_core.federated import protocol, record
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.record import Record
+from dppca_core.federated.two_stages import TwoStages
 from pages.shared import text
 
 STORED = Path(__file__).resolve().parents[3] / "data" / "runs"
@@ -42,6 +45,12 @@ class ShownRun:
     def summed(self) -> bool:
         """Say whether the server sees nothing but the sum of all messages."""
         return protocol.exchange_of(self.record.plan).summed
+
+    def chosen_rows(self, number: int) -> Array | None:
+        """Return the rows J that two stages release in this round, their last; None in all other rounds."""
+        exchange, done = protocol.exchange_of(self.record.plan), self.record.rounds[number - 1]
+        second = isinstance(exchange, TwoStages) and number == exchange.rounds
+        return done.question.arrays["rows"] if second else None
 
     @property
     def shared(self) -> bool:
@@ -121,3 +130,6 @@ class MessagePair:
         self.received = answer and transcript.matrix(answer.message.arrays, plan, hospital)
         known = shown.transcript
         self.exact = known and transcript.matrix(known.hidden[number - 1][hospital], plan, hospital)
+        chosen = shown.chosen_rows(number)
+        # The features that the matrix's rows stand for.
+        self.features = np.arange(plan.d) if chosen is None else chosen

@@ -312,7 +312,7 @@ def measure_joined(settings: Mapping[str, Any], protocols: Collection[str] = OFF
         best_alone(setting, IN_HOUSE),
         best_alone(setting, PROTECTED),
         spread(setting, OPEN),
-        {protocol: each.up * each.rounds for protocol, each in traffic.items()},
+        {protocol: sum(each.sent) for protocol, each in traffic.items()},
         NUMBER * max(setting.sizes) * setting.d,
     )
 

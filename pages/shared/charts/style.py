@@ -45,11 +45,11 @@ LOOKS: dict[str, Look] = {
     "two_stage": Look("#C2407E", "star-diamond", "solid"),
     "two_stage_sealed": Look("#C2407E", "star-diamond-open", "dash"),
     "two_stage_own_noise": Look("#C2407E", "diamond-wide", "longdash"),
-    "stacked_rounds": Look("#8C6D1F", "square", "solid"),
-    "stacked_rounds_sealed": Look("#8C6D1F", "square-open", "dash"),
-    "stacked_rounds_own_noise": Look("#8C6D1F", "diamond-open", "longdash"),
+    "stacked_rounds": Look("#8C6D1F", "hexagram", "solid"),
+    "stacked_rounds_sealed": Look("#8C6D1F", "hexagram-open", "dash"),
+    "stacked_rounds_own_noise": Look("#8C6D1F", "hexagon2-open", "longdash"),
     "sealed_sparse": Look("#009E73", "triangle-right-open", "dot"),
-    "own_noise_sparse": Look("#009E73", "triangle-left-open", "longdash"),
+    "own_noise_sparse": Look("#009E73", "triangle-down-open", "longdash"),
 }
 _SPARE = Look("#8C6D1F", "star-triangle-up", "longdash")
 

@@ -24,8 +24,12 @@ JOIN_WAYS = {
     "federated_projector": "Averaged projectors",
     "dps_pca": "DPS-PCA, own noise",
     "dps_pca shared": "DPS-PCA, shared noise",
+    "two_stage_sealed": "Two stages, secure sums",
+    "two_stage_own_noise": "Two stages, own noise",
     "alone open": "PCA",
     "alone open sparse": "Sparse PCA",
+    "sparse_pca_shrunk": "Sparse PCA that shrinks",
+    "alone open shrunk": "Sparse PCA that shrinks",
 }
 
 # Headings of the protocols by whom the hospitals trust.

@@ -35,14 +35,16 @@ def test_bytes_of_a_run_are_those_of_the_table(key):
     """Beside the result, d k numbers, which the table counts and the server keeps."""
     setting = small_setting()
     sent, run = setting.traffic(PROTOCOLS[key]), simulate(setting, key)
-    for done in run.record.rounds:
-        assert {answer.message.payload for answer in done.answers.values()} == {sent.up}
+    for done, size in zip(run.record.rounds, sent.sent, strict=True):
+        assert {answer.message.payload for answer in done.answers.values()} == {size}
     asked = sum(done.question.payload for done in run.record.rounds)
-    assert (len(run.record.rounds), asked + 8 * D * K) == (sent.rounds, sent.received)
+    assert asked + 8 * D * K == sent.received
     assert set(run.record.rounds[0].answers) == ({ALL} if PROTOCOLS[key].sees == "sum" else {0, 1, 2})
 
 
-@pytest.mark.parametrize("key", [key for key in CARRIED if key != "federated_projector"])
+@pytest.mark.parametrize(
+    "key", [key for key in CARRIED if key != "federated_projector" and "two_stage" not in key]
+)
 def test_without_noise_nothing_is_hidden_and_the_run_is_pca_of_all(key):
     setting = small_setting(budget=Budget(1e9, 0.5), rank=D, s_hat=D, iterations=40)
     run = simulate(setting, key)
@@ -67,12 +69,12 @@ def test_the_noise_has_the_stated_std(key):
             - matrix(hidden[hospital], run.record.plan, hospital)
             for done, hidden in zip(run.record.rounds, run.hidden, strict=True)
         ]
-        ratio = np.std(rest) / noise_std(run.record.plan, hospital)
+        ratio = np.std(rest) / noise_std(run.record.plan, 1, hospital)
         assert abs(ratio - 1) < 5 / math.sqrt(2 * np.size(rest)) < math.sqrt(2) - 1
     exact = setting.cohort(0)[1].moment.dense() @ run.record.start
     hidden = matrix(run.hidden[0][1], run.record.plan, 1)
     np.testing.assert_allclose(hidden, exact, rtol=1e-10, atol=1e-14)
-    assert noise_std(run.record.plan, 0) < noise_std(run.record.plan, 2)
+    assert noise_std(run.record.plan, 1, 0) < noise_std(run.record.plan, 1, 2)
 
 
 def test_two_messages_undo_shared_noise_exactly_and_independent_noise_not_at_all():
@@ -90,6 +92,26 @@ def test_two_messages_undo_shared_noise_exactly_and_independent_noise_not_at_all
     np.testing.assert_allclose(
         difference(shared, 1, 0, 2).observed, (sums[0] - sums[1]) @ asked, rtol=1e-9, atol=1e-9
     )
+
+
+@pytest.mark.parametrize("key", ["two_stage_own_noise", "two_stage_sealed"])
+def test_both_stages_are_shown_with_the_noise_they_have(key):
+    """480 entries of rounds, 1,200 of stage 2: stds within 5 standard errors, which a factor sqrt 2 leaves."""
+    runs = [simulate(small_setting(seed=seed), key) for seed in range(10)]
+    for number in (1, 5):
+        rest = []
+        for run in runs:
+            plan, done = run.record.plan, run.record.rounds[number - 1]
+            hospital = min(done.answers)
+            sent, exact = (
+                matrix(arrays, plan, hospital)
+                for arrays in (done.answers[hospital].message.arrays, run.hidden[number - 1][hospital])
+            )
+            noise = sent - exact
+            rest.append(noise[np.triu_indices(len(noise), 1)] if number == 5 else noise.ravel())
+        ratio = np.std(rest) / noise_std(plan, number, hospital)
+        assert abs(ratio - 1) < 5 / math.sqrt(2 * np.size(rest)) < math.sqrt(2) - 1
+    assert exact.shape == (16, 16) and len(run.errors) == 6
 
 
 def test_errors_of_the_rounds_are_those_of_the_bases():

@@ -164,7 +164,18 @@ def test_the_scatter_is_the_message_against_what_it_hides():
     np.testing.assert_allclose(drawn["x"], hidden[1]["product"].ravel(), rtol=1e-3)
     np.testing.assert_allclose(drawn["y"], done.answers[1].message.arrays["product"].ravel(), rtol=1e-3)
     heats = [trace for trace in figure["data"] if trace["type"] == "heatmap"]
-    assert len(heats) == 2 and len({(h["zmin"], h["zmax"]) for h in heats}) == 1
+    assert len(heats) == 2
+    assert (
+        len(
+            {
+                (cells["zmin"], cells["zmax"])
+                for frame in figure["frames"]
+                for cells in frame["traces"].values()
+                if "zmin" in cells
+            }
+        )
+        == 1
+    )
     noise = np.std(np.subtract(done.answers[1].message.arrays["product"], hidden[1]["product"]))
     assert len(figure["words"]) == 4 and figure["words"][2]["tiles"][0][0] == text.short(noise)
 
