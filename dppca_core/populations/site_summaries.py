@@ -5,13 +5,20 @@ hospital holds rows, clipped where they leave it, or, in simulation, moments dra
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from dppca_core.arrays import Array, Moment
+from dppca_core.arrays import Array, Indices, Moment
+from dppca_core.byte_cache import ByteCache
+from dppca_core.numerics import unit_rows
 from dppca_core.numerics.moments import DenseMoment, RowMoment, clip_rows
+
+MOST_ROWS = 100_000  # of a drawn hospital's patients that are drawn one by one
+_ROWS = ByteCache(192 * 2**20)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +52,17 @@ class RowSite:
 
 @dataclass(frozen=True, eq=False)
 class DrawnSite:
-    """Hold patients of N(mean, covariance) as their own mean (d,) and scatter about it over n, (d, d)."""
+    """Hold patients of N(mean, covariance) as their own mean (d,) and scatter about it over n, (d, d).
+
+    seed: of their rows given both.
+    """
 
     n: int
     own_mean: Array
     own_covariance: Array
     mean: Array
     covariance: Array
+    seed: np.random.SeedSequence
 
     @property
     def features(self) -> int:
@@ -67,7 +78,52 @@ class DrawnSite:
     def moment(self, centre: Array, scale: Array, bound: float) -> Moment:
         off = self.own_mean - centre
         about = self.own_covariance + np.outer(off, off)
-        return DenseMoment(about / (np.outer(scale, scale) * bound**2))
+        return SiteMoment(
+            about / (np.outer(scale, scale) * bound**2), rows=lambda: (self.rows() - centre) / (scale * bound)
+        )
+
+    def rows(self) -> Array:
+        """Return the patients, the same each time, (min(n, MOST_ROWS), d)."""
+        drawn: Array = _ROWS.get(self, self._draw_rows, 8 * min(self.n, MOST_ROWS) * self.features)
+        return drawn
+
+    def _draw_rows(self) -> Array:
+        """Draw rows with exactly the patients' mean and scatter.
+
+        Given both, the scatter's part is uniformly random: Y with Y^T Y = n scatter, n - 1 rows, turned by a
+        reflection that takes the first axis to (1, ..., 1)/sqrt n, which leaves the mean alone. Of more
+        patients so many stand in for all, so that length-1 rows err as those of MOST_ROWS do.
+        """
+        count = min(self.n, MOST_ROWS)
+        spread = self.own_covariance * (count / (count - 1))
+        rng = np.random.default_rng(self.seed)
+        deviations = np.zeros((count, self.features))
+        deviations[1:] = unit_rows.draw_rows_given_moment(spread, count - 1, rng)
+        mirror = np.full(count, -1 / math.sqrt(count))
+        mirror[0] += 1
+        mirror /= np.linalg.norm(mirror)
+        deviations -= 2 * np.outer(mirror, mirror @ deviations)
+        return self.own_mean + deviations
+
+
+@dataclass(frozen=True, eq=False)
+class SiteMoment(DenseMoment):
+    """Hold the moment of drawn patients, whose rows are drawn when length 1 is asked for."""
+
+    rows: Callable[[], Array] = field(kw_only=True)
+
+    @cached_property
+    def _patients(self) -> RowMoment:
+        return RowMoment(self.rows())
+
+    def unit(self) -> Moment:
+        return self._patients.unit()
+
+    def restricted_unit(self, columns: Indices) -> Moment:
+        return self._patients.restricted_unit(columns)
+
+    def normalised_product(self, block: Array) -> Array:
+        return self._patients.normalised_product(block)
 
 
 Site = RowSite | DrawnSite

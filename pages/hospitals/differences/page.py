@@ -1,11 +1,12 @@
 """Hospitals that differ: what standardising costs, who gains by joining, and what real hospitals lack."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import streamlit as st
 
 from pages.hospitals.differences import charts, text, view
-from pages.shared.background import cache, failed_runs, refresh
+from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.figure import component
 from pages.shared.reports import downloads, phrases, sources
 from pages.shared.settings import widgets
@@ -27,11 +28,17 @@ with st.container():
         st.caption(sentence)
 
 
-def panels() -> None:
-    """Measure what a first look needs, render it, and let the rest come."""
+def first_look() -> Iterator[None]:
     for cell in results.first(shown.strength, shown.kind):
         if cell not in results.failed:  # a failed cell that is worth another try comes last
             results.try_cell(*cell)
+            yield
+
+
+def panels() -> None:
+    """Measure what a first look needs, render it, and let the rest come."""
+    for _ in engine.at_first(first_look()):
+        pass
     headline = text.headline(shown)
     st.markdown(f"**{headline}**")
     failed_runs.show(results.failed)

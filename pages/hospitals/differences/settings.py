@@ -7,7 +7,10 @@ from dppca_core.populations import clinical
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice, Value
 
-SITE_METHODS = ("dpdis_pca", "federated_projector", "dps_pca", "analyze_gauss_sparse")
+SITE_METHODS = (
+    *("dpdis_pca", "federated_projector", "dps_pca", "own_noise_sparse", "two_stage_own_noise"),
+    *("sealed_sparse", "two_stage_sealed", "analyze_gauss_sparse", "two_stage"),
+)
 KIND_TITLES = {
     "public": "one public range for all",
     "own-ranges": "each laboratory's printed ranges",

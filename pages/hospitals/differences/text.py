@@ -9,6 +9,7 @@ from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.methods import METHODS
 from dppca_core.methods.dps_pca import UNDONE
 from dppca_core.populations import clinical, heart_disease
+from dppca_core.populations.site_summaries import MOST_ROWS
 from dppca_core.populations.standardisation import PAID
 from pages.hospitals.differences.settings import KIND_TITLES
 from pages.hospitals.differences.view import SiteView
@@ -196,7 +197,9 @@ def about(recipe: SiteRecipe) -> str:
             "column in ten is missing at a hospital, and factors' variances lie between 0.55 and 1.8; "
             f"printed ranges carry {clinical.PRINTED:.0%} of a laboratory's shift and (log) scale. Means and "
             "Wishart matrices are drawn from their exact law. Rows are divided by a length that all respect "
-            "with probability 0.99, from the known population; a real release sets it beforehand, and clips."
+            "with probability 0.99, from the known population; a real release sets it beforehand, and clips. "
+            f"Methods that scale patients to length 1 read patients drawn one by one, {MOST_ROWS:,} of a "
+            "hospital at most."
         )
     table = heart_disease.TABLE
     return (

@@ -96,7 +96,7 @@ def test_two_messages_undo_shared_noise_exactly_and_independent_noise_not_at_all
 
 @pytest.mark.parametrize("key", ["two_stage_own_noise", "two_stage_sealed"])
 def test_both_stages_are_shown_with_the_noise_they_have(key):
-    """480 entries of rounds, 1,200 of stage 2: stds within 5 standard errors, which a factor sqrt 2 leaves."""
+    """480 entries of rounds, 1,200 of stage 2: stds within 5 standard errors; a factor sqrt 2 is beyond."""
     runs = [simulate(small_setting(seed=seed), key) for seed in range(10)]
     for number in (1, 5):
         rest = []
