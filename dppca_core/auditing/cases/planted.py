@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.auditing.cases import moments, products
+from dppca_core.auditing.cases import moments, products, stages
 from dppca_core.auditing.cases.pairs import Case, orthogonal_pair
 from dppca_core.mechanisms import matrix_product, symmetric_gaussian
+from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 
 LONG_ROW = 3.0  # norm of a row that was not clipped
@@ -27,6 +28,12 @@ _ATTACKED: dict[str, Callable[[Budget, int, int], Case]] = {
     "analyze_gauss": lambda budget, k, _: moments.pooled(budget, k)[0],
     "dpdis_pca": lambda budget, k, _: moments.one_hospital(budget, k)[0],
     "dp_oja": lambda budget, k, _: products.oja(budget, k)[0],
+    "two_stage": lambda budget, k, steps: stages.both_stages(
+        budget, k, stages.noise_at(budget, iterations=steps)
+    ),
+    "two_stage_own_noise": lambda budget, k, steps: stages.both_stages(
+        budget, k, stages.noise_at(budget, "untrusted server", steps)
+    ),
     "ldp_pca": lambda budget, k, _: moments.one_user(budget, k)[0],
 }
 _PRODUCTS = ("dps_pca", "dp_oja")
@@ -68,6 +75,8 @@ def why_no_bug(bug: str, method: str, budget: Budget, k: int) -> str | None:
     checks.one_of(BUGS, bug=bug)
     if bug == "shared" and method != "dps_pca":
         return "only DPS-PCA has a noise that hospitals could share"
+    if bug == "unclipped" and METHODS[method].scaling == "unit":
+        return "every row is scaled to length 1 here, however long it was"
     if bug == "sensitivity" and _sensitivity(method, budget, k) == 1.0:
         return "1 is the right sensitivity here"
     if bug == "sensitivity" and budget.accounting == "as-printed":

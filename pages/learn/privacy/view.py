@@ -13,7 +13,7 @@ from dppca_core.auditing.cases import planted
 from dppca_core.auditing.lower_bound import LowerBound
 from dppca_core.auditing.membership import Rates
 from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
-from dppca_core.mechanisms import matrix_product
+from dppca_core.mechanisms import matrix_product, two_stage
 from dppca_core.privacy import Budget
 from pages.learn.privacy.settings import NO_BUG
 
@@ -29,7 +29,7 @@ def budget(settings: Mapping[str, Any]) -> Budget:
 def attack_setting(settings: Mapping[str, Any]) -> AttackSetting:
     """Return what is attacked: the same for settings that make no difference to it."""
     method = settings["attack.method"]
-    steps = settings["iterations"] if method == "dps_pca" else 1
+    steps = {"dps_pca": settings["iterations"]}.get(method, two_stage.ROUNDS)
     return AttackSetting(method, budget(settings), min(settings["k"], 2), steps, settings["seed"])
 
 

@@ -21,6 +21,7 @@ from dppca_core.auditing.cases import planted
 from dppca_core.auditing.cases.planted import BUGS, METHODS_ATTACKED
 from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
 from dppca_core.experiments.demonstrations.neighbours import picture
+from dppca_core.methods import METHODS
 from tests.core import laws
 from tests.core.laws import ALPHA
 
@@ -109,6 +110,8 @@ def test_limits_are_where_the_count_becomes_rare(hits, trials):
 
 # --- the attack -----------------------------------------------------------------------------------------
 
+# What one place releases has the law of what a hospital with noise of its own sends.
+DRAWN = [method for method in METHODS_ATTACKED if method != "two_stage"]
 BUDGET = Budget(4.0, 0.01)
 
 
@@ -123,7 +126,7 @@ def drawn(
     return draws, *draws.readings(kind, count)
 
 
-@pytest.mark.parametrize("method", METHODS_ATTACKED)
+@pytest.mark.parametrize("method", DRAWN)
 @pytest.mark.parametrize(("relation", "k"), [("replace-one", 2), ("add-remove", 1)])
 def test_the_attack_lands_on_the_exact_curve_and_with_half_the_noise_off_it(method, relation, k):
     """Each statement errs with probability ALPHA at most."""
@@ -140,7 +143,7 @@ def test_the_attack_lands_on_the_exact_curve_and_with_half_the_noise_off_it(meth
     assert not membership.on_curve(broken, draws.case.mu) and membership.on_curve(broken, 2 * draws.case.mu)
 
 
-@pytest.mark.parametrize("method", METHODS_ATTACKED)
+@pytest.mark.parametrize("method", DRAWN)
 def test_without_noise_the_attack_never_errs(method):
     draws, here, there = drawn("silent", method, count=PORTION)
     rates = membership.measured(here, there, draws.case.mu / 2)
@@ -164,7 +167,7 @@ def test_intervals_err_as_rarely_as_they_say():
     assert sum(not membership.on_curve(rates, mu) for rates in points) > most
 
 
-@pytest.mark.parametrize("method", METHODS_ATTACKED)
+@pytest.mark.parametrize("method", DRAWN)
 @pytest.mark.parametrize("bug", BUGS)
 def test_the_audit_refutes_every_bug_and_only_the_bug(method, bug):
     """Each false alarm has probability ALPHA at most."""
@@ -173,7 +176,8 @@ def test_the_audit_refutes_every_bug_and_only_the_bug(method, bug):
     assert 0.6 * BUDGET.epsilon < result.epsilon <= draws.case.epsilon
     reason = planted.why_no_bug(bug, method, BUDGET, 2)
     if reason is not None:
-        assert (bug, method == "dps_pca") == ("shared", False)
+        unit = METHODS[method].scaling == "unit"
+        assert (bug == "shared" and method != "dps_pca") or (bug == "unclipped" and unit)
         draws.try_cell(bug, 0)
         assert draws.failed[bug, 0].startswith(f"bug must break the release, but {reason}")
         return
