@@ -21,7 +21,17 @@ from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import Scale
-from pages.shared.charts.traces import Trace, axis, band, line, marks, one_panel, rounded, this_setting
+from pages.shared.charts.traces import (
+    EPSILON_TICKS,
+    Trace,
+    axis,
+    band,
+    line,
+    marks,
+    one_panel,
+    rounded,
+    this_setting,
+)
 from pages.shared.settings.catalogue import Settings
 
 # Each kind has two dashes: colours repeat after eight bounds, and the second dash tells two of a kind apart.
@@ -97,16 +107,11 @@ def against_epsilon(
     measure = "error" if plain else text.METRIC_TITLES[scale.metric]
     reach = [math.log10(scale.floor), math.log10(1.1 * top)]
     across, upward = _privacy_axis(plain, range=[-2.04, 1.04]), axis(measure, decades=True, range=reach)
-    return _figure([*traces, here], across, upward, height=460)
-
-
-def _figure(traces: Sequence[Trace], across: Trace, upward: Trace, height: int) -> dict[str, Any]:
-    return one_panel(traces, legend_at=-0.16, xaxis=across, yaxis=upward, height=height)
+    return one_panel([*traces, here], xaxis=across, yaxis=upward, height=460)
 
 
 def _privacy_axis(plain: bool, **more: Any) -> Trace:
-    ticks = {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
-    return axis(_privacy(plain), type="log", **more) | ticks
+    return axis(_privacy(plain), type="log", **more) | EPSILON_TICKS
 
 
 def _guess(scale: Scale, ends: Sequence[float]) -> Trace:
@@ -116,9 +121,9 @@ def _guess(scale: Scale, ends: Sequence[float]) -> Trace:
 def _measured(method: str, x: Sequence[float], spread: Iterable[list[float | None]]) -> list[Trace]:
     """Return a method's band and median error, from the 10, 50 and 90 % quantiles over its runs."""
     title, shade = METHODS[method].title, style.look(method).colour
-    bands = band(1, title, shade, x)
-    bands[0]["y"], middle, bands[1]["y"] = spread
-    return [*bands, line(1, f"{title}, measured", shade, x=x, y=middle, showlegend=True)]
+    low, middle, high = spread
+    measured = line(1, f"{title}, measured", shade, x=x, y=middle, showlegend=True)
+    return [*band(1, title, shade, x, low, high), measured]
 
 
 def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]]) -> pd.DataFrame:
@@ -186,7 +191,7 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
         traces[-1]["mode"] = "lines+markers"
     across = axis("iteration t", range=[-0.3, iterations + 0.3], dtick=max(1, iterations // 5))
     upward = axis(text.METRIC_TITLES[scale.metric], range=[0, top])
-    return _figure([*traces, _guess(scale, [0, iterations])], across, upward, height=380)
+    return one_panel([*traces, _guess(scale, [0, iterations])], xaxis=across, yaxis=upward, height=380)
 
 
 def _privacy(plain: bool) -> str:
@@ -216,10 +221,10 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool) -> dict[
         for name, shade in zip(REGIONS, REGIME_COLOURS, strict=True)
     ]
     powers = {"exponentformat": "B"} if plain else {"exponentformat": "power", "minexponent": 6}
-    return _figure(
+    return one_panel(
         [heat, *keys, *_region_names(regime_map), here],
-        axis("patients" if plain else "patients n", type="log", dtick=1, **powers),
-        _privacy_axis(plain),
+        xaxis=axis("patients" if plain else "patients n", type="log", dtick=1, **powers),
+        yaxis=_privacy_axis(plain),
         height=420,
     )
 
@@ -254,4 +259,4 @@ def figure_2(fit: Figure2) -> dict[str, Any]:
     ends = {"x": list(EPSILON_RANGE), "y": [math.sqrt(5)] * 2}
     traces.append(line(1, "largest possible error, √5", style.GUESS, "dot", **ends, **shown))
     upward = axis("bound on ‖sin Θ‖<sub>F</sub>", rangemode="tozero")
-    return _figure(traces, axis("privacy loss ε"), upward, height=360)
+    return one_panel(traces, xaxis=axis("privacy loss ε"), yaxis=upward, height=360)

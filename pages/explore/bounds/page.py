@@ -74,7 +74,7 @@ widgets.choose("figure2")
 if settings["figure2"]:
     component.figure(charts.figure_2(Figure2()), key="figure 2", says=text.FIGURE_2_NOTE)
     st.caption(text.FIGURE_2_NOTE)
-st.markdown(f"**Try this:** {text.try_this(settings)}")
+st.markdown(f"**Try this:** {text.TRY_THIS}")
 downloads.downloads(
     lambda: charts.table(results, method, evaluated),
     lambda: charts.against_epsilon(results, evaluated, new_scale(), settings),

@@ -65,8 +65,7 @@ class _Lines:
 
     def band(self, i: int, panel: int) -> list[Trace]:
         low, high = (self.drawn(errors) for errors in (self.readings[i].low, self.readings[i].high))
-        lower, upper = band(panel, self.names[i], COLOURS[i], range(len(low)))
-        return [lower | {"y": low}, upper | {"y": high, "hoverinfo": "skip"}]
+        return band(panel, self.names[i], COLOURS[i], range(len(low)), low, high)
 
     def fit(self, i: int, panel: int, **more: Any) -> list[Trace]:
         """Return the fitted curve, or nothing where there is no rate."""

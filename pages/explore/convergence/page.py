@@ -49,4 +49,4 @@ downloads.downloads(
     "dppca-convergence",
 )
 experiment, epsilon = to_experiment.from_settings(settings)
-sources.page(cache.results(experiment), epsilon, settings, measured=text.about(settings))
+sources.page(cache.results(experiment), epsilon, settings, runs=text.runs(settings))

@@ -32,7 +32,8 @@ that stays below 0.95 of a random guess, $\sqrt{k(1-k/d)}$, for as long as $\tau
 **factor** $q$ is by least squares of $\tfrac12\log(\tau_t^2-\tau_\infty^2)$ on $t$ over that phase, which
 needs two rounds. Without noise the last rounds tend to $\lambda_{k+1}/\lambda_k$.
 
-Theorem 4.3 bounds the term that falls by $\rho^{(t-1)/4}$ with
+Theorem 4.3 of Ge, Wang, Wang & Liu (AISTATS 2018) bounds the term $\xi_{opt}$ that falls by
+$\rho^{(t-1)/4}$ with
 
 $$
 \rho=\frac{\gamma}{1-\alpha},\qquad\gamma=\frac{3\lambda_{k+1}+\lambda_k}{3\lambda_k+\lambda_{k+1}},\qquad
@@ -72,21 +73,15 @@ def _end(reading: CurveReading, settings: Settings, at: int = -1) -> str:
 def _course(reading: CurveReading, settings: Settings) -> str:
     fit, last = reading.fit, text.count(len(reading.middle) - 1, "round", "rounds")
     plain, end = settings["view"] == "board", _end(reading, settings)
-    fall = f"the error falls from {_end(reading, settings, 0)}"
+    fall = f"the error goes from {_end(reading, settings, 0)}"
     if fit.rate is not None and not plain:
         fall = f"each round shrinks the error, as a tangent, by a factor {text.short(fit.rate)}"
     if fit.plateau is None:
-        if fit.rate is None:
-            return f"no rate can be read off: the error is {end} after {last}"
         return f"{fall}, and it has not come to a stand after {last}, at {end}"
     plateau = text.error(factor(settings) * fit.plateau)
     if fit.stuck:
         return f"the error never leaves the random guess: it stands at {plateau}, noise drowns every round"
     after = text.count(fit.reached, "round", "rounds")
-    if fit.rate is None:
-        return f"the error stands at {plateau} after {after}, with too few rounds before to read off a rate"
-    if plain:
-        return f"{fall} to {plateau} in {after}, and stays there"
     return f"{fall}, until it stands at {plateau} after {after}"
 
 
@@ -218,18 +213,9 @@ def measured(runs: int, settings: Settings) -> str:
     return f"{runs:,} runs: lines are medians, bands hold {spread}{fit}."
 
 
-def about(settings: Settings) -> str:
-    """Return how trajectories of a synthetic population were measured; nothing for a table."""
-    if settings["data"] in TABLES:
-        return ""
-    runs = text.count(settings["repeats"], "run", "runs")
-    method = METHODS[settings["traced"]]
-    return (
-        f"**Simulation**, {runs} at each value, each with its own patients and noise; {method.title}: "
-        f"{method.reference}. Round 0 is the random start. Second moments are drawn exactly (Wishart "
-        "law). The theorem is Theorem 4.3 of Ge, Wang, Wang & Liu (AISTATS 2018) with ρ, γ and α as in its "
-        "section 4; ρ¹ᐟ⁴ is the factor of its term ξ_opt."
-    )
+def runs(settings: Settings) -> str:
+    """Return how often each value was run."""
+    return f"{text.count(settings['repeats'], 'run', 'runs')} at each value, each with its own noise"
 
 
 def try_this(settings: Settings) -> str:

@@ -10,13 +10,9 @@ from pages.shared import text
 from pages.shared.charts import explorer_summary, explorer_text, loadings
 from pages.shared.reports import html_report, phrases, sources
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
+from pages.shared.settings import sidebar
 from pages.shared.settings.catalogue import Settings
 
-_KEYS = (
-    *("data", "epsilon", "delta", "n", "providers", "largest_share", "d", "k", "s", "s_hat", "spike", "bulk"),
-    *("iterations", "burn_in", "provider_noise", "neighbours", "accounting", "scaling", "start", "repeats"),
-    *("metric", "seed"),
-)
 _FORMULAS = (
     "Algorithm: K_t = Σ_i (n_i/n)(Σ̂_i Q_t + G_i/n_i), G_i ~ N(0, σ²); Q_t+1 = qr(threshold_ŝ(qr(K_t))).",
     "Closed form after a burn-in: sin² ≈ k [(s−k) + (ŝ−s) f²] [(c σ/(n λ_k))² / (1−r²) + "
@@ -35,7 +31,7 @@ def build(results: Results, epsilon: float, settings: Settings, link: str) -> Re
     return Report(
         title=TITLE,
         sentence=words["sentence"],
-        settings=phrases.settings_in_words(settings, _KEYS),
+        settings=phrases.settings_in_words(settings, (*sidebar.MAIN, *sidebar.MORE)),
         figures=_figures(results, epsilon, settings, payload),
         tables=[ReportTable(f"{METHODS[TRACED].title} in four numbers", ("", "", ""), tiles)],
         guarantee=_guarantee(results, epsilon, settings),

@@ -20,7 +20,7 @@ from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.charts import style, traces
 from pages.shared.charts.metric_axis import error_title, factor
-from pages.shared.charts.traces import ZERO, Trace, axis, band, line, plain_figure, rounded
+from pages.shared.charts.traces import ZERO, Trace, arms, axis, band, line, plain_figure, rounded
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
@@ -30,11 +30,6 @@ _COSTS = {  # by panel: column, factor to the unit shown, axis title, words befo
     "bytes": ("bytes_sent_per_hospital", 1.0, "sent by a hospital (bytes)", "a hospital sends"),
 }
 _LOG_FROM = 30.0  # ratio of an axis's ends from which it is logarithmic
-
-
-def milliseconds(value: float) -> str:
-    """Return a duration in the unit a person would use."""
-    return f"{value / 1e3:.2g} s" if value >= 1e3 else f"{value:.2g} ms"
 
 
 class ComparisonMeasure:
@@ -61,7 +56,7 @@ class ComparisonMeasure:
     def text(self, value: float) -> str:
         """Return a value as a sentence has it."""
         if not self.errs:
-            return milliseconds(value) if self.panel == "time" else text.size(value)
+            return text.duration(value / 1e3) if self.panel == "time" else text.size(value)
         return f"{value:.3f}" if self.energy else text.error(value)
 
     def beats(self, value: float, guess: float) -> bool:
@@ -120,8 +115,8 @@ def against(
     for method, (x, (low, middle, high)) in drawn.items():
         look, title = style.look(method), marked(method, measure.results.experiment.k)
         if measure.panel != "bytes" and len(x) > 1:
-            edges = band(1, title, look.colour, x)
-            edges[0]["y"], edges[1]["y"] = (rounded(np.maximum(v, floor)) for v in (low, high))
+            low, high = (rounded(np.maximum(v, floor)) for v in (low, high))
+            edges = band(1, title, look.colour, x, low, high)
             edges[1]["fillcolor"] = style.faded(look.colour, 0.05 if measure.panel == "time" else 0.12)
             bands += [edge | {"legendgroup": METHODS[method].trust} for edge in edges]
         y, hover = rounded(np.maximum(middle, floor)), "%{x:.4~g}: %{y:.3~g}"
@@ -184,22 +179,18 @@ def needed(
         f"{'≤ ' if state == 'at most' else ''}{text.patients(value)}"
         for value, state in zip(values, ranked["state"], strict=True)
     ]
-    arms = {"array": rounded(top - values), "arrayminus": rounded(values - ranked["low"].to_numpy())}
     bars = {
         "type": "bar",
         "orientation": "h",
         "x": rounded(values),
         "y": names,
         "marker": {"color": [style.look(name).colour for name in ranked["method"]]},
-        "error_x": arms | {"symmetric": False, "thickness": 2, "width": 5, "color": style.GUESS},
+        "error_x": arms(ranked["low"].to_numpy(), values, top, style.GUESS, thickness=2, width=5),
         "text": labels,
         "textposition": "inside",
         "insidetextanchor": "start",
         "textangle": 0,
         "hovertemplate": "%{y}: %{text}<extra></extra>",
-        "xaxis": "x",
-        "yaxis": "y",
-        "showlegend": False,
     }
     never_text = {"mode": "text", "text": ["not reached"] * len(never), "textposition": "middle right"}
     words = line(1, "not reached", style.GUESS, x=[1.15 * low] * len(never), y=never, hoverinfo="skip")

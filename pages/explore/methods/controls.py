@@ -11,6 +11,7 @@ from dppca_core.methods import METHODS
 from pages.explore.methods import sweeps
 from pages.explore.methods.charts import order
 from pages.explore.methods.sweeps import SweepSetting
+from pages.shared import text
 from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.background.sweep_jobs import Job
 from pages.shared.settings import widgets
@@ -106,7 +107,7 @@ def show_heavy(slot: str, sweep: SweepSetting, jobs: dict[str, Job]) -> None:
                 st.caption(f"{title}, {recipe.repeats} repeats:")
             sweep_status.show(jobs[name], job_slot)
         else:
-            about = sweep_status.duration(run_cells.total_seconds(recipe))
+            about = text.duration(run_cells.total_seconds(recipe))
             label, key = f"Measure {title} too, about {about}", f"ask {job_slot}"
             st.button(label, key=key, on_click=sweep_jobs.start, args=(job_slot, recipe))
 

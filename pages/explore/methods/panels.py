@@ -14,12 +14,11 @@ from pages.explore.methods import charts, controls, text
 from pages.explore.methods import frontier as frontier_charts
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.explore.methods.sweeps import SweepSetting
-from pages.shared.background import sweep_status
 from pages.shared.charts import loadings
 from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.figure import component
 from pages.shared.reports import downloads
-from pages.shared.text import short
+from pages.shared.text import duration, short
 
 _AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
 
@@ -88,7 +87,7 @@ def release(measure: ComparisonMeasure, name: str) -> None:
     results, epsilon, plain = measure.results, measure.settings["compare.at"], measure.plain
     experiment, title = results.experiment, METHODS[name].title
     about = run_seconds(name, experiment.d, experiment.k, experiment.providers)
-    label = f"Draw one release of {title}, about {sweep_status.duration(about)}"
+    label = f"Draw one release of {title}, about {duration(about)}"
     if about > _AT_ONCE_SECONDS and not st.button(label, key="draw release"):
         return
     try:

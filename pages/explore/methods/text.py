@@ -290,25 +290,21 @@ def recommended(experiment: ExplorerExperiment, epsilon: float) -> str:
     """Return which method the core recommends under each trust, from public numbers alone, and why."""
     population = experiment.population
     signal = population.signal if isinstance(population, SpikedModel) else SIGNAL
-    answers = (
-        (
-            trust,
-            recommend(
-                trust,
-                n=experiment.n,
-                d=experiment.d,
-                k=experiment.k,
-                budget=Budget(epsilon, experiment.delta, experiment.neighbours),
-                s_hat=None if experiment.choose_rows else experiment.s_hat,
-                providers=experiment.providers,
-                signal=signal,
-            ),
-        )
-        for trust in TRUSTS
-    )
-    lines = (f"- {text.TRUST_TITLES[trust]}: {answer.reason}" for trust, answer in answers)
     declared = f"components that are declared to carry {text.percent(signal)} of the variance"
-    return "\n".join((f"Recommended under each trust, from public numbers and {declared}:", *lines))
+    lines = [f"Recommended under each trust, from public numbers and {declared}:"]
+    for trust in TRUSTS:
+        answer = recommend(
+            trust,
+            n=experiment.n,
+            d=experiment.d,
+            k=experiment.k,
+            budget=Budget(epsilon, experiment.delta, experiment.neighbours),
+            s_hat=None if experiment.choose_rows else experiment.s_hat,
+            providers=experiment.providers,
+            signal=signal,
+        )
+        lines.append(f"- {text.TRUST_TITLES[trust]}: {answer.reason}")
+    return "\n".join(lines)
 
 
 def off_hull(reasons: Mapping[str, str]) -> str:
@@ -346,12 +342,8 @@ def try_this(settings: Mapping[str, Any]) -> str:
             "click two points of one method, one with much privacy and one with little, and see which "
             "loadings the noise hides first."
         )
-    if settings["provider_noise"] == "independent":
-        return (
-            "move *Hospitals* up: methods with a trusted curator or secure sums stay where they are, those "
-            "that trust no server pay for each hospital's own noise."
-        )
     return (
-        "set *Noise across hospitals* (*More settings*) to independent, then move *Hospitals* up: what "
-        "DPS-PCA pays for a server that nobody need trust."
+        "set *Noise across hospitals* (*More settings*) to independent, then move *Hospitals* up: methods "
+        "with a trusted curator or secure sums stay where they are, those that trust no server pay for each "
+        "hospital's own noise."
     )

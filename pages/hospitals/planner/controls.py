@@ -89,7 +89,7 @@ def confirm(settings: Settings) -> None:
         st.caption(text.not_simulated(settings))
         return
     if not settings["plan.simulate"]:
-        label = text.simulate_button(settings, sweep_status.duration(view.seconds(search)))
+        label = text.simulate_button(settings, view.seconds(search))
         st.button(label, key="simulate", on_click=widgets.set_to, args=("plan.simulate", True))
         return
     if job is None:

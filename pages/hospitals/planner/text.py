@@ -266,11 +266,11 @@ def not_simulated(settings: Settings) -> str:
     return f"No simulation here: {why}."
 
 
-def simulate_button(settings: Settings, duration: str) -> str:
+def simulate_button(settings: Settings, seconds: float) -> str:
     """Return the label of the button that simulates the method in focus."""
     name = view.focus(settings)
     verb = "Confirm" if view.answer(settings, name).value is not None else "Find the answer of"
-    return f"{verb} {PLANNED_METHODS[name].title} by simulation, about {duration}"
+    return f"{verb} {PLANNED_METHODS[name].title} by simulation, about {text.duration(seconds)}"
 
 
 def simulation_done(settings: Settings, runs: int, values: int, failures: list[str]) -> str:

@@ -16,12 +16,8 @@ from dppca_core.populations.spiked import SpikedModel
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.traces import Trace, arms, axis, line, marked_line, marks, one_panel, rounded
+from pages.shared.settings.catalogue import CHOICES
 
-X_TITLES = {
-    **{"epsilon": "privacy loss ε", "delta": "failure chance δ", "spike": "spike eigenvalue λ"},
-    **{"n": "patients n", "d": "features d", "k": "components k", "s": "rows that matter s"},
-    **{"s_hat": "rows kept ŝ", "providers": "hospitals N", "iterations": "rounds T", "round": "round"},
-}
 Y_TITLES = {METRICS[metric]: title for metric, title in text.METRIC_TITLES.items()} | {
     "covariance_error": "relative error of the covariance",
     "seconds": "seconds a run",
@@ -75,7 +71,8 @@ def comparison(
         traces.append(marks(1, "open: printed in the paper", style.GUESS, "circle-open", 10, **key))
     if again is not None:
         traces.append(marks(1, "run again", style.GUESS, "x-thin-open", 10, **key))
-    across = _axis(X_TITLES[figure.x], curves["x"].to_numpy(dtype=float), figure.x != "round")
+    title = CHOICES[figure.x].label if figure.x in CHOICES else figure.x
+    across = _axis(title, curves["x"].to_numpy(dtype=float), figure.x != "round")
     upward = _axis(Y_TITLES[figure.metric], values, figure.metric != "captured_energy")
     panel = one_panel(traces, legend_at=-0.17, height=430, xaxis=across, yaxis=upward)
     return panel | {"filename": figure.key}

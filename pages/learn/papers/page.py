@@ -42,7 +42,7 @@ def run_buttons(recipe: Recipe) -> None:
     for column, quick, label in ((left, True, "A quick version"), (middle, False, "All of it")):
         second = results.second_recipe(recipe, quick, seed)
         column.button(
-            f"{label} (about {sweep_status.duration(run_cells.total_seconds(second))})",
+            f"{label} (about {text.duration(run_cells.total_seconds(second))})",
             key=f"again {quick}",
             on_click=sweep_jobs.start,
             args=(slot, second),

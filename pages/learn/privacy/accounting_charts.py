@@ -29,9 +29,9 @@ def published(n: int, delta: float, plain: bool) -> dict[str, Any]:
     counts = [outright_publication.published(n, value) for value in deltas]
     floor, colour = 0.01, "#D55E00"
     reach = [math.log10(floor), math.log10(2 * max(n * deltas[-1], 10.0))]
-    lower, upper = band(1, "8 of 10 times", colour, deltas)
-    lower["y"] = rounded(np.maximum([count.low for count in counts], floor))
-    upper["y"] = rounded(np.maximum([count.high for count in counts], floor))
+    low = rounded(np.maximum([count.low for count in counts], floor))
+    high = rounded(np.maximum([count.high for count in counts], floor))
+    lower, upper = band(1, "8 of 10 times", colour, deltas, low, high)
     expected = line(1, "expected", colour, x=deltas, y=rounded([count.expected for count in counts]))
     expected |= {"showlegend": True, "hovertemplate": "%{x:.1~g}: %{y:.3~g} patients<extra></extra>"}
     ends: Trace = {"x": [deltas[0], deltas[-1]], "y": [1, 1], "hoverinfo": "skip"}
@@ -41,8 +41,8 @@ def published(n: int, delta: float, plain: bool) -> dict[str, Any]:
     traces = [lower, upper | shown, expected, one_patient | shown, here]
     power = {"type": "log", "dtick": 1, "exponentformat": "power", "minexponent": 4}
     title = "chance that privacy fails" if plain else "failure chance δ"
-    across = axis(title, range=[-10.2, 0]) | power | {"dtick": 2}
-    return _figure(traces, across, axis("patients published", range=reach) | power)
+    across, up = axis(title, range=[-10.2, 0]) | power, axis("patients published", range=reach) | power
+    return one_panel(traces, height=430, xaxis=across | {"dtick": 2}, yaxis=up)
 
 
 def against_rounds(costs: Accounted, quantity: str, plain: bool) -> dict[str, Any]:
@@ -63,8 +63,4 @@ def against_rounds(costs: Accounted, quantity: str, plain: bool) -> dict[str, An
     up |= {"exponentformat": "power", "dtick": "D2" if reach[1] - reach[0] < 1.5 else 1}
     across = axis("rounds" if plain else "rounds T", type="log", range=[-0.03, math.log10(56)])
     across |= {"tickvals": [1, 2, 5, 10, 20, 50], "ticktext": ["1", "2", "5", "10", "20", "50"]}
-    return _figure([*traces, here], across, up)
-
-
-def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace) -> dict[str, Any]:
-    return one_panel(traces, legend_at=-0.18, height=430, xaxis=xaxis, yaxis=yaxis)
+    return one_panel([*traces, here], height=430, xaxis=across, yaxis=up)

@@ -68,14 +68,8 @@ def rounds(costs: Accounted, budget: Budget, plain: bool) -> str:
     )
     noise, basic = costs.noise, accounting("basic", plain).lower()
     better = [t for t in ROUNDS if noise["advanced"][t] < noise["basic"][t]]
-    if costs.steps in better:
-        return f"{needs} Advanced composition needs less than {basic} here."
-    if not better:
-        return f"{needs} Up to {ROUNDS[-1]} rounds, advanced composition needs more than {basic}."
-    return (
-        f"{needs} Advanced composition, made for many rounds, needs more than {basic} here; "
-        f"less in {better[0]} rounds{'' if better[-1] == better[0] else ' or more'}."
-    )
+    since = f"from {better[0]} rounds on" if better else f"in none of up to {ROUNDS[-1]} rounds"
+    return f"{needs} Advanced composition, made for many rounds, needs less than {basic} {since}."
 
 
 def moves(costs: Accounted, columns: int) -> str:

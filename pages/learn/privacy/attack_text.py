@@ -8,7 +8,6 @@ from dppca_core.experiments.demonstrations.attacks import AttackDraws
 from dppca_core.experiments.demonstrations.neighbours import PATIENTS, Picture
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
-from pages.learn.privacy.settings import NO_BUG
 from pages.learn.privacy.view import LEVEL, Attack
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
@@ -154,11 +153,10 @@ def attacked(method: str, settings: Mapping[str, Any]) -> str:
     )
 
 
-def try_this(settings: Mapping[str, Any], refuted: bool) -> str:
+def try_this(plain: bool) -> str:
     """Return what to try next."""
-    bug, epsilon = (CHOICES[key].name(settings["view"] == "board") for key in ("audit.bug", "epsilon"))
-    if settings["audit.bug"] == NO_BUG:
-        return f"set *{bug}* to noise half as large, and see whether the audit notices from releases alone."
-    if not refuted:
-        return "draw more releases: the more there are, the smaller a mistake the audit sees."
-    return f"move *{epsilon}* to the left until the audit no longer sees the mistake."
+    bug, epsilon = (CHOICES[key].name(plain) for key in ("audit.bug", "epsilon"))
+    return (
+        f"set *{bug}* to noise half as large, and see whether the audit notices from releases alone. Move "
+        f"*{epsilon}* to the left until it no longer does, then draw more releases."
+    )

@@ -85,8 +85,7 @@ verdict = accounting_text.audited(honest, broken, bug or "", draws, count)
 st.markdown(verdict)
 show(attack_charts.audits(budget.epsilon, draws.case.epsilon, bars, plain), "audit", verdict)
 
-refuted = broken is not None and broken.epsilon > budget.epsilon
-st.markdown(f"**Try this:** {attack_text.try_this(settings, refuted)}")
+st.markdown(f"**Try this:** {attack_text.try_this(plain)}")
 downloads.downloads(
     lambda: pd.DataFrame({"with": attack.here, "without": attack.there}),
     lambda: attack_charts.errors(attack, budget, plain),

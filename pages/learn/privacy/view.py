@@ -16,9 +16,10 @@ from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, 
 from dppca_core.mechanisms import matrix_product, two_stage
 from dppca_core.privacy import Budget
 from pages.learn.privacy.settings import NO_BUG
+from pages.shared.settings.catalogue import CHOICES
 
 LEVEL = 0.95  # of the intervals of an attack, and of audits
-ROUNDS = (*range(1, 21), 25, 30, 40, 50)  # the options of the control
+ROUNDS = CHOICES["iterations"].options
 
 
 def budget(settings: Mapping[str, Any]) -> Budget:

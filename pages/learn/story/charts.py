@@ -173,8 +173,7 @@ def _curve(curve: Curve, title: str, ticks: Mapping[float, str], here: str) -> d
     look, free, guess = style.look(curve.protocol), style.look(OPEN), view.guess(curve.setting)
     x, ends = list(curve.at), [curve.at[0], curve.at[-1]]
     low, middle, high = zip(*curve.private, strict=True)
-    edges = band(1, PROTOCOL_TITLES[curve.protocol], look.colour, x)
-    edges[0]["y"], edges[1]["y"] = rounded(low), rounded(high)
+    edges = band(1, PROTOCOL_TITLES[curve.protocol], look.colour, x, rounded(low), rounded(high))
     marker = {"symbol": look.symbol, "size": 11, "color": look.colour}
     without = rounded([spread.middle for spread in curve.free])
     shown = [

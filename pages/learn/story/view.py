@@ -77,11 +77,6 @@ def _rounds(population: SpikedModel | str) -> int:
     return max(ROUNDS, min(MOST_STEPS, math.ceil(math.log(_LEFT) / math.log(ratio))))
 
 
-def true_basis(setting: CollaborationSetting) -> Array:
-    """Return the true patterns, (d, k): the population's, or those of the whole table."""
-    return setting.truth.basis
-
-
 def released_basis(setting: CollaborationSetting, protocol: str, repeat: int = 0) -> Array:
     """Return what one run gives, (d, k)."""
     return setting.estimate(PROTOCOLS[protocol], ALL, repeat).basis
@@ -90,7 +85,7 @@ def released_basis(setting: CollaborationSetting, protocol: str, repeat: int = 0
 @lru_cache(maxsize=100_000)
 def error(setting: CollaborationSetting, protocol: str, repeat: int) -> float:
     """Return sin Theta of one run."""
-    return subspace_metrics.sin_theta(released_basis(setting, protocol, repeat), true_basis(setting))
+    return subspace_metrics.sin_theta(released_basis(setting, protocol, repeat), setting.truth.basis)
 
 
 def spread(setting: CollaborationSetting, protocol: str) -> Spread:
@@ -184,7 +179,7 @@ class Weights(NamedTuple):
 
 def measure_weights(settings: Mapping[str, Any], protocol: str = OPEN) -> Weights:
     setting = to_setting(settings)
-    bases = true_basis(setting), released_basis(setting, protocol)
+    bases = setting.truth.basis, released_basis(setting, protocol)
     true, released = (np.linalg.norm(basis, axis=1) for basis in bases)
     rows = np.argsort(-(true if protocol == OPEN else released), kind="stable")[:_SHOWN]
     return Weights(setting, protocol, true, released, rows, spread(setting, protocol))

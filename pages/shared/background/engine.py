@@ -220,16 +220,6 @@ def at_first(steps: Iterator[None]) -> Iterator[None]:
             return
 
 
-def complete(cells: Cells, next_cell: NextCell) -> None:
-    """Have the engine complete the view that this visitor looks at."""
-    engine().complete(sessions.visitor(), cells, next_cell)
-
-
-def prefetch(urgent: Iterator[None], other: Iterator[None]) -> None:
-    """Have the engine measure what this visitor may ask for next, most likely first."""
-    engine().prefetch(sessions.visitor(), urgent, other)
-
-
 def refresh_seconds() -> float:
     """Return the seconds between two refreshes of an incomplete page: longer where many refresh."""
     return min(max(_REFRESH_SECONDS, _REFRESH_SECONDS * engine().crowd() / _CROWD), _SHOWN_SECONDS / 2)

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from dppca_core.datasets import TABLES
-from pages.shared.background import cache, engine
+from pages.shared.background import cache, engine, sessions
 from pages.shared.charts import explorer_summary
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
@@ -27,7 +27,8 @@ def begin(now: Settings, move: Move | None) -> None:
     """Have the engine measure what may be asked for next; the next press of the same slider comes first."""
     following, *others = one_press_away(now, move).values()
     first = measure(following) if move and move[0] in SLIDERS else iter(())
-    engine.prefetch(first, chain.from_iterable(measure(settings) for settings in (following, *others)))
+    other = chain.from_iterable(measure(settings) for settings in (following, *others))
+    engine.engine().prefetch(sessions.visitor(), first, other)
 
 
 def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:

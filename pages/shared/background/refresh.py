@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.shared import text
-from pages.shared.background import engine
+from pages.shared.background import engine, sessions
 from pages.shared.background.engine import Cells, NextCell
 
 SECONDS = 0.6  # between two renderings
@@ -53,7 +53,7 @@ def while_cells_come(
         begun = True
         part()
         if next_cell() is not None:
-            engine.complete(store, next_cell)
+            engine.engine().complete(sessions.visitor(), store, next_cell)
 
     while_more(render, lambda: next_cell() is not None, engine.refresh_seconds())
 

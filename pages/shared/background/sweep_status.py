@@ -40,7 +40,7 @@ def progress(job: Job) -> str:
     if job.state == "waiting":
         return queue(*job.position)
     seconds = job.progress.seconds_left
-    left = "" if seconds is None else f", about {duration(seconds)} left"
+    left = "" if seconds is None else f", about {text.duration(seconds)} left"
     return f"{job.progress.completed:,} of {job.progress.total:,} runs measured{left}"
 
 
@@ -49,10 +49,3 @@ def queue(others: int, same_visitor: int) -> str:
     first = ((others, "of other visitors"), (same_visitor, "of your own"))
     behind = [f"{text.count(number, 'sweep', 'sweeps')} {whose}" for number, whose in first if number]
     return f"In the queue behind {' and '.join(behind)}" if behind else "Waiting to begin"
-
-
-def duration(seconds: float) -> str:
-    """Return a time as people say it."""
-    if seconds < 90:
-        return f"{max(round(seconds), 1)} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

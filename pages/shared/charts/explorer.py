@@ -16,7 +16,7 @@ from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import Scale
-from pages.shared.charts.traces import EPSILON_TICKS, ZERO, Trace, axis, band, line, rounded, this_setting
+from pages.shared.charts.traces import EPSILON_TICKS, ZERO, Trace, arms, axis, band, line, this_setting
 from pages.shared.settings.catalogue import Settings
 
 _FIRST = ("none", "central")  # groups of the third panel start with these
@@ -26,12 +26,6 @@ _NO_BOUND = Bound({}, math.inf, applies=False, why=(), source="")
 def reference(results: Results) -> str:
     """Return the method that "without privacy" means in the sentence and in the sweep: as sparse as ours."""
     return "sparse_pca" if "s_hat" in METHODS[results.experiment.method].uses else "pca"
-
-
-def reference_look(results: Results) -> style.Look:
-    """Return how the reference is drawn where it is a line: PCA's dots would be those of a guess."""
-    look = style.look(reference(results))
-    return look._replace(dash="longdash") if look.dash == "dot" else look
 
 
 def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
@@ -99,7 +93,7 @@ def rounds_at(
 def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]) -> list[Trace]:
     """Return panel 2: error against epsilon; the last trace marks the current epsilon, once it has an x."""
     method, free = results.experiment.method, reference(results)
-    look, free_look, name = style.look(method), reference_look(results), METHODS[method].title
+    look, free_look, name = style.look(method), style.look(free), METHODS[method].title
     spread = spreads(results, scale, (method,))[0]
     seen = np.isfinite(spread[:, 1])
     at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
@@ -108,9 +102,8 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
     runs = [scale.last(cell) for cell in results.measured(free, EPSILONS[0])]
     level = scale.drawn([quantiles(runs)[1] if runs else math.nan] * 2)
     ends = [EPSILONS[0], EPSILONS[-1]]
-    lower, upper = band(2, name, look.colour, at)
     return [
-        *(lower | {"y": low}, upper | {"y": high}),
+        *band(2, name, look.colour, at, low, high),
         line(2, name, look.colour, x=at, y=middle, meta="ghost"),
         line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS), y=scale.drawn(predicted)),
         line(2, METHODS[free].title, free_look.colour, free_look.dash, x=ends, y=level),
@@ -172,10 +165,9 @@ class Comparison:
             ranked = sorted(members, key=worse.__getitem__)
             rows |= {name: top + i for i, name in enumerate(ranked)}
             words += [heading, *(self._label(name, epsilon) for name in ranked)]
-        arms = {"array": rounded(high - middle), "arrayminus": rounded(middle - low), "symmetric": False}
-        look = {"thickness": 2, "width": 4, "color": style.faded(style.GUESS, 0.9)}
+        ends = arms(low, middle, high, style.faded(style.GUESS, 0.9), thickness=2, width=4)
         y = [rows[name] for name in self.names]
-        return {"x": self.scale.drawn(middle), "y": y, "error_x": arms | look}, words
+        return {"x": self.scale.drawn(middle), "y": y, "error_x": ends}, words
 
 
 def bounds_at(results: Results, epsilon: float) -> tuple[Bound, Bound]:

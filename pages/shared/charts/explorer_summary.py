@@ -88,7 +88,7 @@ def _legend(
 ) -> list[tuple[str, str, str, str]]:
     """Return (label, colour, dash, kind) of what is drawn."""
     method, reference = results.experiment.method, explorer.reference(results)
-    look, free = style.look(method), explorer.reference_look(results)
+    look, free = style.look(method), style.look(reference)
     items = [
         (f"{METHODS[method].title}, median", look.colour, "solid", "line"),
         ("8 of 10 runs" if plain else "10-90 % of runs", style.faded(look.colour, 0.3), "solid", "band"),

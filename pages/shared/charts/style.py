@@ -36,7 +36,7 @@ LOOKS: dict[str, Look] = {
     "full": Look("#C58300", "triangle-left-open", "solid"),
     "ldp_pca": Look("#8468B8", "bowtie", "dash"),
     "ldp_sparse_pca": Look("#8468B8", "diamond-tall", "dashdot"),
-    "pca": Look("#7A8793", "x", "dot"),
+    "pca": Look("#7A8793", "x", "longdash"),  # a guess is dotted
     "local_pca": Look("#7A8793", "circle-x-open", "dash"),
     "sparse_pca": Look("#2F9AD0", "cross", "longdashdot"),
     "fantope_pca": Look("#2F9AD0", "cross-open", "dash"),

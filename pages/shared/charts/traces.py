@@ -50,12 +50,14 @@ def this_setting(panel: int, x: Sequence[float], y: Sequence[float]) -> Trace:
     return line(panel, "this setting", "#000000", x=x, y=y, meta="text-colour", hoverinfo="skip")
 
 
-def band(panel: int, name: str, colour: str, x: Sequence[float]) -> list[Trace]:
-    """Return a band's lower edge and its upper edge, filled down to it; the caller sets their y."""
-    edge = {"color": "rgba(0,0,0,0)", "width": 0}
-    low = line(panel, f"{name}, 10 %", colour, x=list(x), hoverinfo="skip") | {"line": edge}
-    fill = {"fill": "tonexty", "fillcolor": style.faded(colour, 0.18), "line": edge}
-    return [low, line(panel, f"{name}, 10-90 %", colour, x=list(x), hoverinfo="skip") | fill]
+def band(
+    panel: int, name: str, colour: str, x: Sequence[float], low: Sequence[Any] = (), high: Sequence[Any] = ()
+) -> list[Trace]:
+    """Return a band's lower edge and its upper edge, filled down to it; frames may set their y."""
+    edge = {"x": list(x), "hoverinfo": "skip", "line": {"color": "rgba(0,0,0,0)", "width": 0}}
+    fill = {"fill": "tonexty", "fillcolor": style.faded(colour, 0.18)}
+    lower = line(panel, f"{name}, 10 %", colour, y=low) | edge
+    return [lower, line(panel, f"{name}, 10-90 %", colour, y=high) | edge | fill]
 
 
 def arms(low: Array, middle: Array, high: Array, colour: str, **more: Any) -> Trace:
@@ -71,7 +73,7 @@ def axis(title: str, *, decades: bool = False, **more: Any) -> dict[str, Any]:
 
 
 def one_panel(
-    traces: Sequence[Trace], *, legend_at: float, legend: Trace | None = None, **layout: Any
+    traces: Sequence[Trace], *, legend_at: float = -0.16, legend: Trace | None = None, **layout: Any
 ) -> dict[str, Any]:
     """Return a figure of one panel with its legend below it: legend_at is in heights of the panel."""
     below = {"orientation": "h", "y": legend_at, "yanchor": "top", "x": 0, "font": {"size": 11}}
@@ -113,3 +115,16 @@ Figure = Mapping[str, Any]
 
 def drawn_values(trace: Trace, name: str = "y") -> Array:
     return np.array([math.nan if value is None else value for value in trace[name]], dtype=float)
+
+
+def frozen(figure: dict[str, Any]) -> dict[str, Any]:
+    """Return a figure's active frame, its panels not yet placed: layout.js does that in a browser."""
+    frame = figure["frames"][figure["active"]] if figure["frames"] else {"traces": {}}
+    data = [
+        {name: value for name, value in (trace | frame["traces"].get(str(i), {})).items() if name != "meta"}
+        for i, trace in enumerate(figure["data"])
+    ]
+    layout = {name: value for name, value in figure["layout"].items() if name != "uirevision"}
+    if "methods" in frame:  # the explorer's three panels
+        layout["yaxis3"] = layout["yaxis3"] | {"ticktext": frame["methods"]}
+    return {"data": data, "layout": layout}

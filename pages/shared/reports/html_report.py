@@ -15,8 +15,9 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
+from pages.shared.charts.traces import frozen
 from pages.shared.figure import component, plotly_bundle
-from pages.shared.reports import downloads, number_tables
+from pages.shared.reports import number_tables
 from pages.shared.reports import sources as origins
 from pages.shared.settings.catalogue import Settings, to_link
 
@@ -79,9 +80,8 @@ def link(settings: Settings, page: str = "") -> str:
 def made(seed: int | None) -> str:
     """Return when it was made, with which seed (None: a release has none) and which versions."""
     now = datetime.now(UTC)
-    versions = origins.versions("numpy", "scipy", "streamlit", "plotly")
     seeded = "No seed: noise from the operating system" if seed is None else f"Seed {seed}"
-    return f"{now.day} {now:%B %Y}. {seeded}. {versions}."
+    return f"{now.day} {now:%B %Y}. {seeded}. {origins.versions()}."
 
 
 def button(
@@ -107,7 +107,18 @@ def button(
 
 
 def html(report: Report) -> str:
-    """Return the whole file. A pure function; everything in the report is escaped.
+    """Return the whole file. A pure function; everything in the report is escaped."""
+    return _document(report.title, "\n".join(part for part in _parts(report) if part))
+
+
+def of_figure(figure: dict[str, Any], title: str) -> str:
+    """Return a figure as a whole file, with its own sentence where it has one."""
+    says = figure["words"][figure["active"]]["sentence"] if "words" in figure else ""
+    return _document(title, _figure(0, ReportFigure(figure, title, says)))
+
+
+def _document(title: str, body: str) -> str:
+    """Return a page that needs no network.
 
     A content security policy lets nothing be loaded from anywhere, and runs the two scripts that belong to
     it and no other.
@@ -120,7 +131,6 @@ def html(report: Report) -> str:
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
-    body = "\n".join(part for part in _parts(report) if part)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -128,7 +138,7 @@ def html(report: Report) -> str:
 <meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light">
-<title>{escape(report.title)}</title>
+<title>{escape(title)}</title>
 <style>{_read("report.css")}</style>
 </head>
 <body>
@@ -187,7 +197,7 @@ def _figure(i: int, drawn: ReportFigure) -> str:
         f'<figure id="figure-{i + 1}"><h3>{escape(drawn.title)}</h3>\n'
         f'<div class="chart" role="img" aria-label="{escape(drawn.says)}"></div>\n'
         f"{_legend(drawn.figure)}<figcaption>{escape(drawn.says)}</figcaption>\n{numbers}"
-        f'<script type="application/json">{_json(downloads.frozen(drawn.figure))}</script></figure>'
+        f'<script type="application/json">{_json(frozen(drawn.figure))}</script></figure>'
     )
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pages.shared.reports import downloads
+from pages.shared.charts.traces import frozen
 
 _MOST = 200  # longer lines are left out: nobody reads so many numbers
 _MARKUP = re.compile(r"</?(?:b|i|sub|sup|span)(?: [^>]*)?>|<br>")
@@ -15,7 +15,7 @@ Row = tuple[str, ...]
 
 def tables(figure: dict[str, Any]) -> list[tuple[Row, list[Row]]]:
     """Return the column names of each panel of a figure, and a row for each mark that is named and drawn."""
-    drawn = downloads.frozen(figure)
+    drawn = frozen(figure)
     panels: dict[tuple[str, str], tuple[Row, list[Row]]] = {}
     for trace in drawn["data"]:
         if trace.get("visible", True) is not True or not (trace.get("name") or trace.get("z")):

@@ -1,7 +1,7 @@
 """Show where the numbers come from: paper, equation, seed, versions, in an expander at a page's foot."""
 
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 
 import streamlit as st
@@ -82,22 +82,18 @@ def page(results: Results, epsilon: float, settings: Settings, *, measured: str 
         measured: How the numbers were measured, where it is not as on the front page.
         runs: How often, where it is not as on the front page.
     """
-    experiment, expander = results.experiment, drawer()
-    if expander is None:
-        return
-    with expander:
-        st.markdown((measured or how_measured(results, runs)) + "\n\n" + LIMITS)
+    table = "| method | source | whom it trusts | guarantee |\n|---|---|---|---|\n" + "\n".join(
+        f"| {m.title} | {m.reference} | {text.TRUST_TITLES[m.trust].lower()} | {m.guarantee} |"
+        for m in METHODS.values()
+    )
+
+    def about() -> Iterator[str]:
+        yield measured or how_measured(results, runs)
+        yield table
         if settings["view"] == "researcher":
-            st.markdown(_FORMULAS)
-            st.markdown(constants(results, epsilon))
-        st.markdown(
-            "| method | source | whom it trusts | guarantee |\n|---|---|---|---|\n"
-            + "\n".join(
-                f"| {m.title} | {m.reference} | {text.TRUST_TITLES[m.trust].lower()} | {m.guarantee} |"
-                for m in METHODS.values()
-            )
-        )
-        st.caption(f"Seed {experiment.seed}; {versions()}.")
+            yield constants(results, epsilon)
+
+    foot(settings, about, _FORMULAS, LIMITS)
 
 
 def constants(results: Results, epsilon: float) -> str:

@@ -8,8 +8,8 @@ from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.widgets import label_with_ends, set_all, settings, show, update
 
-_MAIN = ("epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
-_MORE = (
+MAIN = ("data", "epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
+MORE = (
     *("iterations", "burn_in", "provider_noise", "largest_share", "accounting", "neighbours", "scaling"),
     *("spike", "bulk", "start", "repeats", "seed", "metric", "scale"),
 )
@@ -38,12 +38,12 @@ def render(page: str) -> None:
             placeholder="a preset ...",
             on_change=_apply_preset,
         )
-        for key in ("data", *_MAIN):
+        for key in MAIN:
             _widget(key, now, panel)
         more = st.expander("More settings", key="more", on_change="rerun")
         if more.open:
             with more:
-                for key in _MORE:
+                for key in MORE:
                     _widget(key, now, panel)
 
 

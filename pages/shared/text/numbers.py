@@ -60,12 +60,15 @@ def size(count_of_bytes: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return 12 ms, 3.5 s, 5 min, 2.5 h or 40 days."""
-    if seconds < 1:
-        return f"{1000 * seconds:.0f} ms"
-    if seconds < 100:
-        return f"{seconds:.1f} s"
-    unit, name = next(((u, n) for u, n in ((60, "min"), (3600, "h")) if seconds < 100 * u), (86400, "days"))
+    """Return two significant digits: 12 ms, 3.5 s, 5 min, 2.5 h or 40 days."""
+    units = (
+        (1, 1e-3, "ms"),
+        (100, 1, "s"),
+        (6000, 60, "min"),
+        (360_000, 3600, "h"),
+        (math.inf, 86400, "days"),
+    )
+    unit, name = next((unit, name) for limit, unit, name in units if seconds < limit)
     return f"{number(float(f'{seconds / unit:.2g}'))} {name}"
 
 

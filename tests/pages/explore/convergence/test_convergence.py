@@ -17,7 +17,7 @@ from dppca_core.privacy import Budget
 from pages.explore.convergence import charts, curves, text
 from pages.explore.convergence import settings as convergence_settings
 from pages.shared import text as shared_text
-from pages.shared.reports import downloads
+from pages.shared.reports import html_report
 from pages.shared.settings import catalogue
 
 PAGE = "explore/convergence/page.py"
@@ -89,7 +89,6 @@ def test_more_rounds_than_are_good():
 def test_what_cannot_be_compared_is_shown_over_epsilon(changed, reason):
     family = curves.family(settings(**changed))
     assert family.key == "epsilon" and 0.32 in [round(value, 2) for value in family.values]
-    assert (text.about(settings(**changed)) == "") == ("data" in changed)
     assert reason in text.notes(family, settings(**changed))[0]
 
 
@@ -211,7 +210,7 @@ def test_lines_are_medians_in_the_metric_and_differ_without_colour(measured, lay
     assert guesses == {round(math.sqrt(2) * reading.guess, 3) for reading in readings}
     ranges = {tuple(axis["range"]) for name, axis in figure["layout"].items() if name.startswith("yaxis")}
     assert len(ranges) == 1
-    assert "<script" in downloads.html(figure, "convergence")
+    assert "<script" in html_report.of_figure(figure, "convergence")
 
 
 def test_before_its_first_run_the_table_has_the_same_rows(measured):

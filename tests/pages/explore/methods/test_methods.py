@@ -173,7 +173,7 @@ def test_a_heavy_method_waits_for_its_button(screen, monkeypatch):
 def test_time_and_bytes_name_the_least_and_the_most(screen, panel, column, unit):
     page = screen(PAGE, **SMALL, **FEW, **{"compare.panel": panel}).settle()
     costs = page.app.dataframe[0].value.set_index("method")[column] * unit
-    show = shared_text.size if panel == "bytes" else charts.milliseconds
+    show = shared_text.size if panel == "bytes" else lambda value: shared_text.duration(value / 1e3)
     match = re.search(
         r", (.*) (?:takes|sends) least \((.*?) a .*\) and (.*) \w+ most \((.*)\)", page.figure["says"]
     )

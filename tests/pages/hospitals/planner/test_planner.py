@@ -7,7 +7,7 @@ import pytest
 
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.hospitals.planner import charts, protocol_paragraph, text, view
-from pages.shared.reports import downloads
+from pages.shared.reports import html_report
 from pages.shared.settings import catalogue
 from tests.waiting import eventually
 
@@ -183,7 +183,7 @@ def test_labels_stand_on_their_lines_and_the_table_holds_the_plane():
         assert curve["y"][curve["x"].index(label["x"][0])] == label["y"][0] is not None
         below = np.array(curve["y"], dtype=float) < 0.999 * drawn.plane.edge  # the closed form does not apply
         assert not below.any()
-    assert "DPS-PCA, summed in secret" in downloads.html(figure, "plan")
+    assert "DPS-PCA, summed in secret" in html_report.of_figure(figure, "plan")
     rows = charts.table(drawn, settings, "dps_pca")
     assert (
         set(rows["way"]) == set(PLANNED_METHODS) and (rows[rows["what"] == "plane"]["share_lost"] > 0).all()

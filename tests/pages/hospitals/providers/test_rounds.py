@@ -27,7 +27,7 @@ from pages.hospitals.providers import (
     view,
 )
 from pages.shared import text
-from pages.shared.reports import downloads
+from pages.shared.reports import html_report
 from pages.shared.settings import catalogue
 from tests.core.federated.test_record import lines
 
@@ -83,7 +83,7 @@ def test_the_ring_has_a_step_for_every_question_and_answer_with_its_bytes(key):
     np.testing.assert_allclose((width / width[0]) ** 2, [1, 1 / 3, 1 / 3], rtol=1e-2)
     masked = {words["tiles"][2][1] == "masked" for words in figure["words"] if words["tiles"][2][0] != "–"}
     assert masked == {shown.summed}
-    assert "<script" in downloads.html(figure, "rounds")
+    assert "<script" in html_report.of_figure(figure, "rounds")
 
 
 PHONE = 86  # pixels of the ring's radius where the screen has 390
@@ -386,7 +386,10 @@ def test_the_first_few_faults_are_written_and_the_others_counted():
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0.012, "12 ms"), (3.46, "3.5 s"), (300.0, "5 min"), (1e308, "1.2e303 days")],
+    [
+        *((0.012, "12 ms"), (0.2, "200 ms"), (3.46, "3.5 s"), (89, "89 s"), (300.0, "5 min")),
+        *((7200, "2 h"), (1e308, "1.2e303 days")),
+    ],
 )
 def test_a_duration_has_the_unit_of_a_person(seconds, words):
     assert text.duration(seconds) == words

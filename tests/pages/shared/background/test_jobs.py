@@ -356,10 +356,3 @@ def test_what_is_known_is_not_expected_to_take_time():
     more = replace(RECIPE, repeats=12)
     assert sweep_jobs._missing(RECIPE, rows) == (0, 0)
     assert 0 < sweep_jobs._missing(more, rows)[0] < sweep_jobs._missing(more, ())[0]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(0.2, "1 s"), (89, "89 s"), (600, "10 min"), (7200, "2.0 h")], ids=str
-)
-def test_times_are_said_as_people_say_them(seconds, words):
-    assert sweep_status.duration(seconds) == words
