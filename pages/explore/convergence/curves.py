@@ -19,7 +19,7 @@ from dppca_core.experiments.sweeps.iterate_table import by_round
 from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound
-from pages.shared.settings import catalogue, to_experiment
+from pages.shared.settings import catalogue, swept, to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings, Value
 
 # Neighbouring values differ by about this factor, which is enough to be seen.
@@ -57,9 +57,7 @@ def family(settings: Settings) -> Family:
     fixed = settings["data"] in TABLES and key in catalogue.FIXED_BY_TABLE
     if fixed or key not in method.uses or isinstance(settings[key], str):
         key = "epsilon"
-    conflicts = {v: catalogue.conflict(settings | {key: v}) for v in around(key, settings[key])}
-    values = tuple(value for value, conflict in conflicts.items() if conflict is None)
-    left_out = {value: conflict for value, conflict in conflicts.items() if conflict is not None}
+    values, left_out = swept.possible(settings, key, around(key, settings[key]))
     experiment, epsilon = to_experiment.from_settings(settings)
     along, k = Axis(key, values), experiment.k if experiment.table else None
     recipe = to_experiment.recipe(experiment, epsilon, (method.name,), along, k=k, metrics=("rounds",))

@@ -11,6 +11,7 @@ from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.shared import text
 from pages.shared.charts.metric_axis import factor
+from pages.shared.settings import swept
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
 TITLE = "How fast does it converge?"
@@ -190,11 +191,7 @@ def notes(family: Family, settings: Settings) -> list[str]:
         if isinstance(settings[settings["family"]], str):
             reason = "is not a number here"
         sentences.append(f"{asked} {reason}: shown over {shown.lower()} instead.")
-    reasons: dict[str, list[str]] = {}
-    for value, conflict in family.left_out.items():
-        reason = "they do not fit the other settings" if plain else conflict
-        reasons.setdefault(reason, []).append(CHOICES[family.key].text(value))
-    sentences += [f"{shown} {', '.join(values)} left out: {reason}." for reason, values in reasons.items()]
+    sentences += swept.left_out(family.key, family.left_out, plain)
     if settings["start"] == "near":
         sentences.append(
             "Trajectories here start at random: the start near the truth is for the other pages."

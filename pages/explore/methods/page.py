@@ -18,7 +18,7 @@ controls.choose(settings)
 methods = [name for name in controls.used(settings) if name not in results.skipped]
 panel = settings["compare.panel"]
 measure = ComparisonMeasure(results, settings, panel)
-sweep, slot = sweeps.for_panel(results, epsilon, methods, settings)
+sweep, slot = sweeps.for_panel(results, methods, settings)
 note = text.note(sweep, methods, settings)
 if note:
     st.info(note)

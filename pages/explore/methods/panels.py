@@ -18,6 +18,7 @@ from pages.shared.charts import loadings
 from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.figure import component
 from pages.shared.reports import downloads
+from pages.shared.settings import swept
 from pages.shared.text import duration, short
 
 _AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
@@ -43,7 +44,8 @@ def against(
     finding = text.compared(measure, rows, sweep.over, sweep.here)
     figure = charts.against(table, measure, methods, sweep)
     failures = text.failures(table) if measure.errs else ""
-    notes = (text.drawn(measure, sweep), text.left_out(sweep), failures, progress)
+    left_out = swept.left_out(sweep.over, sweep.left_out, measure.plain)
+    notes = (text.drawn(measure, sweep), *left_out, failures, progress)
     caption = ". ".join(note.rstrip(".") for note in notes if note) + "."
     below = _show(finding, figure, caption, table, "methods figure", f"dppca-{measure.panel}")
     facts = text.facts(measure, rows, methods)

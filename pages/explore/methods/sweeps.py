@@ -11,7 +11,8 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.recipe import Point, Value
 from dppca_core.populations.spiked import SpikedModel
-from pages.shared.settings import catalogue, to_experiment
+from pages.shared.settings import catalogue, swept, to_experiment
+from pages.shared.settings.catalogue import Settings
 
 # The round values that each swept setting takes beside its current one.
 AXES: dict[str, Point] = {
@@ -35,7 +36,7 @@ _HEAVY_SECONDS = 8.0  # a method whose fewest repeats take longer is measured at
 class SweepSetting(NamedTuple):
     """Hold what runs: every live method in one recipe, and each heavy one in its own.
 
-    `left_out` are impossible values of the axis, and `limit` is what makes them so.
+    `left_out` has impossible values of the axis, with what makes them so.
     """
 
     over: str
@@ -43,37 +44,7 @@ class SweepSetting(NamedTuple):
     here: Value
     live: Recipe | None
     heavy: dict[str, Recipe]
-    left_out: Point = ()
-    limit: str = ""
-
-
-def _sparsity(experiment: ExplorerExperiment) -> int:
-    population = experiment.population
-    return population.s if isinstance(population, SpikedModel) else experiment.d
-
-
-def setting(experiment: ExplorerExperiment, epsilon: float, key: str) -> Value:
-    """Return the experiment's value of a swept control."""
-    if key == "epsilon":
-        return epsilon
-    return _sparsity(experiment) if key == "s" else getattr(experiment, key)
-
-
-def _limits(experiment: ExplorerExperiment, key: str) -> tuple[Value, Value, str]:
-    """Return the range of a control with all others as they are, and what limits it."""
-    k, d, n, s_hat = experiment.k, experiment.d, experiment.n, experiment.s_hat
-    s, providers = _sparsity(experiment), experiment.providers
-    kept = f"ŝ = {s_hat}"
-    if experiment.choose_rows:
-        s_hat, kept = d, "a free ŝ"
-    limits: dict[str, tuple[Value, Value, str]] = {
-        "d": (max(s, s_hat, k + 1), max(d, 400), f"s = {s} and {kept}"),
-        "k": (1, min(s, s_hat, d) - 1, f"s = {s} and {kept}" if s < d else kept),
-        "s": (k + 1, d, f"k = {k} and d = {d}"),
-        "providers": (1, n, f"n = {n:,}"),
-        "n": (providers, 10**9, f"N = {providers}"),
-    }
-    return limits.get(key, (0.0, float("inf"), ""))
+    left_out: dict[Value, str]
 
 
 def recipe(
@@ -96,7 +67,7 @@ def recipe(
 
 
 def for_panel(
-    results: Results, epsilon: float, methods: Sequence[str], settings: catalogue.Settings
+    results: Results, methods: Sequence[str], settings: Settings
 ) -> tuple[SweepSetting | None, str]:
     """Return what the chosen view sweeps, if anything, and the slot in which its jobs are kept.
 
@@ -106,32 +77,35 @@ def for_panel(
     if not methods or (panel == "needed" and table):
         return None, ""
     if panel == "needed":
-        return needed(results, epsilon, methods), "methods needed"
+        return needed(results, methods, settings), "methods needed"
     if panel == "frontier" or (table and key in catalogue.FIXED_BY_TABLE):
         key = "epsilon"
-    return swept(results, epsilon, methods, key), f"methods {key}"
+    return over_control(results, methods, settings, key), f"methods {key}"
 
 
-def swept(results: Results, epsilon: float, methods: Sequence[str], key: str) -> SweepSetting:
+def over_control(results: Results, methods: Sequence[str], settings: Settings, key: str) -> SweepSetting:
     """Return the sweep over one control, with its current value among the round ones that are possible."""
-    low, high, limit = _limits(results.experiment, key)
-    possible = [value for value in AXES[key] if low <= value <= high]
-    axis = Axis(key, tuple(sorted({*possible, setting(results.experiment, epsilon, key)})))
-    left_out = tuple(value for value in AXES[key] if value not in possible)
-    return _split(results, epsilon, methods, axis)._replace(left_out=left_out, limit=limit)
+    wanted = sorted({*AXES[key], settings[key]})
+    values, left_out = swept.possible(settings | {"start": "random"}, key, wanted)
+    return _split(results, methods, settings, Axis(key, values), left_out)
 
 
-def needed(results: Results, epsilon: float, methods: Sequence[str]) -> SweepSetting:
+def needed(results: Results, methods: Sequence[str], settings: Settings) -> SweepSetting:
     """Return the sweep over n from which the patients needed are read, two or three points a decade."""
     grid = NEEDED_COARSE if results.experiment.d >= _COARSE_FROM else NEEDED
-    return _split(results, epsilon, methods, Axis("n", grid), most=_NEEDED_REPEATS)
+    return _split(results, methods, settings, Axis("n", grid), {}, most=_NEEDED_REPEATS)
 
 
 def _split(
-    results: Results, epsilon: float, methods: Sequence[str], axis: Axis, most: int = 50
+    results: Results,
+    methods: Sequence[str],
+    settings: Settings,
+    axis: Axis,
+    left_out: dict[Value, str],
+    most: int = 50,
 ) -> SweepSetting:
     """Put methods that are slow here into recipes of their own, and the others into one."""
-    experiment = results.experiment
+    experiment, epsilon = results.experiment, settings["epsilon"]
     fewest = min(experiment.repeats, _FEWEST)
     heavy, light = {}, []
     for name in methods:
@@ -145,8 +119,7 @@ def _split(
         once = run_cells.total_seconds(recipe(experiment, epsilon, light, axis, 1))
         repeats = max(fewest, min(experiment.repeats, most, int(LIVE_SECONDS / once)))
         live = recipe(experiment, epsilon, light, axis, repeats)
-    here = setting(experiment, epsilon, axis.name)
-    return SweepSetting(axis.name, axis.values, here, live, heavy)
+    return SweepSetting(axis.name, axis.values, settings[axis.name], live, heavy, left_out)
 
 
 def first_run(sweep: SweepSetting) -> Recipe:

@@ -145,14 +145,6 @@ def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings)
     return f"{table} fixes “{name}”: “{instead}” is varied instead."
 
 
-def left_out(sweep: SweepSetting) -> str:
-    """Return which values of the axis are impossible, and why."""
-    if not sweep.left_out:
-        return ""
-    values = ", ".join(text.number(value) for value in sweep.left_out)
-    return f"{catalogue.CHOICES[sweep.over].label} = {values} left out: impossible beside {sweep.limit}."
-
-
 def facts(measure: ComparisonMeasure, rows: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """Return one row for each method at the current setting; numbers stay numbers, so that columns sort."""
     experiment, settings, missing = measure.results.experiment, measure.settings, np.full(3, np.nan)

@@ -24,6 +24,7 @@ from tests.pages.conftest import Screen
 
 PAGE = "explore/methods/page.py"
 SMALL = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10"}
+SETTINGS = catalogue.defaults() | {"d": 30, "n": 10_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 2}
 DEFAULT = [name for name in METHODS if catalogue.defaults()[f"use.{name}"]]
 # One method of each trust that most views need; all others would only take time.
 FEW = {f"use.{name}": "false" for name in DEFAULT if name not in ("dps_pca", "analyze_gauss", "pca")}
@@ -84,7 +85,7 @@ def test_metrics_and_axes_are_respected(screen, metric):
 @pytest.mark.parametrize("choice", [{"compare.over": "n"}, {"compare.panel": "needed"}], ids=str)
 def test_what_a_table_fixes_is_not_swept(screen, choice):
     page = screen(PAGE, data="breast_cancer", k="2", **FEW, **choice)
-    sweep, _ = sweeps.for_panel(results_of(page), 1.0, ["pca"], settings_of(page))
+    sweep, _ = sweeps.for_panel(results_of(page), ["pca"], settings_of(page))
     note = text.note(sweep, ["pca"], settings_of(page))
     assert note and note in page.notices
     assert (sweep.over if sweep else None) == ("epsilon" if "compare.over" in choice else None)
@@ -144,7 +145,7 @@ def test_a_bad_link_says_what_it_opens_instead(screen):
 
 def test_no_method_is_asked_for_one(screen):
     page = screen(PAGE, **SMALL, **{f"use.{name}": "false" for name in DEFAULT})
-    assert sweeps.for_panel(results_of(page), 1.0, [], settings_of(page)) == (None, "")
+    assert sweeps.for_panel(results_of(page), [], settings_of(page)) == (None, "")
     assert page.notices == text.note(None, [], settings_of(page))
 
 
@@ -202,7 +203,7 @@ def test_plain_view_says_that_noise_is_printed_and_shared(screen):
 
 def test_nobody_fails_before_all_numbers_of_patients_are_measured(results):
     """The first run has a single n: no word on what other numbers would do."""
-    needed = sweeps.needed(results, 1.0, ["dps_pca", "pca"])
+    needed = sweeps.needed(results, ["dps_pca", "pca"], SETTINGS)
     first = sweeps.first_run(needed)
     assert len(first.cells()) == 2 and first.swept[0].values == (10_000,)
     early = sweep(first)
@@ -220,16 +221,15 @@ def test_nobody_fails_before_all_numbers_of_patients_are_measured(results):
 
 @pytest.fixture(scope="module")
 def results():
-    experiment, _ = to_experiment.from_settings(
-        catalogue.defaults() | {"d": 30, "n": 10_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 2}
-    )
+    experiment, _ = to_experiment.from_settings(SETTINGS)
     return Results(experiment)
 
 
 @pytest.mark.parametrize("key", sweeps.AXES)
 def test_every_point_of_an_axis_runs_and_holds_the_current_one(results, key):
-    swept = sweeps.swept(results, 1.25, DEFAULT, key)
-    assert swept.here in swept.values and swept.here == sweeps.setting(results.experiment, 1.25, key)
+    now = SETTINGS | {"epsilon": 1.25}
+    swept = sweeps.over_control(results, DEFAULT, now, key)
+    assert swept.here in swept.values and swept.here == now[key]
     assert isinstance(swept.live, Recipe)
     ends = (min(swept.values), max(swept.values))
     table = sweep(sweeps.recipe(results.experiment, 1.25, ["dps_pca"], Axis(swept.live.names[0], ends), 1))
@@ -237,9 +237,10 @@ def test_every_point_of_an_axis_runs_and_holds_the_current_one(results, key):
 
 
 def test_moving_what_is_swept_reuses_the_rows(results):
-    here, moved = (sweeps.swept(results, epsilon, DEFAULT, "epsilon").live for epsilon in (1.0, 1.25))
+    both = (SETTINGS, SETTINGS | {"epsilon": 1.25})
+    here, moved = (sweeps.over_control(results, DEFAULT, now, "epsilon").live for now in both)
     assert here != moved and sweeps.shares_rows(here, moved)
-    assert not sweeps.shares_rows(here, sweeps.swept(results, 1.0, DEFAULT, "n").live)
+    assert not sweeps.shares_rows(here, sweeps.over_control(results, DEFAULT, SETTINGS, "n").live)
 
 
 def test_a_release_is_the_run_that_the_sweep_drew_first(results):

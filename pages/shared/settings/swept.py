@@ -1,0 +1,26 @@
+"""Find which values of a swept control are possible beside the other settings. No Streamlit here."""
+
+from collections.abc import Iterable, Mapping
+
+from pages.shared.settings import catalogue
+from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.setting import Value
+
+
+def possible(
+    settings: Settings, key: str, values: Iterable[Value]
+) -> tuple[tuple[Value, ...], dict[Value, str]]:
+    """Return the values that are possible, and the others with what makes them impossible."""
+    conflicts = {value: catalogue.conflict(settings | {key: value}) for value in values}
+    left_out = {value: conflict for value, conflict in conflicts.items() if conflict is not None}
+    return tuple(value for value in conflicts if value not in left_out), left_out
+
+
+def left_out(key: str, values: Mapping[Value, str], plain: bool) -> list[str]:
+    """Return a sentence for each reason why values are impossible."""
+    reasons: dict[str, list[str]] = {}
+    for value, conflict in values.items():
+        reason = "they do not fit the other settings" if plain else conflict
+        reasons.setdefault(reason, []).append(CHOICES[key].text(value))
+    name = CHOICES[key].name(plain)
+    return [f"{name} {', '.join(names)} left out: {reason}." for reason, names in reasons.items()]
