@@ -86,6 +86,18 @@ def spreads(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[s
     return result
 
 
+def at_value(spreads: Spreads, value: Value) -> dict[str, Array]:
+    """Return 10, 50 and 90 % of each method where the swept parameter has this value."""
+    return {name: each[:, x.index(value)] for name, (x, each) in spreads.items() if value in x}
+
+
+def spreads_here(
+    table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], sweep: SweepSetting
+) -> dict[str, Array]:
+    """Return 10, 50 and 90 % of each method at the current setting."""
+    return at_value(spreads(table, measure, methods, sweep.over), sweep.here)
+
+
 def order(methods: Sequence[str]) -> list[str]:
     """Return methods of one trust beside each other, those who trust more first."""
     return sorted(methods, key=lambda name: TRUSTS.index(METHODS[name].trust))

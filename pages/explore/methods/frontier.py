@@ -40,7 +40,7 @@ def hull(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str]
                 points.setdefault((x, y), method)
     corners = []
     for x, y in lower_hull(list(points), measure.log):
-        best, here = points[x, y], {name: b[:, at.index(x)] for name, (at, b) in spreads.items() if x in at}
+        best, here = points[x, y], charts.at_value(spreads, x)
         level = frozenset(name for name in here if name != best and here[name][0] <= here[best][2])
         corners.append(Corner(best, x, y, level))
     return corners

@@ -40,15 +40,15 @@ def against(
     measure: ComparisonMeasure, sweep: SweepSetting, table: pd.DataFrame, methods: list[str], progress: str
 ) -> DeltaGenerator:
     """Show error, time or bytes of every method against what is swept, and a table at the current setting."""
-    rows = text.at_here(table, sweep.over, sweep.here)
-    finding = text.compared(measure, rows, sweep.over, sweep.here)
+    here = charts.spreads_here(table, measure, methods, sweep)
+    finding = text.compared(measure, here, sweep.over, sweep.here)
     figure = charts.against(table, measure, methods, sweep)
     failures = text.failures(table) if measure.errs else ""
     left_out = swept.left_out(sweep.over, sweep.left_out, measure.plain)
     notes = (text.drawn(measure, sweep), *left_out, failures, progress)
     caption = ". ".join(note.rstrip(".") for note in notes if note) + "."
     below = _show(finding, figure, caption, table, "methods figure", f"dppca-{measure.panel}")
-    facts = text.facts(measure, rows, methods)
+    facts = text.facts(measure, table, methods, sweep)
     st.markdown("**The same methods at the current setting**")
     column = st.column_config
     columns: dict[str, Any] = dict.fromkeys(facts.select_dtypes("float"), column.NumberColumn(format="%.3g"))

@@ -11,14 +11,13 @@ from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import TRUSTS, recommend
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from dppca_core.records import SIGNAL, Estimate
-from pages.explore.methods.charts import ComparisonMeasure
+from pages.explore.methods.charts import ComparisonMeasure, spreads_here
 from pages.explore.methods.frontier import Corner
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
@@ -55,20 +54,8 @@ def needs(name: str) -> str:
     return "; ".join([_NEEDS_ALONE.get(name, _TRUSTS[method.trust][1]), *options])
 
 
-def at_here(table: pd.DataFrame, key: str, here: Value) -> pd.DataFrame:
-    """Return the rows at the current setting."""
-    return table[np.isclose(table[key].to_numpy(dtype=float), float(here), rtol=1e-9)]
-
-
-def spreads(rows: pd.DataFrame, measure: ComparisonMeasure) -> dict[str, Array]:
-    """Return 10, 50 and 90 % of what each method has at the current setting."""
-    values = {str(name): measure.values(group) for name, group in rows.groupby("method", sort=False)}
-    return {name: quantiles(v) for name, v in values.items() if len(v)}
-
-
-def compared(measure: ComparisonMeasure, rows: pd.DataFrame, key: str, here: Value) -> str:
+def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, here: Value) -> str:
     """Return the finding of methods against each other, and the value of a method that is alone."""
-    values = spreads(rows, measure)
     if not values:
         return text.MEASURING
     choice = catalogue.CHOICES[key]
@@ -145,11 +132,13 @@ def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings)
     return f"{table} fixes “{name}”: “{instead}” is varied instead."
 
 
-def facts(measure: ComparisonMeasure, rows: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+def facts(
+    measure: ComparisonMeasure, table: pd.DataFrame, methods: Sequence[str], sweep: SweepSetting
+) -> pd.DataFrame:
     """Return one row for each method at the current setting; numbers stay numbers, so that columns sort."""
     experiment, settings, missing = measure.results.experiment, measure.settings, np.full(3, np.nan)
     errors, times, sizes = (
-        spreads(rows, ComparisonMeasure(measure.results, settings, panel))
+        spreads_here(table, ComparisonMeasure(measure.results, settings, panel), methods, sweep)
         for panel in ("error", "time", "bytes")
     )
     lines = []

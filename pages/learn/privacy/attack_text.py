@@ -36,6 +36,15 @@ The audit's bound is that of $\mu\ge\Phi^{-1}(1-\alpha)-\Phi^{-1}(\beta)$ at upp
 rates, over 9 thresholds, and the $\varepsilon$ of a Gaussian release with that $\mu$ at $\delta$.
 """
 
+PAPERS = (
+    "Trade-off curves: Wasserman & Zhou (JASA 2010); Dong, Roth & Su (JRSS-B 2022). "
+    "Odds: Kairouz, Oh & Viswanath (IEEE Trans. Inf. Theory 2017). Calibration: Balle & "
+    "Wang (ICML 2018). Composition: Dwork & Roth (2014), Theorems 3.16 and 3.20; Bun & Steinke "
+    "(2016); Canonne, Kamath & Steinke (NeurIPS 2020); Dong, Roth & Su, Corollary 3.3; Ge et al. "
+    "(AISTATS 2018), Lemma A.1. Audit: Jagielski, Ullman & Oprea (NeurIPS 2020); Nasr et al. "
+    "(USENIX Security 2023). Intervals: Clopper & Pearson (1934)."
+)
+
 
 def figures(value: float) -> str:
     """Return a number with two or three digits; what root finders leave of a round number is round."""
@@ -150,6 +159,16 @@ def attacked(method: str, settings: Mapping[str, Any]) -> str:
     return (
         f"Seen by the attacker: {what}, drawn by the method's own release step at the pair of patients "
         "that moves it most. Everybody else's data are known and only shift it."
+    )
+
+
+def about(method: str) -> str:
+    """Return what is attacked, and whose data the page has."""
+    attacked, drawn = METHODS[method], METHODS["analyze_gauss"]
+    return (
+        f"Attacked: {attacked.title}, {attacked.reference}; the picture's releases are those of {drawn.title}, "
+        f"{drawn.reference}. The picture's patients are drawn at random, the others are a worst case: "
+        "nobody's data."
     )
 
 

@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.experiments.demonstrations import neighbours
-from pages.learn.privacy import accounting_charts, accounting_text, attack_charts, attack_text, sources, view
+from pages.learn.privacy import accounting_charts, accounting_text, attack_charts, attack_text, view
 from pages.learn.privacy.settings import patients
 from pages.shared.background import cache, failed_runs
 from pages.shared.figure import component
-from pages.shared.reports import downloads
+from pages.shared.reports import downloads, sources
 from pages.shared.settings import widgets
 
 
@@ -91,4 +91,6 @@ downloads.downloads(
     lambda: attack_charts.errors(attack, budget, plain),
     "dppca-privacy",
 )
-sources.page(settings)
+sources.foot(
+    settings, lambda: (attack_text.PAPERS, attack_text.about(method)), attack_text.FORMULAS, sources.LIMITS
+)

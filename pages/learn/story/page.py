@@ -4,10 +4,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.learn.story import charts, controls, glossary, handout, slides, sources, text
+from pages.learn.story import charts, controls, glossary, handout, slides, text
+from pages.learn.story import sources as story_sources
 from pages.learn.story.settings import STEPS, step_controls
 from pages.shared.figure import component
-from pages.shared.reports import downloads
+from pages.shared.reports import downloads, sources
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import CHOICES
 
@@ -40,4 +41,5 @@ with st.container(key="story"):
     if settings["story.notes"]:
         slides.notes(step, slide.text)
 downloads.downloads(lambda: charts.table(slide.figure), lambda: slide.figure, name, slide.title)
-sources.page(settings)
+listed = "\n".join(f"- {source}" for source in story_sources.SOURCES)
+sources.foot(settings, lambda: (listed,), story_sources.FORMULAS, sources.LIMITS)

@@ -1,4 +1,4 @@
-"""Show where the story's numbers come from: one expander at its foot."""
+"""Name where the story's numbers come from, for its foot and its report."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,6 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.methods import METHODS
 from pages.learn.story.glossary import PROTOCOL_TITLES
 from pages.learn.story.view import IN_HOUSE, OPEN, PROTECTED, ROUNDS, WARM_UP
-from pages.shared.reports import sources
-from pages.shared.settings.catalogue import Settings
 
 
 def _titles(protocols: Sequence[str]) -> str:
@@ -30,10 +28,4 @@ SOURCES = (
     "Balle & Wang (ICML 2018).",
     "Bytes: numbers of 64 bits, without what a network or the keys of a sealed sum add.",
 )
-_FORMULAS = r"Error: $\sqrt{k-\|\hat V^{\top}V\|_F^2}$; a random guess: $\sqrt{k(1-k/d)}$ in the mean square."
-
-
-def page(settings: Settings) -> None:
-    """Show sources, seed and limits."""
-    listed = "\n".join(f"- {source}" for source in SOURCES)
-    sources.foot(settings, lambda: (listed,), _FORMULAS, sources.LIMITS)
+FORMULAS = r"Error: $\sqrt{k-\|\hat V^{\top}V\|_F^2}$; a random guess: $\sqrt{k(1-k/d)}$ in the mean square."
