@@ -34,12 +34,7 @@ from pages.shared.charts.traces import (
 )
 from pages.shared.settings.catalogue import Settings
 
-# Each kind has two dashes: colours repeat after eight bounds, and the second dash tells two of a kind apart.
-KIND_DASH = {
-    "upper": ("solid", "longdashdot"),
-    "lower": ("dot", "2px,8px"),
-    "prediction": ("dash", "dashdot"),
-}
+KIND_DASH = {"upper": "solid", "lower": "dot", "prediction": "dash"}
 REGIME_COLOURS = ("#1B9E77", "#F0C34E", "#C44E52", "#9AA5B1")
 REGIME_INKS = ("#111111", "#111111", "#ffffff", "#111111")  # 4.5:1 or more on these
 _COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#C58300", "#8468B8", "#2F9AD0", "#8C6D1F", "#7A8793")
@@ -55,8 +50,8 @@ _ROOM = 2.0  # cells between a region's edge and its name
 def look(name: str) -> style.Look:
     """Return the bound's look, which follows from its rank in the registry and its kind."""
     rank = list(BOUNDS).index(name)
-    dash = KIND_DASH[BOUNDS[name].kind][rank // len(_COLOURS) % 2]
-    return style.Look(_COLOURS[rank % len(_COLOURS)], _SYMBOLS[rank % len(_SYMBOLS)], dash)
+    symbol = _SYMBOLS[rank % len(_SYMBOLS)]  # colours repeat sooner
+    return style.Look(_COLOURS[rank % len(_COLOURS)], symbol, KIND_DASH[BOUNDS[name].kind])
 
 
 def largest_error(results: Results) -> float:

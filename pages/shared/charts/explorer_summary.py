@@ -28,8 +28,8 @@ def payload(results: Results, epsilon: float, settings: Settings) -> dict[str, A
     """
     shown = {key: value for key, value in settings.items() if key not in _NOT_DRAWN}
     missing = results.next_missing(epsilon, settings["slow"]) is not None
-    runs_measured = len(results.cells)  # count before building: other threads go on measuring
-    measured = runs_measured + len(results.failed)  # a failed run changes the text as well
+    # Count before building: other threads go on measuring. A failed run changes the text as well.
+    measured = len(results.cells) + len(results.failed)
     state = (results.experiment, tuple(shown.values()))
     method = results.experiment.method
     runs_here = len(results.measured(method, epsilon))
@@ -42,19 +42,18 @@ def payload(results: Results, epsilon: float, settings: Settings) -> dict[str, A
         mark = f"{zlib.crc32(repr(shown).encode()):08x}"
         runs = {at: len(results.measured(method, at)) for at in EPSILONS}
         built = _build(results, settings) | {"scene": mark, "version": measured, "runs": runs}
-        built["measured"] = runs_measured
         with _LOCK:
             _BUILT[state] = built
             _BUILT.move_to_end(state)
             while len(_BUILT) > _KEPT:
                 _BUILT.popitem(last=False)
-    sent = {name: part for name, part in built.items() if name not in ("runs", "measured")}
+    sent = {name: part for name, part in built.items() if name != "runs"}
     return sent | {
         "active": EPSILONS.index(epsilon),
         "ghost": settings["ghost"],
         "follow": "epsilon",
         "complete": not missing,
-        "progress": f"{built['measured']:,} runs measured, more coming" if missing else "",
+        "progress": f"{built['version']:,} runs measured, more coming" if missing else "",
     }
 
 
