@@ -83,6 +83,8 @@ def _course(reading: CurveReading, settings: Settings) -> str:
     if fit.stuck:
         return f"the error never leaves the random guess: it stands at {plateau}, noise drowns every round"
     after = text.count(fit.reached, "round", "rounds")
+    if fit.rate is None or plain:
+        return f"{fall} to {plateau} in {after}, and stays there"
     return f"{fall}, until it stands at {plateau} after {after}"
 
 

@@ -63,5 +63,5 @@ else:
     figure = other_packages.figure(neighbours, plain)
     component.figure(figure, key="peers figure", save="dppca-packages", says=finding)
     st.caption(other_packages.notes(neighbours, plain))
-st.markdown(f"**Try this:** {text.try_this(settings)}")
+st.markdown(f"**Try this:** {text.try_this(panel)}")
 sources.page(results, epsilon, settings, runs=text.runs(sweep))

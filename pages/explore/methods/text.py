@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -311,20 +310,19 @@ def release(name: str, epsilon: float, error: float, estimate: Estimate, plain: 
     )
 
 
-def try_this(settings: Mapping[str, Any]) -> str:
+_TRY_SWEEP = (
+    "set *Noise across hospitals* (*More settings*) to independent, then move *Hospitals* up: methods with a "
+    "trusted curator or secure sums stay where they are, those that trust no server pay for each hospital's "
+    "own noise."
+)
+_TRY_PANEL = {
+    "needed": "halve the error wanted: where sampling is what errs, four times the patients are needed; "
+    "where privacy noise is, only twice.",
+    "frontier": "click two points of one method, one with much privacy and one with little, and see which "
+    "loadings the noise hides first.",
+}
+
+
+def try_this(panel: str) -> str:
     """Return what to try next."""
-    if settings["compare.panel"] == "needed":
-        return (
-            "halve the error wanted: where sampling is what errs, four times the patients are needed; where "
-            "privacy noise is, only twice."
-        )
-    if settings["compare.panel"] == "frontier":
-        return (
-            "click two points of one method, one with much privacy and one with little, and see which "
-            "loadings the noise hides first."
-        )
-    return (
-        "set *Noise across hospitals* (*More settings*) to independent, then move *Hospitals* up: methods "
-        "with a trusted curator or secure sums stay where they are, those that trust no server pay for each "
-        "hospital's own noise."
-    )
+    return _TRY_PANEL.get(panel, _TRY_SWEEP)

@@ -167,8 +167,8 @@ def about(method: str) -> str:
     attacked, drawn = METHODS[method], METHODS["analyze_gauss"]
     return (
         f"Attacked: {attacked.title}, {attacked.reference}; the picture's releases are those of "
-        f"{drawn.title}, {drawn.reference}. The picture's patients are drawn at random, the others are a worst case: "
-        "nobody's data."
+        f"{drawn.title}, {drawn.reference}. The picture's patients are drawn at random, the others are a "
+        "worst case: nobody's data."
     )
 
 
