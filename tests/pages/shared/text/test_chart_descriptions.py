@@ -10,6 +10,7 @@ from dppca_core.auditing.membership import Rates
 from dppca_core.bounds.regimes import REGIONS
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL
+from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.recipe import METRICS
@@ -154,7 +155,8 @@ def test_methods_compared_have_a_finding_also_where_there_is_little_to_compare(r
     def described(table, **options):
         now = settings | options
         measure = ComparisonMeasure(results, now, now["compare.panel"])
-        return methods_descriptions.compared(measure, table, "epsilon", 1.0)
+        values = {name: quantiles(measure.values(runs)) for name, runs in table.groupby("method")}
+        return methods_descriptions.compared(measure, values, "epsilon", 1.0)
 
     assert described(rows()) == labels.MEASURING
     assert described(rows(dps_pca=[0.1, 0.2, 0.3])).endswith(
