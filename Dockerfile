@@ -9,7 +9,7 @@ RUN python -m venv /venv \
     && /venv/bin/pip install --no-cache-dir --disable-pip-version-check -r /build/${REQUIREMENTS} \
     && find /venv -type d -name tests -path "*/site-packages/*" -prune -exec rm -rf {} + \
     && strip --strip-unneeded /venv/lib/python3.*/site-packages/opendp/lib/*.so \
-    && rm -rf /venv/share/jupyter \
+    && rm -rf /venv/share/jupyter /venv/lib/python3.*/site-packages/plotly/labextension \
     && cd /venv/lib/python3.*/site-packages/pyarrow \
     && rm -rf include libarrow_flight.so* libarrow_s3.so* \
     && /venv/bin/pip uninstall --yes --quiet pip

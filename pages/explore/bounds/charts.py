@@ -84,7 +84,7 @@ def against_epsilon(
     A bound's dash follows from its kind; its line is thin where an assumption fails, and hollow marks at the
     top where it is void. A board sees axes without symbols.
     """
-    method, epsilon, plain = settings["of"], settings["epsilon"], settings["view"] == "board"
+    method, epsilon, plain = settings["of"], settings["epsilon"], settings["view"] == "plain"
     cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
     spreads = [quantiles([scale.last(cell) for cell in cells]) for cells in cells_by_epsilon.values()]
     spread = np.array(spreads).reshape(-1, 3).T

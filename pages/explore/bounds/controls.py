@@ -37,7 +37,7 @@ def constants(settings: Settings, name: str) -> tuple[tuple[str, float], ...]:
 
 def card(name: str, bound: Bound, results: Results, method: str, settings: Settings) -> None:
     """Show a bound's formula, value, assumptions, free constants and source; fewer of them in plain view."""
-    rule, plain = BOUNDS[name], settings["view"] == "board"
+    rule, plain = BOUNDS[name], settings["view"] == "plain"
     with st.container(border=True):
         st.markdown(text.card_title(name, bound, largest_error(results)))
         if not plain:

@@ -15,7 +15,7 @@ from pages.shared.reports import downloads, sources
 from pages.shared.settings import to_experiment, widgets
 
 settings = widgets.head(text.TITLE, text.INTRODUCTION)
-plain = settings["view"] == "board"
+plain = settings["view"] == "plain"
 experiment, epsilon = to_experiment.from_settings(settings)
 results = cache.results(experiment)
 method, tau = settings["of"], settings["tau"]

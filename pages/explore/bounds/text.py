@@ -49,7 +49,7 @@ _STATES = {
 
 def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings: Settings) -> str:
     """Return the measured error, and how many of the bounds on this method apply."""
-    method, epsilon, plain = settings["of"], settings["epsilon"], settings["view"] == "board"
+    method, epsilon, plain = settings["of"], settings["epsilon"], settings["view"] == "plain"
     cells = results.measured(method, epsilon)
     most = largest_error(results)
     states = [state(name, bound, most) for name, bound in here.items() if concerns(name, method)]

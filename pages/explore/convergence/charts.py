@@ -37,7 +37,7 @@ class _Lines:
     def __init__(self, family: Family, readings: Sequence[CurveReading], settings: Settings) -> None:
         self.key, self.readings = family.key, readings
         self.here = next(i for i, reading in enumerate(readings) if reading.value == family.here)
-        self.plain = settings["view"] == "board"
+        self.plain = settings["view"] == "plain"
         self.names = [name(self.key, reading.value, self.plain) for reading in readings]
         self.log = settings["scale"] == "log"
         self.factor = factor(settings)

@@ -56,7 +56,7 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
     reading = next(reading for reading in readings if reading.value == family.here)
     if reading.fit is None:
         return MEASURING
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     at = "" if plain else f" ({name(family.key, reading.value, plain)})"
     sentence = f"At this setting{at} {_course(reading, settings)}{_theorem_clause(reading, settings)}."
     measured = [reading for reading in readings if reading.fit is not None]
@@ -73,7 +73,7 @@ def _end(reading: CurveReading, settings: Settings, at: int = -1) -> str:
 
 def _course(reading: CurveReading, settings: Settings) -> str:
     fit, last = reading.fit, text.count(len(reading.middle) - 1, "round", "rounds")
-    plain, end = settings["view"] == "board", _end(reading, settings)
+    plain, end = settings["view"] == "plain", _end(reading, settings)
     fall = f"the error goes from {_end(reading, settings, 0)}"
     if fit.rate is not None and not plain:
         fall = f"each round shrinks the error, as a tangent, by a factor {text.short(fit.rate)}"
@@ -90,7 +90,7 @@ def _course(reading: CurveReading, settings: Settings) -> str:
 
 def _theorem_clause(reading: CurveReading, settings: Settings) -> str:
     """Return a clause on the rate that Theorem 4.3 of Ge et al. promises, or on the condition that fails."""
-    if settings["view"] == "board" or settings["traced"] != TRACED:
+    if settings["view"] == "plain" or settings["traced"] != TRACED:
         return ""
     if reading.theorem_rate is not None:
         return f"; the theorem's rate would be {text.short(reading.theorem_rate)}"
@@ -100,7 +100,7 @@ def _theorem_clause(reading: CurveReading, settings: Settings) -> str:
 
 
 def _along(family: Family, measured: Sequence[CurveReading], settings: Settings) -> str:
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     first, last = measured[0], measured[-1]
     start = f"{CHOICES[family.key].plain}: from" if plain else "From"
     names = [name(family.key, reading.value, plain) for reading in (first, last)]
@@ -129,7 +129,7 @@ def _best_rounds(family: Family, measured: Sequence[CurveReading], settings: Set
 
 def table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> pd.DataFrame:
     """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     theorem = settings["traced"] == TRACED and not plain
     heads = [text.symbols(family.key), "factor per round", "rounds fitted", "plateau", "10-90 %"]
     heads += ["rounds until within 10 %", *(["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []), "λₖ₊₁/λₖ"]
@@ -165,7 +165,7 @@ def _fit_cells(reading: CurveReading, settings: Settings) -> list[str]:
 
 def below_table(readings: Sequence[CurveReading], settings: Settings) -> str:
     """Return what the table's words mean."""
-    if settings["view"] == "board":
+    if settings["view"] == "plain":
         return "The error at the end is the middle of all runs over the last third of the rounds."
     sentence = (
         "Fitted to the median line: the factor is that of the angle's tangent in the rounds between the "
@@ -183,7 +183,7 @@ def below_table(readings: Sequence[CurveReading], settings: Settings) -> str:
 
 def notes(family: Family, settings: Settings) -> list[str]:
     """Return a sentence for each way in which the chart departs from what the controls ask for."""
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     asked, shown = (CHOICES[key].name(plain) for key in (settings["family"], family.key))
     sentences = []
     if family.key != settings["family"]:
@@ -206,7 +206,7 @@ def notes(family: Family, settings: Settings) -> list[str]:
 
 def measured(runs: int, settings: Settings) -> str:
     """Return what lines and bands are, for the complete figure."""
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     spread = "8 of 10 runs" if plain else "10-90 % of the runs"
     fit = "" if plain else "; the thin dotted line is the fit"
     return f"{runs:,} runs: lines are medians, bands hold {spread}{fit}."
@@ -219,7 +219,7 @@ def runs(settings: Settings) -> str:
 
 def try_this(settings: Settings) -> str:
     """Return what to try next."""
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     if settings["family"] != "iterations":
         over, rounds = CHOICES["family"].name(plain), CHOICES["family"].option("iterations", plain)
         return f"set *{over}* to *{rounds}*: they share one budget, and a few may beat many."

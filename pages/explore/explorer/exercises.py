@@ -31,7 +31,7 @@ class Exercise:
 
     def settings(self, moved: bool, plain: bool = False) -> Settings:
         """Return every control before or after the move."""
-        at = defaults() | {"view": "board" if plain else "analyst"} | self.start
+        at = defaults() | {"view": "plain" if plain else "analyst"} | self.start
         return at | {self.key: self.to} if moved else at
 
     def link(self, moved: bool, plain: bool = False) -> str:

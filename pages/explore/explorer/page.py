@@ -53,7 +53,7 @@ widgets.slow_methods_button(
 )
 st.markdown(f"**Try this:** {text.try_this(settings)}")
 with st.expander(exercises.TITLE):
-    st.markdown(exercises.markdown(settings["view"] == "board"))
+    st.markdown(exercises.markdown(settings["view"] == "plain"))
 beside = downloads.downloads(
     results.table, lambda: explorer_summary.payload(results, epsilon, settings), "dppca-explorer"
 )

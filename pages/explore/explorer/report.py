@@ -25,7 +25,7 @@ def build(results: Results, epsilon: float, settings: Settings, link: str) -> Re
     """Return all that the page shows at this epsilon, as measured so far."""
     payload = explorer_summary.payload(results, epsilon, settings)
     words = payload["words"][payload["active"]]
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     tiles = [(label, *values) for label, values in zip(payload["tiles"], words["tiles"], strict=True)]
     formulas = [*_FORMULAS, phrases.accounting(settings), text.unmarked(sources.constants(results, epsilon))]
     return Report(
@@ -57,7 +57,7 @@ def _figures(
     share = text.percent(results.cell(TRACED, epsilon, 0).support)
     title, weights = "Loadings of one release, turned onto the true ones", "loadings"
     rows = "rows with the largest true loadings"
-    if settings["view"] == "board":
+    if settings["view"] == "plain":
         title, weights, rows = "Weights of one release", "weights", "measurements that matter most"
     kept = f"it kept {share} of the {results.support_size:,} {rows}."
     if results.support_size >= results.experiment.d:
@@ -69,7 +69,7 @@ def _figures(
 
 def _guarantee(results: Results, epsilon: float, settings: Settings) -> str:
     """Return the guarantee of the traced method, at the epsilon that its calibration truly gives."""
-    experiment, plain = results.experiment, settings["view"] == "board"
+    experiment, plain = results.experiment, settings["view"] == "plain"
     true_epsilon = explorer_text.true_epsilon(results, epsilon)
     odds = text.odds(true_epsilon, experiment.delta, experiment.neighbours)
     caution = explorer_text.printed(results, epsilon, (TRACED,), plain)
@@ -96,7 +96,7 @@ def _measured(results: Results, plain: bool) -> str:
 
 
 def _limits(results: Results, payload: dict[str, Any], settings: Settings) -> list[str]:
-    experiment, plain = results.experiment, settings["view"] == "board"
+    experiment, plain = results.experiment, settings["view"] == "plain"
     words = payload["words"][payload["active"]]
     limits = [words["theorem"], text.large_delta(experiment.delta, experiment.n, plain), words["notes"]]
     if isinstance(experiment.population, str):

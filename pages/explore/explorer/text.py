@@ -12,7 +12,7 @@ INTRODUCTION = (
 
 def try_this(settings: Mapping[str, Any]) -> str:
     """Return what to try next."""
-    hospitals = "Hospitals" if settings["view"] == "board" else "Hospitals N"
+    hospitals = "Hospitals" if settings["view"] == "plain" else "Hospitals N"
     if settings["data"] != "synthetic":
         return (
             "move the privacy slider to the right until DPS-PCA leaves the random guess, and compare with "

@@ -37,7 +37,7 @@ class ComparisonMeasure:
 
     def __init__(self, results: Results, settings: Settings, panel: str) -> None:
         self.results, self.settings, self.panel = results, settings, panel
-        self.plain = settings["view"] == "board"
+        self.plain = settings["view"] == "plain"
         self.errs = panel not in _COSTS
         self.energy = panel == "error" and settings["metric"] == "energy"
         self.log = settings["scale"] == "log" and not self.energy

@@ -11,7 +11,7 @@ from pages.shared.reports import sources
 from pages.shared.settings import to_experiment, widgets
 
 settings = widgets.head(text.TITLE, text.INTRODUCTION)
-plain, neighbours = settings["view"] == "board", settings["neighbours"]
+plain, neighbours = settings["view"] == "plain", settings["neighbours"]
 experiment, epsilon = to_experiment.from_settings(settings | {"start": "random"})  # sweeps know no other
 results = cache.results(experiment)
 controls.choose(settings)

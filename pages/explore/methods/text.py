@@ -228,7 +228,7 @@ def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
     k = results.experiment.k
     sentences = []
     kinds = [METHODS[name].guarantee_at(k) for name in methods]
-    marks = text.guarantee_notes(kinds, settings["view"] == "board")
+    marks = text.guarantee_notes(kinds, settings["view"] == "plain")
     if marks:
         sentences.append(f"{marks}: not the same promise as the unmarked, so not the same race.")
     if any(METHODS[name].trust == "local" for name in methods):

@@ -42,7 +42,7 @@ class SiteView:
         # Heart disease has no laboratory's own ranges, and differs as it does.
         self.kind: str = kind if kind in recipe.kinds else recipe.kinds[0]
         self.strength = float(settings["sites.strength"]) if recipe.synthetic else 0.0
-        self.plain = settings["view"] == "board"
+        self.plain = settings["view"] == "plain"
         self.energy = settings["metric"] == "energy"
         self.against = settings["sites.against"]
         self.factor = factor(settings)

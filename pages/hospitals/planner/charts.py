@@ -35,7 +35,7 @@ def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) 
 
     Grey: too few patients for any epsilon. Hatched: an error too large for the closed form.
     """
-    plain, chosen = settings["view"] == "board", view.focus(settings)
+    plain, chosen = settings["view"] == "plain", view.focus(settings)
     epsilons, hospitals = drawn.plane.epsilons.tolist(), settings["plan.asked"] == "hospitals"
     span = _span(drawn, settings)
     traces = _shades(drawn, settings, span)
@@ -102,7 +102,7 @@ def _shades(drawn: DrawnPlan, settings: Settings, span: Span) -> list[Trace]:
         flat = {"x": epsilons, "y": [low] * len(epsilons), "line": {"width": 0}}
         base = line(1, "", "#000000", hoverinfo="skip", **flat)
         fill = {"fill": "tonexty", "fillcolor": _SHADE.format(opacity), "showlegend": True}
-        name = page_text.SHADES[kind][settings["view"] != "board"]
+        name = page_text.SHADES[kind][settings["view"] != "plain"]
         traces.extend([base, base | {"name": name, "y": rounded(heights)} | fill | more])
 
     edge, kind = np.clip(np.nan_to_num(drawn.plane.edge, nan=low), low, high), "rough"

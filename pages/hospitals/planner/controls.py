@@ -122,7 +122,7 @@ def assumptions(settings: Settings) -> None:
     where = "at this setting" if view.answer(settings, name).start is None else "at the answer"
     with st.expander("Why the formula may be trusted here, or not", key="plan assumptions"):
         st.markdown(f"**{rule.title}** · {badge} {where}")
-        if settings["view"] == "board":
+        if settings["view"] == "plain":
             st.markdown(f"{text.holding(settings)} Other details show them.")
             return
         st.latex(rule.formula)

@@ -63,7 +63,7 @@ def _needed(settings: Settings, simulation: SimulatedAnswer | None) -> float | N
 
 
 def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings) -> str:
-    name, plain, asked = view.focus(settings), settings["view"] == "board", settings["plan.asked"]
+    name, plain, asked = view.focus(settings), settings["view"] == "plain", settings["plan.asked"]
     answer, study, simulation = view.answer(settings, name), view.plan(settings, name), _confirmed(simulation)
     planned, d, k = PLANNED_METHODS[name], study.experiment.d, settings["k"]
     directions, reference = f"{k} main directions of {d} measurements", view.method(name).reference
@@ -94,7 +94,7 @@ def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings)
 
 
 def _amount(needed: float, settings: Settings) -> str:
-    asked, plain = settings["plan.asked"], settings["view"] == "board"
+    asked, plain = settings["plan.asked"], settings["view"] == "plain"
     hospitals = text.count(settings["providers"], "hospital", "hospitals")
     shown = page_text.number(needed, asked)
     if asked == "epsilon":
@@ -126,7 +126,7 @@ def _privacy(settings: Settings, epsilon: float, n: float) -> tuple[str, ...]:
     true = view.true_epsilon(settings, name)
     pure, truly = kind in _PURE, "" if true is None else text.short(true)
     large = not pure and delta > 1 / n
-    if settings["view"] == "board":
+    if settings["view"] == "plain":
         special = text.PLAIN_GUARANTEES.get(kind)
         return (
             f"Differential privacy for each patient at a setting of {shown}.",
@@ -155,7 +155,7 @@ def _assumptions(settings: Settings) -> str:
     if table is not None:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"
         limit = "rows clipped at the bound stored with that table"
-    elif settings["view"] == "board":
+    elif settings["view"] == "plain":
         times = f"{spike / bulk:.3g} times above the strongest background"
         like = f"one population whose {experiment.k} patterns, in {s} of the measurements, stand out {times}"
         limit = "a limit on how large one patient's measurements count, fixed without looking at data"

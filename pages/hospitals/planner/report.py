@@ -24,7 +24,7 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
         link: The address that restores the screen.
     """
     name = view.focus(settings)
-    simulation, plain = simulations.get(name), settings["view"] == "board"
+    simulation, plain = simulations.get(name), settings["view"] == "plain"
     headline = page_text.headline(settings, simulations)
     figure = charts.figure(view.drawn(settings), settings, simulations)
     about = f"{headline} {page_text.below_chart(settings)}"

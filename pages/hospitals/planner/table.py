@@ -11,7 +11,7 @@ from pages.shared.settings.catalogue import Settings
 
 def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
     """Return a row for every method: its answers by closed form, and the simulated one if there is any."""
-    plain, asked = settings["view"] == "board", settings["plan.asked"]
+    plain, asked = settings["view"] == "plain", settings["plan.asked"]
     epsilon, n, size = settings["epsilon"], view.in_total(settings), settings["plan.size"]
     at = f"at privacy {text.number(epsilon)}" if plain else f"at ε = {text.number(epsilon)}"
     columns: dict[view.Asked, str] = {

@@ -90,7 +90,7 @@ def number(answer: float, asked: view.Asked, up: bool = True) -> str:
 
 def goal(settings: Settings) -> str:
     """Return the target, such as "error ‖sin Θ‖ of at most 0.1"."""
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     if view.energetic(settings):
         captured = "signal" if plain else "energy"
         return f"at least {100 * settings['plan.share']:g} % of the {captured} captured"
@@ -100,7 +100,7 @@ def goal(settings: Settings) -> str:
 
 def value(answer: float, settings: Settings) -> str:
     """Return an answer with its unit."""
-    asked, plain = settings["plan.asked"], settings["view"] == "board"
+    asked, plain = settings["plan.asked"], settings["view"] == "plain"
     if asked == "epsilon":
         return ("a privacy setting of " if plain else "ε = ") + number(answer, asked)
     if asked == "hospitals":
@@ -110,7 +110,7 @@ def value(answer: float, settings: Settings) -> str:
 
 def _question(settings: Settings) -> str:
     """Return the target and what is held fixed, then the method in focus, as the beginning of a sentence."""
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     if settings["plan.asked"] == "epsilon":
         fixed = f"with {text.count(view.in_total(settings), 'patient', 'patients')}"
     else:
@@ -207,7 +207,7 @@ _REASONS = {
 
 def reason(answer: PlanAnswer, settings: Settings) -> str:
     """Return why there is no answer, as the end of a sentence."""
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     if answer.kind not in _REASONS:
         if plain:
             return "its formula does not hold at these settings"
@@ -231,14 +231,14 @@ def short_reason(answer: PlanAnswer, settings: Settings) -> str:
         "first order": "target too rough",
         "assumption": "formula does not hold",
         "sampling": "none: too few patients",
-        "epsilon": "none up to the weakest" if settings["view"] == "board" else "none up to 10",
+        "epsilon": "none up to the weakest" if settings["view"] == "plain" else "none up to 10",
     }.get(answer.kind, "none")
 
 
 def below_chart(settings: Settings) -> str:
     """Return what the chart's lines are."""
     which = "share captured" if view.energetic(settings) else "error"
-    what = "More privacy to the left." if settings["view"] == "board" else "All by closed form."
+    what = "More privacy to the left." if settings["view"] == "plain" else "All by closed form."
     return (
         f"Bold: {goal(settings)}, {PLANNED_METHODS[view.focus(settings)].title}; dotted, equal {which}; grey "
         f"and hatched, no answer, both for the same method. Thin: the other methods. {what}"
@@ -248,7 +248,7 @@ def below_chart(settings: Settings) -> str:
 def below_table(settings: Settings) -> str:
     """Return what the table's marks mean, how its numbers are rounded, and for what population they hold."""
     guarantees = [view.method(name).guarantee_at(settings["k"]) for name in view.listed(settings)]
-    marks = text.guarantee_notes(guarantees, settings["view"] == "board")
+    marks = text.guarantee_notes(guarantees, settings["view"] == "plain")
     notes = f"{marks}. " if marks else ""
     notes += "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval."
     if settings["data"] in TABLES:
@@ -290,7 +290,7 @@ def limits(settings: Settings, simulation: SimulatedAnswer | None) -> list[str]:
     """Return what the closed form lacks, and whether simulation confirmed it."""
     lacking = "; ".join(words for held, words in view.assumptions(settings) if not held)
     needs = f"The closed form needs, and does not have: {lacking}."
-    sentences = [needs if lacking and settings["view"] != "board" else holding(settings)]
+    sentences = [needs if lacking and settings["view"] != "plain" else holding(settings)]
     if simulation is None:
         sentences.append("By formula only: no simulation was asked for.")
     elif simulation.state == "measuring":
@@ -304,7 +304,7 @@ def try_this(settings: Settings) -> str:
     """Return a suggestion of what to do next, with the answer that it will give."""
     asked, name, table = settings["plan.asked"], view.focus(settings), settings["data"] in TABLES
     title, now = PLANNED_METHODS[name].title, view.answer(settings, name)
-    plain, energetic = settings["view"] == "board", view.energetic(settings)
+    plain, energetic = settings["view"] == "plain", view.energetic(settings)
     target = "plan.share" if energetic else "plan.target"
     if now.value is None:
         up = (now.kind in ("guess", "first order")) == energetic

@@ -49,7 +49,7 @@ def _stacked(
 
 def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
     """Draw the error and the captured energy of every protocol, and a random guess in both panels."""
-    recipe, plain = results.recipe, settings["view"] == "board"
+    recipe, plain = results.recipe, settings["view"] == "plain"
     rows, heights, names, pixels = _stacked(grouped, recipe, plain)
     errors = np.reshape([row.error for row in rows], (-1, 3))
     energies = np.reshape([row.energy for row in rows], (-1, 3))
@@ -94,7 +94,7 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
 def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
     """Draw what one hospital sends in a round, and both ways in all rounds, for each protocol that joins."""
     joined = {trust: rows for trust, rows in grouped.items() if not rows[0].protocol.alone}
-    rows, heights, names, pixels = _stacked(joined, results.recipe, settings["view"] == "board")
+    rows, heights, names, pixels = _stacked(joined, results.recipe, settings["view"] == "plain")
     traffic = [results.recipe.traffic(row.protocol) for row in rows]
     rounds, totals = np.array([(volume.up, volume.total) for volume in traffic]).reshape(-1, 2).T
     colours = [look(row.protocol).colour for row in rows]

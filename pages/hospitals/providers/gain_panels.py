@@ -16,7 +16,7 @@ from pages.shared.settings.catalogue import Settings
 
 def compared(results: CollaborationResults, settings: Settings) -> None:
     """Render the errors or the bytes of every protocol, refreshed while runs are measured."""
-    recipe, plain = results.recipe, settings["view"] == "board"
+    recipe, plain = results.recipe, settings["view"] == "plain"
 
     def title(key: str) -> str:
         return gain_text.title(PROTOCOLS[key], recipe, plain)

@@ -62,7 +62,7 @@ def heading(trust: str, hospital: int, recipe: CollaborationSetting) -> str:
 
 def headline(results: CollaborationResults, settings: Settings) -> str:
     """Return the errors of joining by trust and of staying alone, and for whom joining pays."""
-    recipe, plain = results.recipe, settings["view"] == "board"
+    recipe, plain = results.recipe, settings["view"] == "plain"
     grouped = rows(results, settings | {"join.trust": "all"})
     joined = {trust: best(grouped, trust) for trust in _JOINING}
     alone = [best(grouped, "alone", hospital) for hospital in recipe.hospitals]
@@ -178,7 +178,7 @@ def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting, pl
 
 def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
     """Return a row for each protocol shown: its trust, what the server sees, its bytes and median errors."""
-    recipe, plain = results.recipe, settings["view"] == "board"
+    recipe, plain = results.recipe, settings["view"] == "plain"
     lines = []
     for trust, members in rows(results, settings).items():
         for row in members:
@@ -193,7 +193,7 @@ def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
 
 def notes(results: CollaborationResults, settings: Settings) -> str:
     """Return the notes below the chart: number of runs, marks, hospitals shown and protocols left out."""
-    recipe, plain = results.recipe, settings["view"] == "board"
+    recipe, plain = results.recipe, settings["view"] == "plain"
     shown = [protocol for protocol in PROTOCOLS.values() if settings["join.trust"] in ("all", protocol.trust)]
     marks = {METHODS[protocol.method].guarantee_at(recipe.k) for protocol in shown}
     alike = "alone, the largest, the median and the smallest hospital are shown"

@@ -37,7 +37,7 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str
 
     Of a recorded run nobody knows what a message hides: then it is drawn alone.
     """
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     pairs = [MessagePair(shown, done.number, hospital) for done in shown.record.rounds]
     known = [(p, matrix) for p in pairs for matrix in (p.received, p.exact) if matrix is not None]
     matrices = [matrix for _, matrix in known]
@@ -132,7 +132,7 @@ def _layouts(rows: int, reach: float | None, plain: bool) -> tuple[Trace, Trace]
 
 def pair(shared: ShownRun, independent: ShownRun, first: int, second: int, settings: Settings) -> Trace:
     """Draw n_i H_i - n_j H_j against n_i S_i Q - n_j S_j Q by round, for shared and for independent noise."""
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     numbers = [done.number for done in shared.record.rounds]
     runs = {"Shared noise, as printed": shared, "Noise of their own": independent}
     by_round = [

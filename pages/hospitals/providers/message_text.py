@@ -20,7 +20,7 @@ _EXACT = 1e-10  # relative: what rounding leaves
 def message(pair: MessagePair, settings: Settings) -> dict[str, object]:
     """Return the sentence and the four figures of one round's message."""
     shown, number, hospital = pair.shown, pair.number, pair.hospital
-    done, plain = shown.record.rounds[number - 1], settings["view"] == "board"
+    done, plain = shown.record.rounds[number - 1], settings["view"] == "plain"
     at = f"round {number} of {len(shown.record.rounds)}"
     if pair.received is None:
         sentence = f"{shown.name(hospital)} sent no message that could be used."
@@ -70,7 +70,7 @@ def pair(
     shared: Difference, independent: Difference, number: int, rounds: int, settings: Settings
 ) -> dict[str, object]:
     """Return what two messages of a round recover, with shared and with independent noise."""
-    exact, plain = shared.relative < _EXACT, settings["view"] == "board"
+    exact, plain = shared.relative < _EXACT, settings["view"] == "plain"
     recovered = "exactly" if exact else f"up to {text.short(shared.relative)}"
     if exact and plain:
         off_by = ["nothing", "exact, but for rounding"]

@@ -42,7 +42,7 @@ def try_this(recipe: CollaborationSetting, settings: Settings) -> str:
     panel = settings["join.panel"]
 
     def name(key: str) -> str:
-        return catalogue.CHOICES[key].name(settings["view"] == "board")
+        return catalogue.CHOICES[key].name(settings["view"] == "plain")
 
     if len(recipe.sizes) == 1 and panel in ("gain", "travel", "pair"):
         typed = page_settings.typed_sizes(settings)

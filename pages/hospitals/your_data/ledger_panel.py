@@ -32,7 +32,7 @@ def open_ledger(raw: Table) -> tuple[Ledger, Account | None]:
 
 def ask_limit(ledger: Ledger, settings: Settings) -> None:
     """Ask, before the first release, what all releases on this table together may cost."""
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     st.markdown("**First, your limit:** what all releases on this table together may cost, for good.")
     st.caption(f"The limit counts per row. {EVADES}")
     with st.form("own limit", border=True):
@@ -77,7 +77,7 @@ def _change(change: Callable[[], object], otherwise: str) -> None:
 
 def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> None:
     """Render what is spent and left, and what it was spent on."""
-    plain, limit = settings["view"] == "board", account.limit
+    plain, limit = settings["view"] == "plain", account.limit
     if limit is not None:
         spent = ledger_text.total(account)
         st.progress(min(spent.epsilon / limit.epsilon, 1.0), ledger_text.left(account, plain))

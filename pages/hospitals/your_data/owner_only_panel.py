@@ -29,7 +29,7 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
     if release.what.table[:2] != prepared.identity[:2]:  # key and dictionary
         st.caption("The release shown above is of another table, or of other columns.")
         return
-    released, plain = release.result, settings["view"] == "board"
+    released, plain = release.result, settings["view"] == "plain"
     truths = _compute_once("truth", lambda: owner_only_diagnostics.truths(prepared))
     k, rows = released.basis.shape[1], int(released.document["rows per patient"])
     # The mean is private, so that the first component is near it is said here and nowhere else.

@@ -49,7 +49,7 @@ if prepared is not None:
     if account is not None and account.limit is None:
         ledger_panel.ask_limit(ledger, settings)
     elif account is not None:
-        unsaved_warning.show_lost(state, account, settings["view"] == "board")
+        unsaved_warning.show_lost(state, account, settings["view"] == "plain")
         release_panel.show(prepared, account, request, settings)
 unsaved_warning.show(state, prepared is not None)
 release = release_panel.show_releases(settings)

@@ -59,7 +59,7 @@ def adjustments(request: Request, settings: Settings) -> list[str]:
 
 def choose_settings(settings: Settings, hospitals: int) -> None:
     """Render the controls that matter to the method, and what it is for so many hospitals."""
-    method, plain = settings["own.method"], settings["view"] == "board"
+    method, plain = settings["own.method"], settings["view"] == "plain"
     keys = ("own.method", "own.epsilon", "own.delta", *_METHOD_SETTINGS[method])
     for begin in range(0, len(keys), 3):
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
@@ -80,7 +80,7 @@ def show(prepared: PreparedTable, account: Account, request: Request | str, sett
     if isinstance(request, str):
         st.error(page_text.refusal(text.symbols(request)))
         return
-    plain, rows = settings["view"] == "board", request.rows_per_patient
+    plain, rows = settings["view"] == "plain", request.rows_per_patient
     for sentence in adjustments(request, settings):
         st.caption(sentence)
     if request.budget.delta > 1 / prepared.n:
@@ -113,7 +113,7 @@ def _make(order: Order, prepared: PreparedTable, ledger: Ledger, progress: Progr
 
 def show_releases(settings: Settings) -> ReleaseJob | None:
     """Render the releases of this session, one of them in full. Return the one that is shown."""
-    state, plain = session.current(), settings["view"] == "board"
+    state, plain = session.current(), settings["view"] == "plain"
     finished = [release for release in state.releases if release.result is not None]
     if not finished:
         return None

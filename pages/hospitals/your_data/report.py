@@ -77,7 +77,7 @@ def file(state: TableSession, record: PublicRecord, settings: Settings) -> bytes
 
 def build(record: PublicRecord, settings: Settings) -> Report:
     """Return the report: the release in full or, before one, the rehearsal."""
-    plain, released = settings["view"] == "board", record.released
+    plain, released = settings["view"] == "plain", record.released
     title, texts = "A rehearsal on a synthetic twin", []
     promised = ["Nothing was released, so nothing is promised yet."]
     if released is not None:
@@ -129,7 +129,7 @@ def _sentence(record: PublicRecord, plain: bool) -> str:
 
 
 def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]:
-    plain, request = settings["view"] == "board", record.request
+    plain, request = settings["view"] == "plain", record.request
     sizes, rows = sorted(record.sizes), record.stated_rows
     noun = page_text.noun(rows).capitalize()
     entries = [

@@ -127,7 +127,7 @@ def show(
     if isinstance(twin, str):
         st.caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(twin))}")
         return None
-    plain, rows = settings["view"] == "board", twin.request.rows_per_patient
+    plain, rows = settings["view"] == "plain", twin.request.rows_per_patient
     spectrum = _paid_spectrum(prepared, twin.request.k)
     for column, key in zip(st.columns(2), ("own.ratio", "own.s"), strict=True):
         with column:

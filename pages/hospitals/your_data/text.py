@@ -148,7 +148,7 @@ def ended(job: ReleaseJob) -> str:
 
 def adjusted(key: str, settings: Settings, value: int) -> str:
     """Return that another value is used than this control is set to."""
-    name = CHOICES[key].name(settings["view"] == "board")
+    name = CHOICES[key].name(settings["view"] == "plain")
     return f"{name} {'lowered' if value < settings[key] else 'raised'} to {value} here."
 
 

@@ -40,7 +40,7 @@ def show(settings: Settings) -> PreparedTable | None:
     except ValueError as reason:
         schema, error = None, str(reason)
     _exchange_dictionary(state, schema)
-    _public_choices(state, state.raw, schema, rows, settings["view"] == "board")
+    _public_choices(state, state.raw, schema, rows, settings["view"] == "plain")
     incomplete = dictionary.missing_entries(typed)
     if incomplete:
         st.info(literal(upload_text.incomplete(incomplete)))
@@ -255,7 +255,7 @@ def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int)
 
 
 def _show_facts(prepared: PreparedTable, rows: int, settings: Settings) -> None:
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     st.success(upload_text.ready(prepared, rows, plain))
     public = upload_text.counts_public(prepared.assignment, prepared.schema, rows)
     st.caption(f"{upload_text.bound(prepared.schema, rows, plain)} {public}")

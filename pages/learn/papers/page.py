@@ -98,7 +98,7 @@ def source(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None)
 
 overview = results.overview()
 settings = widgets.head(page_text.TITLE, page_text.introduction(*results.counts()))
-plain = settings["view"] == "board"
+plain = settings["view"] == "plain"
 choice = catalogue.CHOICES["figure"]
 st.selectbox(
     *(choice.label, choice.options, choice.options.index(settings["figure"])),

@@ -20,7 +20,7 @@ def show(figure: dict[str, Any], name: str, says: str, save: str = "") -> None:
 
 
 settings = widgets.head(attack_text.TITLE, attack_text.INTRODUCTION)
-plain, method = settings["view"] == "board", settings["attack.method"]
+plain, method = settings["view"] == "plain", settings["attack.method"]
 budget, n, asked = view.budget(settings), patients(settings), settings["attack.draws"]
 draws = cache.attack_draws(view.attack_setting(settings))
 attack = view.attack(draws, settings["attack.alarms"], asked)

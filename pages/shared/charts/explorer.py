@@ -183,7 +183,7 @@ def explorer(results: Results, settings: Settings, bounds: Sequence[tuple[Bound,
 
     A method other than DPS-PCA has no iterates to show, so the first panel is left out.
     """
-    plain = settings["view"] == "board"
+    plain = settings["view"] == "plain"
     scale = Scale(results, settings)
     cells = list(results.cells.values())  # more may come meanwhile
     last = np.array([scale.last(cell) for cell in cells])

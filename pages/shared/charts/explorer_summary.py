@@ -68,7 +68,7 @@ def at_active(whole: dict[str, Any]) -> dict[str, Any]:
 
 
 def _build(results: Results, settings: Settings) -> dict[str, Any]:
-    plain, scale = settings["view"] == "board", Scale(results, settings)
+    plain, scale = settings["view"] == "plain", Scale(results, settings)
     bounds = [explorer.bounds_at(results, at) for at in EPSILONS]
     return explorer.explorer(results, settings, bounds) | {
         "plain": plain,

@@ -28,7 +28,7 @@ def words(
     results: Results, epsilon: float, settings: Settings, scale: Scale, theorem: Bound, prediction: Bound
 ) -> dict[str, Any]:
     """Return all sentences and figures beside the charts."""
-    experiment, plain = results.experiment, settings["view"] == "board"
+    experiment, plain = results.experiment, settings["view"] == "plain"
     cells = results.measured(experiment.method, epsilon)
     shown = {
         "epsilon": text.number(epsilon),
@@ -89,7 +89,7 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale, pla
 def tile_titles(results: Results, settings: Settings) -> list[str]:
     """Return the titles of the four figures; in a table the heaviest rows count as true."""
     energy = settings["metric"] == "energy"
-    if settings["view"] == "board":
+    if settings["view"] == "plain":
         first = "Share of the pattern captured" if energy else "Error"
         return [first, "Right measurements found", "Noise added", "Each hospital sends"]
     first = "Captured energy" if energy else f"Error, {CHOICES['metric'].text(settings['metric'])}"
@@ -106,7 +106,7 @@ def _theorem(theorem: Bound, prediction: Bound, view: str) -> str:
     )
     if not theorem.why:
         return ""
-    if view == "board":
+    if view == "plain":
         return "The paper's own guarantee does not reach this setting." if failed else ""
     if not failed:
         probability = text.short(theorem.quantities.get("probability", math.nan))

@@ -22,7 +22,7 @@ def factor(settings: Settings) -> float:
 
 def error_title(settings: Settings) -> str:
     """Return the axis title of the error on screen; of sin Theta where captured energy is on screen."""
-    if settings["view"] == "board":
+    if settings["view"] == "plain":
         return "error"
     return text.METRIC_TITLES["projector" if settings["metric"] == "projector" else "sin"]
 

@@ -25,7 +25,7 @@ _ERRORS = {
 
 def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str, str]]:
     """Return these controls and their settings in words; what a table fixes is as the table has it."""
-    plain, table = settings["view"] == "board", TABLES.get(settings["data"])
+    plain, table = settings["view"] == "plain", TABLES.get(settings["data"])
     rows, sizes = [], {} if table is None else {"n": table.n, "d": table.d}
     for key in keys:
         choice, value = CHOICES[key], sizes.get(key, settings[key])
@@ -40,7 +40,7 @@ def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str
 
 def error_definition(settings: Settings) -> str:
     """Return the definition of the error on screen."""
-    if settings["view"] != "board":
+    if settings["view"] != "plain":
         return _ERRORS[settings["metric"]]
     if settings["metric"] == "energy":
         return "Share captured: of what the best directions hold; 1 is all of it."

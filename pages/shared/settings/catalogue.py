@@ -31,7 +31,7 @@ _FEATURES = (10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 100, 120, 140, 160, 200, 25
 _FEATURES = (*_FEATURES, 600, 800, 1000, 1200, 1500, 2000)
 _SPIKES = (20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 _BULKS = (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0)
-_VIEWS = {"board": "Board", "analyst": "Analyst", "researcher": "Researcher"}
+_VIEWS = {"plain": "Plain", "analyst": "Analyst", "researcher": "Researcher"}
 _HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
 
 SYNTHETIC = "synthetic"
@@ -116,7 +116,7 @@ CHOICES: dict[str, Choice] = {
             {"sin": "‖sin Θ‖", "projector": "projector distance", "energy": "captured energy"},
         ),
         Choice("scale", "Error axis", "Error axis", ("log", "linear"), "log"),
-        Choice("view", "Detail", "Detail", tuple(_VIEWS), "analyst", _VIEWS),
+        Choice("view", "Detail", "Detail", tuple(_VIEWS), "analyst", _VIEWS, former={"board": "plain"}),
         Choice("ghost", "Hold previous", "Hold previous", (False, True), False),
         Choice("loadings", "Loadings", "Loadings", (False, True), False),
         Choice("slow", "Slow methods", "Slow methods", (False, True), False),
@@ -169,7 +169,7 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
             continue
         number = choice.numeric and link_text[key][0] in "+-.0123456789"
         why = f", as {reasons[key]}" if key in reasons else ", the nearest setting" if number else ""
-        name, value = choice.name(now["view"] == "board"), choice.text(now[key])
+        name, value = choice.name(now["view"] == "plain"), choice.text(now[key])
         sentences.append(f"{name} was {link_text[key]}: set to {value}{why}.")
     return now, sentences
 
@@ -192,7 +192,7 @@ def _change(key: str, before: Settings, now: Settings, reason: str) -> str:
 def conflict(settings: Settings) -> str | None:
     """Return why these settings are impossible together, as the end of a sentence; None if they are not."""
     for key, reason in _resolve(settings, None)[1].items():
-        name = CHOICES[key].name(settings["view"] == "board")
+        name = CHOICES[key].name(settings["view"] == "plain")
         return f"{name} {reason[3:]}" if reason.startswith("it ") else reason
     return None
 

@@ -24,6 +24,7 @@ class Choice:
         plain_words: The text of all options for a board.
         link_name: Its parameter in links, if not the key.
         link_words: The text of options that links write in another way.
+        former: What options were called in older links.
     """
 
     key: str
@@ -36,6 +37,7 @@ class Choice:
     plain_words: Mapping[Value, str] | None = None
     link_name: str = ""
     link_words: Mapping[Value, str] = field(default_factory=dict)
+    former: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def parameter(self) -> str:
@@ -83,6 +85,8 @@ class Choice:
         """Return the option that a link's text means, and what the text said where it is no option."""
         raw = raw[:_MOST_LETTERS]
         shown = _shown(raw)
+        if raw.strip().casefold() in self.former:
+            return self.former[raw.strip().casefold()], None
         for same in (str, str.casefold):  # match the case first: n is patients, N is hospitals
             for option in self.options:
                 if same(raw.strip()) in (same(self.link(option)), same(self.text(option))):

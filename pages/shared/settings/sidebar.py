@@ -60,7 +60,7 @@ def _apply_preset() -> None:
 
 def _widget(key: str, now: Settings, panel: Panel) -> None:
     """Show a control, or what something else decides in its place."""
-    choice, plain = CHOICES[key], now["view"] == "board"
+    choice, plain = CHOICES[key], now["view"] == "plain"
     held, fixed = panel.held(now), _why_fixed(key, now, panel)
     table = TABLES.get(now["data"])
     if table and key in catalogue.FIXED_BY_TABLE:

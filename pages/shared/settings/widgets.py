@@ -111,7 +111,7 @@ def update() -> Settings:
 def choose(key: str) -> None:
     """Show one of a page's own controls."""
     choice, now = CHOICES[key], settings()
-    plain = now["view"] == "board"
+    plain = now["view"] == "plain"
     if isinstance(choice.default, bool):
         st.checkbox(choice.name(plain), now[key], **_bound(key))
     else:
@@ -161,7 +161,7 @@ def notices(plain: bool = False) -> None:
     now = settings()
     table = TABLES.get(now["data"])
     n = table.n if table else now["n"]
-    large = text.large_delta(now["delta"], n, now["view"] == "board")
+    large = text.large_delta(now["delta"], n, now["view"] == "plain")
     if large and not plain:
         st.caption(large)
 

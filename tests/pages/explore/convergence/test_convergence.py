@@ -93,7 +93,7 @@ def test_what_cannot_be_compared_is_shown_over_epsilon(changed, reason):
 
 
 def test_plain_view_has_no_symbols_and_no_theorem(screen):
-    page = opened(screen, **SMALL, view="board")
+    page = opened(screen, **SMALL, view="plain")
     words = page.markdown + page.captions + json.dumps(page.figure, ensure_ascii=False)
     assert not any(symbol in words for symbol in ("ε", "δ", "λ", "ρ", "Θ", "α", "Theorem"))
 

@@ -46,11 +46,11 @@ def test_the_document_for_a_class_has_them_word_for_word():
     assert exercises.markdown(base="http://127.0.0.1:8501/") in document
 
 
-@pytest.mark.parametrize("view", ["board", "analyst"])
+@pytest.mark.parametrize("view", ["plain", "analyst"])
 def test_the_front_page_has_them(screen, view):
     page = screen(view=view)
     assert exercises.TITLE in [drawer.label for drawer in page.app.expander]
-    assert exercises.markdown(plain=view == "board") in page.markdown
+    assert exercises.markdown(plain=view == "plain") in page.markdown
 
 
 def test_less_privacy_errs_more_without_burn_in_and_less_with_it_for_other_seeds_too():

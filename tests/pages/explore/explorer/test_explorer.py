@@ -148,7 +148,7 @@ def test_the_theorem_speaks_where_its_assumptions_hold_and_is_silent_elsewhere(s
 
 
 def test_the_detail_switch_hides_symbols_from_a_board(screen):
-    page = screen(view="Board")
+    page = screen(view="Plain")
     labels = " ".join(w.label for w in page.app.select_slider if w.key in SEVEN)
     assert not set("εδŝ") & set(labels)
     assert "ε" not in page.words()["sentence"]

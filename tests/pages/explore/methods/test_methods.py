@@ -121,7 +121,7 @@ def test_the_frontier_shows_one_release_of_the_chosen_method(screen):
 
 @pytest.mark.parametrize("panel", methods_settings.PANELS)
 def test_plain_view_has_no_symbols(screen, panel):
-    page = screen(PAGE, view="board", **SMALL, **FEW, **{"compare.panel": panel}).settle()
+    page = screen(PAGE, view="plain", **SMALL, **FEW, **{"compare.panel": panel}).settle()
     shown = page.markdown + page.captions + str(page.figure["layout"])
     if page.app.dataframe:
         shown += page.app.dataframe[0].value.to_string()
@@ -195,7 +195,7 @@ def test_printed_calibrations_are_told_apart(screen, opened):
 
 
 def test_plain_view_says_that_noise_is_printed_and_shared(screen):
-    page = screen(PAGE, accounting="as-printed", noise="shared", view="board", **SMALL, **FEW)
+    page = screen(PAGE, accounting="as-printed", noise="shared", view="plain", **SMALL, **FEW)
     printed = explorer_text.printed(results_of(page), 1.0, (), True)
     assert page.setting("provider_noise") == "shared"
     assert printed and printed in page.captions

@@ -66,7 +66,7 @@ def test_it_opens_with_the_answer_a_row_for_every_method_and_a_paragraph(screen)
     ],
 )
 def test_everything_can_be_asked(screen, asked, target, plain):
-    detail = "board" if plain else "researcher"
+    detail = "plain" if plain else "researcher"
     page = screen(PAGE, **SMALL, view=detail, **{"plan.asked": asked, "plan.of": target})
     settings = settings_of(page)
     answer = view.answer(settings, "dps_pca").value
@@ -113,7 +113,7 @@ def test_no_answer_says_why_everywhere(screen, kind, link):
     assert text.no_answer(settings) in page.markdown and text.no_answer(settings) in paragraph(page)
     assert text.short_reason(answer, settings) in page.app.table[0].value.to_string()
     assert paragraph(page).startswith("No plan can be stated.") and mark(page, "the answer") is None
-    plain = settings | {"view": "board"}
+    plain = settings | {"view": "plain"}
     assert not SYMBOLS & set(text.headline(plain, {}) + protocol_paragraph.paragraph(plain, None))
 
 
@@ -168,7 +168,7 @@ def test_delta_is_compared_with_the_patients_of_the_plan(changed, inverse):
     settings = catalogue.defaults() | changed
     paragraph = protocol_paragraph.paragraph(settings, None)
     assert (f"δ is above 1/n = {inverse}:" in paragraph) == ("above 1/n" in paragraph) == bool(inverse)
-    plain = protocol_paragraph.paragraph(settings | {"view": "board"}, None)
+    plain = protocol_paragraph.paragraph(settings | {"view": "plain"}, None)
     assert ("more than one in the number of patients" in plain) == bool(inverse)
 
 
@@ -243,7 +243,7 @@ def test_the_floor_is_where_sampling_alone_errs_as_much():
         ({"plan.way": "ppca"}, "Caution: approximate sampler", "δ) ="),
         ({"plan.way": "spiked_projector"}, "good event", "truly give"),
         ({"neighbours": "add-remove"}, "adding or removing", "replacing"),
-        ({"view": "board"}, "73:27", "(ε"),
+        ({"view": "plain"}, "73:27", "(ε"),
     ],
 )
 def test_privacy_words_follow_guarantee_and_relation(changed, present, absent):
@@ -255,7 +255,7 @@ def test_printed_constants_state_the_epsilon_that_they_truly_give():
     settings = catalogue.defaults() | {"accounting": "as-printed", "epsilon": 5.0, "plan.way": "cape"}
     true = view.true_epsilon(settings, "cape")
     assert 6 < true < 8 and f"truly give ε = {true:.2f}" in protocol_paragraph.paragraph(settings, None)
-    plain = protocol_paragraph.paragraph(settings | {"view": "board"}, None)
+    plain = protocol_paragraph.paragraph(settings | {"view": "plain"}, None)
     assert f"truly gives {true:.2f}" in plain
 
 

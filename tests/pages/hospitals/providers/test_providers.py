@@ -117,7 +117,7 @@ def test_the_table_of_sizes_follows_the_sliders_and_goes_back_to_them(screen):
 
 @pytest.mark.parametrize("panel", ["gain", "travel"])
 def test_a_board_sees_no_symbols(screen, panel):
-    page = opened(screen, view="board", share="0.6", **{"join.panel": panel, "join.rank": "1"})
+    page = opened(screen, view="plain", share="0.6", **{"join.panel": panel, "join.rank": "1"})
     drawn = json.dumps(page.figure["layout"], ensure_ascii=False)
     shown = page.markdown + page.captions + page.notices + drawn
     assert [symbol for symbol in SYMBOLS if symbol in shown] == []
@@ -199,7 +199,7 @@ def test_a_weaker_guarantee_is_named_only_where_it_errs_less(measured, plain, er
         cell: run._replace(sin=error) if cell[0] == "federated_projector" else run
         for cell, run in results.cells.items()
     }
-    headline = gain_text.headline(changed, settings | {"view": "board" if plain else "analyst"})
+    headline = gain_text.headline(changed, settings | {"view": "plain" if plain else "analyst"})
     weaker = text.guarantee("on a good event", plain)
     named = f"; Averaged projectors †, {weaker}, would have error {text.error(np.sqrt(2) * error)}."
     assert headline.endswith(named) == (error < 1)

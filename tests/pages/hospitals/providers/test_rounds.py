@@ -202,7 +202,7 @@ def test_two_who_compare_recover_the_difference_only_where_noise_is_shared():
 
 @pytest.mark.parametrize("panel", ["rounds", "sees", "pair"])
 def test_a_view_of_a_run_opens_at_its_end_without_symbols_for_a_board(screen, panel):
-    page = screen(PAGE, view="board", **SMALL | {"join.panel": panel, "join.hospital": "9"})
+    page = screen(PAGE, view="plain", **SMALL | {"join.panel": panel, "join.hospital": "9"})
     assert page.figure["frames"] and page.figure["active"] == len(page.figure["frames"]) - 1
     assert page.link["join.panel"] == panel
     if panel != "rounds":

@@ -124,7 +124,7 @@ def test_a_single_direction_holds_and_two_hold(k, held):
 
 
 def test_the_plain_view_has_no_symbols_and_an_example_says_what_its_ranges_rest_on():
-    page = TablePage(view="board", **{"own.shown": "true"})
+    page = TablePage(view="plain", **{"own.shown": "true"})
     page.press("Take the breast cancer")
     assert upload_text.RANGES_OF_EXAMPLE in page.captions
     assert all(line.low >= 0 for line in page.state.lines.values())

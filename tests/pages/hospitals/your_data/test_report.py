@@ -17,7 +17,7 @@ from tests.pages.hospitals.your_data.table_page import (
 )
 
 
-@pytest.mark.parametrize("view", ["board", "researcher"])
+@pytest.mark.parametrize("view", ["plain", "researcher"])
 def test_a_report_is_of_the_release_and_the_same_for_any_rows(built, view):
     """Two tables of one size and dictionary: before a release their reports say the same, to the letter.
 
@@ -35,7 +35,7 @@ def test_a_report_is_of_the_release_and_the_same_for_any_rows(built, view):
     report, result = built(), page.state.releases[0].result
     assert report.guarantee.split(" All releases")[0] in page.markdown.replace("**", "").replace("\\", "")
     assert "0.5 of the limit" in report.guarantee
-    assert ("2 directions of" if view == "board" else "2 components of") in report.sentence
+    assert ("2 directions of" if view == "plain" else "2 components of") in report.sentence
     (weights,) = (table for table in report.tables if table.title.startswith("All released "))
     assert [cell for row in weights.rows for cell in row[1:]] == [f"{v:.4f}" for v in result.basis.ravel()]
     now, notices = catalogue.open_link(dict(parse_qsl(urlsplit(report.link).query)))

@@ -36,7 +36,7 @@ def test_an_example_is_known_to_have_one_row_a_patient():
     assert page_text.OF_EXAMPLE not in page.captions and "569 rows" in page.everything
 
 
-@pytest.mark.parametrize("view", ["board", "analyst"])
+@pytest.mark.parametrize("view", ["plain", "analyst"])
 def test_a_patient_with_eight_rows_is_told_ten_and_not_one(folder, built, view):
     """On the price, the question, the promise, the ledger, the document and the report; 1 by row."""
     page = prepared(rows=8, view=view, **AT_ONE)

@@ -169,7 +169,7 @@ def test_a_few_runs_do_not_contradict_the_stored_ones():
 
 
 def test_a_board_sees_conditions_without_numbers(screen):
-    plain, full = screen(PAGE, figure="ge-3a", view="board"), screen(PAGE, figure="ge-3a")
+    plain, full = screen(PAGE, figure="ge-3a", view="plain"), screen(PAGE, figure="ge-3a")
     assert "✓" in plain.markdown and len(plain.markdown) < len(full.markdown)
 
 

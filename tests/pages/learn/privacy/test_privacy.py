@@ -134,7 +134,7 @@ def test_so_much_noise_that_a_bug_keeps_the_promise_is_noted():
 
 
 def test_a_board_sees_no_symbols(screen):
-    page = screen(PAGE, **FEW, view="board", **{"audit.bug": "half"})
+    page = screen(PAGE, **FEW, view="plain", **{"audit.bug": "half"})
     words = page.markdown + page.captions
     assert not SYMBOLS.search(words), SYMBOLS.search(words)
     for figure in figures(page):

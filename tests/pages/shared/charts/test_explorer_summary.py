@@ -102,7 +102,7 @@ def test_an_unchanged_state_is_not_built_twice():
     assert first["active"] != other["active"]
 
 
-@pytest.mark.parametrize("view", ["analyst", "board"])
+@pytest.mark.parametrize("view", ["analyst", "plain"])
 @pytest.mark.parametrize("accounting", ["exact", "as-printed"])
 def test_odds_are_those_of_the_epsilon_that_the_noise_truly_gives(accounting, view):
     """As printed, ten rounds at 1 truly give about 0.1."""

@@ -144,7 +144,7 @@ def restored(made):
     return now
 
 
-@pytest.mark.parametrize("view", ["board", "researcher"])
+@pytest.mark.parametrize("view", ["plain", "researcher"])
 def test_the_explorers_report_is_the_screen(screen, built, view):
     page = screen(d="50", n="5000", N="3", eps="2", delta="0.01", view=view)
     made = built()
@@ -153,8 +153,8 @@ def test_the_explorers_report_is_the_screen(screen, built, view):
     assert restored(made) == settings
     document = read(made)
     assert page.words()["odds"] in made.guarantee and page.words()["odds"] in document
-    assert dict(made.settings)["Hospitals" if view == "board" else "Hospitals N"] == "3"
-    assert "0.01" not in dict(made.settings).values() if view == "board" else True
+    assert dict(made.settings)["Hospitals" if view == "plain" else "Hospitals N"] == "3"
+    assert "0.01" not in dict(made.settings).values() if view == "plain" else True
     assert any("each record outright" in limit for limit in made.limits)
     assert any("floating point" in limit for limit in made.limits)
     assert len(made.figures) == 2 and all(drawn.says for drawn in made.figures)
@@ -163,7 +163,7 @@ def test_the_explorers_report_is_the_screen(screen, built, view):
     )  # as a story has
     assert any("Ge, Wang, Wang & Liu" in source for source in made.sources)
     symbols = {sign for sign in "εδσŝλΣ√" if sign in document}
-    assert symbols <= {"ε"} if view == "board" else {"ε", "δ", "σ", "λ"} <= symbols
+    assert symbols <= {"ε"} if view == "plain" else {"ε", "δ", "σ", "λ"} <= symbols
 
 
 def test_a_printed_calibration_is_promised_what_it_truly_gives(screen, built):
@@ -173,7 +173,7 @@ def test_a_printed_calibration_is_promised_what_it_truly_gives(screen, built):
     assert "truly have" in made.guarantee
 
 
-@pytest.mark.parametrize("view", ["board", "analyst"])
+@pytest.mark.parametrize("view", ["plain", "analyst"])
 def test_the_planners_report_has_the_answer_the_table_and_the_paragraph(screen, built, view):
     page = screen("hospitals/planner/page.py", view=view)
     made = built()

@@ -35,7 +35,7 @@ BAD = {
     ),
     "rows beyond d": ({"shat": "500", "d": "100"}, {"s_hat": 100}, "cannot exceed d = 100"),
     "rows off the scale": ({"shat": "9999"}, {"s_hat": 200}, "ŝ was 9999: set to 200, as it cannot exceed d"),
-    "a board's words": ({"k": "50", "view": "board"}, {"k": 9}, "Directions to find was 50: set to 9"),
+    "a board's words": ({"k": "50", "view": "plain"}, {"k": 9}, "Directions to find was 50: set to 9"),
     "s beyond d": ({"s": "300", "d": "100"}, {"s": 100}, "cannot exceed d = 100"),
     "more hospitals than patients": ({"N": "200", "n": "100"}, {"providers": 100}, "there are 100 patients"),
     "unknown data": ({"data": "../../etc/passwd"}, {"data": "synthetic"}, "not a choice"),
@@ -83,7 +83,7 @@ def test_what_a_table_fixes_is_not_spoken_of(screen):
 
 def test_a_link_restores_what_made_it(screen):
     """A link has what is off its default and nothing else; a corrected link has what it became."""
-    link = {"eps": "2", "accounting": "as-printed", "noise": "shared", "view": "board", "ghost": "true"}
+    link = {"eps": "2", "accounting": "as-printed", "noise": "shared", "view": "plain", "ghost": "true"}
     assert screen(**link).link == link | {"repeats": "2"}
     assert screen(eps="0", metric="PROJECTOR", d="200").link == {
         "eps": "0.01",
@@ -101,6 +101,9 @@ def test_old_links_open_and_new_ones_are_written_as_before():
     assert sentences == [] and [opened[name] for name in names] == [2.0, 8, 20, 30, 1, "shared", 0.5]
     assert (opened["family"], opened["compare.over"]) == ("s_hat", "providers")
     assert catalogue.to_link(opened) == link | {"family": "shat", "compare.over": "hospitals"}
+    assert [catalogue.open_link({"view": word}) for word in ("board", "Board", "plain")] == [
+        (catalogue.defaults() | {"view": "plain"}, [])
+    ] * 3
 
 
 def test_settings_are_called_as_the_core_calls_them():
@@ -128,14 +131,14 @@ def test_rows_chosen_from_the_release_reach_two_stages_and_leave_others_all_rows
 
 @pytest.mark.parametrize("name", catalogue.PRESETS)
 def test_a_presets_link_is_the_preset(screen, name):
-    page = screen(view="board", ghost="true")
+    page = screen(view="plain", ghost="true")
     page.move("preset", name)
     assert all(page.setting(key) == value for key, value in catalogue.PRESETS[name].items())
     copied = screen(**({"repeats": "10"} | page.link))
     assert all(
         copied.setting(key) == page.setting(key) for key in ("view", "ghost", *catalogue.PRESETS[name])
     )
-    assert (copied.setting("view"), copied.setting("ghost")) == ("board", True)
+    assert (copied.setting("view"), copied.setting("ghost")) == ("plain", True)
     page.move("epsilon", 0.05)
     assert page.setting("preset") is None
 

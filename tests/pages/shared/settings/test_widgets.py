@@ -8,7 +8,7 @@ def moved_and_gone() -> None:
 
     from pages.shared.settings import widgets
 
-    st.session_state["view"] = "board"
+    st.session_state["view"] = "plain"
     widgets.remember("view")
     del st.session_state["view"]
     widgets.remember("view")
@@ -19,4 +19,4 @@ def moved_and_gone() -> None:
 def test_a_move_of_a_widget_that_streamlit_has_forgotten_is_left_out():
     app = AppTest.from_function(moved_and_gone).run()
     assert not app.exception
-    assert app.session_state["settings moved since the last run"] == {"view": "board"}
+    assert app.session_state["settings moved since the last run"] == {"view": "plain"}
