@@ -37,6 +37,7 @@ ONLY = {  # of costly or noisy recipes: methods, index of each value, repeats; o
     "imtiaz-epsilon-median": (None, (-2,), 1),
     "imtiaz-n": (("pooled", "DPdisPCA", "local"), (-1,), 1),
     "needed-patients": (None, (-1,), 1),
+    "needed-patients-public": (("DPS-PCA exact",), (-1,), 1),
     "wang-xu-high-epsilon-large": (None, (-1, 1), 1),
     "wang-xu-high-n-large": (None, (-1, 0), 1),
     "wang-xu-low-n-large": (None, (-1, -1), 3),

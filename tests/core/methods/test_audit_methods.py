@@ -37,7 +37,7 @@ PART = {
 EPSILONS = {**PART, "amin": 2.0, "ppca": 2.0, "wishart": 2.0}
 EXPONENTIAL = {"amin": amin, "ppca": ppca}
 # Enough that the bound is above .75 of a tight claim, and that a sensitivity of 1 for sqrt 2 is refuted.
-DRAWS = 4500
+DRAWS = 5200
 PRODUCTS = {"dp_oja": dp_oja, "dps_pca": dps_pca, "noisy_power": noisy_power}
 
 
