@@ -22,8 +22,9 @@ more where the rows that matter are uneven. Where one moment chooses them it is,
     prod_r P(chi2'_k(ncp_r) > q),   ncp_r = sum_i U_ri^2 lambda~_i^2/(o_1^2 + lambda~_i b~/n),
 
 with the eigenvalues of all d rows and o_1 that moment's noise. The closed form is of runs whose rows are
-right; `missed` is the expected sin^2 Theta by rows that are not kept, to be added to its square. Where stage 1
-errs by sampling rather than by noise, F counts too much: at epsilon = 10 the closed form was 10 to 40 % high.
+right; `missed` is the expected sin^2 Theta by rows that are not kept, to be added to its square. Where
+stage 1 errs by sampling rather than by noise, F counts too much: the closed form was up to 40 % high at
+epsilon = 10.
 """
 
 import math

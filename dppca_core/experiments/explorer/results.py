@@ -243,10 +243,10 @@ class Results(CellStore[Key, Cell]):
         """Return all cells of a view at one epsilon, those that are shown first first."""
         return chain(self.first(epsilon), self.rest(epsilon, slow))
 
-    def next_of(self, name: str) -> Key | None:
+    def next_of(self, name: str, repeats: int | None = None) -> Key | None:
         """Return the next missing cell of a method at all epsilons, first repeats first, or None."""
-        repeats = range(self.repeats_of(name))
-        return self.first_missing((name, e, r) for r in repeats for e in EPSILONS)
+        times = range(self.repeats_of(name) if repeats is None else repeats)
+        return self.first_missing((name, e, r) for r in times for e in EPSILONS)
 
     def rows(self, cell: Key, value: Cell) -> Iterator[dict[str, Any]]:
         """Return a row for each iterate."""

@@ -76,7 +76,7 @@ def _rows_found(reading: CurveReading, settings: Settings) -> str:
         return ""
     things = "measurements that matter" if settings["view"] == "board" else "true rows"
     sentence = f"All {things} are found in {reading.complete} of {text.count(reading.runs, 'run', 'runs')}"
-    chance = _chance(reading)
+    chance = "" if settings["view"] == "board" else _chance(reading)
     return f"{sentence}; predicted: {chance}." if chance else f"{sentence}."
 
 
@@ -148,11 +148,10 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
 
 def why_silent(reading: CurveReading) -> str:
     """Return what the closed form asks for and does not have here; empty where it applies."""
-    if reading.closed_form is None or reading.closed_form.applies:
+    bound = reading.closed_form
+    if bound is None or bound.applies:
         return ""
-    failed = (line for line in reading.closed_form.why if line.startswith("fails: "))
-    needs = "; ".join(line.removeprefix("fails: ") for line in failed)
-    return f"The closed form does not apply at this setting: it needs {needs}."
+    return f"The closed form does not apply at this setting: it needs {'; '.join(bound.failed)}."
 
 
 def formulas(settings: Settings) -> str:
@@ -175,8 +174,7 @@ def try_this(settings: Settings) -> str:
     plain = settings["view"] == "board"
     if settings["traced"] in TWO_STAGES and settings["family"] != "n":
         over, n = CHOICES["family"].name(plain), CHOICES["family"].option("n", plain)
-        return (
-            f"set *{over}* to *{n}*: with too few, stage 1 misses rows, and stage 2 cannot bring them back."
-        )
+        things = "measurements" if plain else "rows"
+        return f"set *{over}* to *{n}*: stage 2 cannot bring back the {things} that stage 1 misses."
     other = METHODS["dps_pca"].title
     return f"choose {other} instead: each of its rounds needs noise for all rows."

@@ -1,6 +1,7 @@
 """The sentences and the table of the methods page, formed from its numbers. No Streamlit here."""
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from itertools import groupby
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import TRUSTS, recommend
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.recipe import Value
@@ -21,6 +23,7 @@ from pages.explore.methods.frontier import Corner
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.charts.explorer_text import other_epsilon
+from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
@@ -49,7 +52,8 @@ _NEEDS_ALONE = {"local_pca": "one hospital's own patients"}
 def needs(name: str) -> str:
     """Return what a method must be given."""
     method = METHODS[name]
-    options = [words for use, words in _NEEDS.items() if use in method.uses]
+    used = {*method.uses, *(signature(method.fit).parameters if method.private else ())}
+    options = [words for use, words in _NEEDS.items() if use in used]
     return "; ".join([_NEEDS_ALONE.get(name, _TRUSTS[method.trust][1]), *options])
 
 
@@ -157,8 +161,27 @@ def facts(
         }
         if not measure.plain:
             row["true ε"] = other_epsilon(experiment, name, settings["epsilon"]) or np.nan
+            row |= _theory(measure, rows[rows["method"] == name], name)
         lines.append(row | {"source": method.reference})
     return pd.DataFrame(lines)
+
+
+def _theory(measure: ComparisonMeasure, rows: pd.DataFrame, name: str) -> dict[str, float]:
+    """Return a method's closed form where it applies, and how often all true rows are found.
+
+    The chance is predicted for two stages alone; the share is of runs, on a synthetic population.
+    """
+    bound = closed_form(measure.results, name, measure.settings["epsilon"])
+    cells: dict[str, float] = {}
+    if measure.settings["metric"] != "energy":
+        applies = bound is not None and bound.applies
+        cells["closed form"] = factor(measure.settings) * bound.final if applies else np.nan
+    if "support_found" in rows:
+        complete = rows["support_found"].dropna() == 1.0
+        cells["finds all true rows"] = complete.mean() if len(complete) else np.nan
+        chances = {} if bound is None else bound.quantities
+        cells["predicted chance of that"] = chances.get("support_probability", np.nan)
+    return cells
 
 
 def runs(sweep: SweepSetting | None) -> str:
