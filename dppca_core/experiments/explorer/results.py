@@ -228,6 +228,8 @@ class Results(CellStore[Key, Cell]):
     def rest(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
         """Return all other cells: this epsilon, with or without the slow methods, then the other epsilons."""
         others = sorted(EPSILONS, key=lambda e: abs(np.log(e / epsilon)))
+        # Those with the least error first: where a run takes long, the others come seconds later.
+        yield from ((name, epsilon, 0) for name in self.names if METHODS[name].chooses_rows)
         yield from ((name, epsilon, 0) for name in self.names)
         for name in self.names:
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))

@@ -153,6 +153,7 @@ def facts(
             "share captured" if settings["metric"] == "energy" else "error": middle,
             "10 %": low,
             "90 %": high,
+            **({} if measure.plain else _theory(measure, rows[rows["method"] == name], name)),
             "time (ms)": times.get(name, missing)[1],
             "sent (kB)": sizes.get(name, missing)[1] / 1e3,
             "whom it trusts": text.TRUST_TITLES[method.trust].lower(),
@@ -161,7 +162,6 @@ def facts(
         }
         if not measure.plain:
             row["true ε"] = other_epsilon(experiment, name, settings["epsilon"]) or np.nan
-            row |= _theory(measure, rows[rows["method"] == name], name)
         lines.append(row | {"source": method.reference})
     return pd.DataFrame(lines)
 
