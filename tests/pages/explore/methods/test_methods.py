@@ -9,6 +9,7 @@ import pytest
 
 from dppca_core.bounds.recommendation import TRUSTS, recommend
 from dppca_core.experiments import Axis, Recipe, sweep
+from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
@@ -50,7 +51,14 @@ def test_it_opens_with_who_errs_least_among_equals(opened):
     table = opened.app.dataframe[0].value
     assert table["method"].tolist() == [METHODS[name].title for name in charts.order(DEFAULT)]
     assert np.isfinite(table["error"]).all() and (table["10 %"] <= table["90 %"]).all()
-    errors = table.set_index("method")["error"]
+    facts = table.set_index("method")
+    assert {"two_stage", "two_stage_sealed", "two_stage_own_noise"} <= set(DEFAULT)
+    bound = closed_form(results_of(opened), "two_stage", 1.0)
+    staged = facts.loc[METHODS["two_stage"].title]
+    assert staged["closed form"] == bound.final
+    assert staged["predicted chance of that"] == bound.quantities["support_probability"]
+    assert facts["finds all true rows"].between(0, 1).all()
+    errors = facts["error"]
     for trust in ("central", "untrusted server"):
         equals = [METHODS[name].title for name in DEFAULT if METHODS[name].trust == trust]
         assert f"{errors[equals].idxmin()} errs least" in opened.figure["says"]
