@@ -48,7 +48,7 @@ def panels() -> None:
     failed_runs.of_methods(results)
     figure = charts.against_epsilon(results, evaluated, scale, settings)
     component.figure(figure, key="bounds figure", says=headline)
-    st.caption(text.why_silent(method, here))
+    st.caption(f"{text.why_silent(method, here)} {text.below_a_lower_bound(results, here, settings)}")
     if chances_known and not plain:
         st.markdown("**How often all true rows are found**, predicted and measured")
         chances = charts.chances(results, method, predicted, epsilon)

@@ -115,6 +115,25 @@ def why_silent(method: str, here: Mapping[str, Bound]) -> str:
     return f"{BOUNDS[name].title} does not apply here: it needs {'; '.join(here[name].failed)}."
 
 
+def below_a_lower_bound(results: Results, here: Mapping[str, Bound], settings: Settings) -> str:
+    """Return which lower bounds lie above the measured error, and why that may be; empty where none does."""
+    method, most = settings["of"], largest_error(results)
+    cells = results.measured(method, settings["epsilon"])
+    middle = float(np.median([cell.sin[-1] for cell in cells])) if cells else math.inf
+    above = [
+        BOUNDS[name].title
+        for name, bound in here.items()
+        if BOUNDS[name].kind == "lower" and concerns(name, method) and bound.final > middle
+        if state(name, bound, most) == "applies"
+    ]
+    if not above:
+        return ""
+    return (
+        f"Lower bounds above the measured error: {'; '.join(above)}. They are of the worst population, and "
+        "their constants are set, not known."
+    )
+
+
 def chances(results: Results, method: str, here: Mapping[str, Bound], epsilon: float) -> str:
     """Return in how many runs all true rows are found at this epsilon, beside the predicted chance."""
     cells = results.measured(method, epsilon)

@@ -276,8 +276,14 @@ def frontier(corners: Sequence[Corner], plain: bool) -> str:
     if not corners:
         return "None of these methods is a tenth better than a random guess, or can be on the hull."
     symbol = "privacy setting" if plain else "ε ="
-    parts = []
-    for name, group in groupby(corners, key=lambda corner: corner.method):
+    parts, held = [], list(corners[:1])
+    for corner in corners[1:]:  # a method that stays level with the best keeps its place in the sentence
+        before = held[-1].method
+        if before in corner.level:
+            others = corner.level - {before} | {corner.method}
+            corner = corner._replace(method=before, level=others)
+        held.append(corner)
+    for name, group in groupby(held, key=lambda corner: corner.method):
         run = list(group)
         low, high = (text.number(corner.epsilon) for corner in (run[0], run[-1]))
         level = frozenset.intersection(*(corner.level for corner in run))

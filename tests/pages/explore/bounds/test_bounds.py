@@ -175,3 +175,15 @@ def test_the_arms_of_a_share_of_runs_are_clopper_and_pearsons(results):
     edge = 0.1 ** (1 / 3)
     assert share["error_y"]["array"] == pytest.approx([1 - edge, 0.0], rel=1e-3)
     assert share["error_y"]["arrayminus"] == pytest.approx([0.0, 1 - edge], rel=1e-3)
+
+
+def test_an_error_below_a_lower_bound_is_explained(results):
+    """Two stages do better here than the worst population allows, by a constant that nobody knows."""
+    runs, now = Results(results.experiment), catalogue.defaults() | {"of": "two_stage"}
+    runs.try_cells([("two_stage", 1.0, 0)])
+    bound = BOUNDS["sparse_minimax"](runs.setting(1.0))
+    error = float(runs.measured("two_stage", 1.0)[0].sin[-1])
+    for c2, above in ((2 * error / bound.final, True), (0.5 * error / bound.final, False)):
+        here = {"sparse_minimax": BOUNDS["sparse_minimax"](runs.setting(1.0), c2=c2)}
+        shown = text.below_a_lower_bound(runs, here, now)
+        assert bool(shown) == above and (BOUNDS["sparse_minimax"].title in shown) == above

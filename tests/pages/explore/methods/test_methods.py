@@ -337,3 +337,15 @@ def test_it_recommends_what_the_core_does_under_each_trust(opened):
             signal=experiment.population.signal,
         )
         assert answer.reason in shown
+
+
+def test_a_method_that_stays_level_keeps_its_place_in_the_sentence():
+    corners = [
+        frontier.Corner("two_stage", 0.1, 0.3, frozenset({"two_stage_sealed"})),
+        frontier.Corner("two_stage_sealed", 1.0, 0.1, frozenset({"two_stage"})),
+        frontier.Corner("dps_pca", 10.0, 0.01, frozenset()),
+    ]
+    shown = text.frontier(corners, False)
+    level = "with Two-stage PCA, sealed sums level within the spread"
+    assert f"Two-stage PCA at ε = 0.1 to 1 (trusted curator), {level}" in shown
+    assert shown.endswith("DPS-PCA at ε = 10 (untrusted server).")
