@@ -144,7 +144,8 @@ def chances(results: Results, method: str, predicted: Sequence[Bound], epsilon: 
         this_setting(1, [epsilon] * 2, [0, 1]),
     ]
     across = _privacy_axis(False, range=[-2.04, 1.04])
-    return _figure(traces, across, axis("all true rows found", range=[-0.04, 1.04]), height=280)
+    upward = axis("all true rows found", range=[-0.04, 1.04])
+    return one_panel(traces, legend_at=-0.3, xaxis=across, yaxis=upward, height=300)
 
 
 def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]]) -> pd.DataFrame:

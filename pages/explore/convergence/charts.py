@@ -69,7 +69,8 @@ class _Lines:
         trace["marker"] = {"symbol": _SYMBOLS[i], "size": 10 if here else 7, "color": COLOURS[i]}
         if self.two_stages and y:
             rounds = len(y) - 1
-            trace["marker"]["size"] = [trace["marker"]["size"]] * rounds + [_LAST_SIZE]
+            sizes = [trace["marker"]["size"]] * rounds + [_LAST_SIZE]
+            trace["marker"] |= {"size": sizes, "opacity": 1, "line": {"width": 0}}
             trace["text"] = [f"stage 1, round {t}" if t else "start" for t in range(rounds)] + [STAGE_TWO]
             trace["hovertemplate"] = "%{text}: %{y:.3~g}"
         return trace | more
@@ -113,7 +114,6 @@ class _Lines:
         if self.two_stages and self.ends_alike:
             rounds = list(range(self.rounds))
             across |= {"tickvals": [*rounds, self.rounds], "ticktext": [*map(str, rounds), "stage 2"]}
-            across["title"] = {"text": "round of stage 1, then stage 2", "standoff": 8}
         return across, axis(self.title, decades=self.log, range=self.span, anchor=f"x{suffix}")
 
 
