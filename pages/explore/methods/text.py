@@ -144,16 +144,18 @@ def facts(
         spreads_here(table, ComparisonMeasure(measure.results, settings, panel), methods, sweep)
         for panel in ("error", "time", "bytes")
     )
+    here = np.isclose(table[sweep.over].to_numpy(dtype=float), float(sweep.here), rtol=1e-9)
     lines = []
     for name in methods:
         method = METHODS[name]
+        rows = table[here & (table["method"] == name)]
         low, middle, high = errors.get(name, missing)
         row = {
             "method": method.title,
             "share captured" if settings["metric"] == "energy" else "error": middle,
             "10 %": low,
             "90 %": high,
-            **({} if measure.plain else _theory(measure, rows[rows["method"] == name], name)),
+            **({} if measure.plain else _theory(measure, rows, name)),
             "time (ms)": times.get(name, missing)[1],
             "sent (kB)": sizes.get(name, missing)[1] / 1e3,
             "whom it trusts": text.TRUST_TITLES[method.trust].lower(),
