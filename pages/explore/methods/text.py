@@ -168,21 +168,21 @@ def facts(
     return pd.DataFrame(lines)
 
 
-def _theory(measure: ComparisonMeasure, rows: pd.DataFrame, name: str) -> dict[str, float]:
+def _theory(measure: ComparisonMeasure, rows: pd.DataFrame, name: str) -> dict[str, float | str]:
     """Return a method's closed form where it applies, and how often all true rows are found.
 
     The chance is predicted for two stages alone; the share is of runs, on a synthetic population.
     """
     bound = closed_form(measure.results, name, measure.settings["epsilon"])
-    cells: dict[str, float] = {}
+    cells: dict[str, float | str] = {}
     if measure.settings["metric"] != "energy":
         applies = bound is not None and bound.applies
         cells["closed form"] = factor(measure.settings) * bound.final if applies else np.nan
     if "support_found" in rows:
         complete = rows["support_found"].dropna() == 1.0
-        cells["finds all true rows"] = complete.mean() if len(complete) else np.nan
-        chances = {} if bound is None else bound.quantities
-        cells["predicted chance of that"] = chances.get("support_probability", np.nan)
+        cells["all true rows found"] = complete.mean() if len(complete) else np.nan
+        chance = None if bound is None else bound.quantities.get("support_probability")
+        cells["predicted"] = "–" if chance is None else text.chance(chance)
     return cells
 
 
