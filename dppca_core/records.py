@@ -278,3 +278,8 @@ class Bound:
     def final(self) -> float:
         """Return the total at the output: its last step, where it is an array over t."""
         return float(np.asarray(self.total).flat[-1])
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Return the assumptions that do not hold, each with its number."""
+        return tuple(line.removeprefix("fails: ") for line in self.why if line.startswith("fails: "))

@@ -45,12 +45,8 @@ def region(rule: BoundRule, bound: Bound, setting: Setting) -> str:
         raise ValueError(f"rule must be an upper bound or a prediction, got {rule.name}, a lower bound")
     if not bound.terms:
         return SILENT
-    failed = [line for line in bound.why if line.startswith("fails")]
-    if (
-        rule.kind == "prediction"
-        and len(failed) == 1
-        and failed[0].startswith(f"fails: {perturbation.LABEL}")
-    ):
+    failed = bound.failed
+    if rule.kind == "prediction" and len(failed) == 1 and failed[0].startswith(perturbation.LABEL):
         return HOPELESS
     if failed:
         return SILENT

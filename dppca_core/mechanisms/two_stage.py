@@ -41,7 +41,7 @@ _FIRST_ROUND = 0.5  # of the weight of another: it is of a random basis
 _LEAST_SHARE, _MOST_SHARE, _SLOPE = 0.2, 0.7, 1.5
 _PARTS = 1e-4, 0.95  # between which the share of the components in the trace is estimated
 _MOST_ROUNDS, _CHEAP = 12, 0.01
-_SHARE_WITHOUT_N = 0.4
+SHARE_WITHOUT_N = 0.4
 
 
 def left_out(iterations: int) -> int:
@@ -252,7 +252,7 @@ def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
         public_n = cohort.n if budget.neighbours == "replace-one" else declared_n
         rounds = ROUNDS if iterations is None else iterations
         if public_n is None:
-            share = _SHARE_WITHOUT_N if share is None else share
+            share = SHARE_WITHOUT_N if share is None else share
         else:
             z = gaussian.noise_multiplier(budget)
             if iterations is None and kept == RELEASED:

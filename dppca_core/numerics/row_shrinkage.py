@@ -10,7 +10,7 @@ noise alone has st near k and vanishes; one that stands out stays.
 """
 
 import math
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from scipy.integrate import quad
@@ -20,15 +20,19 @@ from dppca_core.arrays import Array
 from dppca_core.numerics import linalg
 
 
-@cache
-def noise_left(k: int) -> float:
-    """Return the share of its noise, squared, that a row of noise alone keeps: E[(1 - 2k/x)_+^2 x]/k."""
+@lru_cache(maxsize=1024)
+def noise_left(k: int, ratio: float = 1.0) -> float:
+    """Return the share of its noise, squared, that a row of noise alone keeps: E[(1 - 2k/(r x))_+^2 x]/k.
+
+    ratio: r, the variance of that noise over the one that `shrunk` is told; above 1 where n is protected.
+    """
+    level = 2 * k / ratio
     scale = k / 2 * math.log(2) + gammaln(k / 2)  # of the density of chi2_k
 
     def kept(x: float) -> float:
-        return (1 - 2 * k / x) ** 2 * x * math.exp((k / 2 - 1) * math.log(x) - x / 2 - scale)
+        return (1 - level / x) ** 2 * x * math.exp((k / 2 - 1) * math.log(x) - x / 2 - scale)
 
-    return float(quad(kept, 2 * k, np.inf)[0]) / k
+    return float(quad(kept, level, np.inf)[0]) / k
 
 
 def shrunk(moment: Array, basis: Array, std: float, n: float) -> Array:

@@ -228,6 +228,8 @@ class Results(CellStore[Key, Cell]):
     def rest(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
         """Return all other cells: this epsilon, with or without the slow methods, then the other epsilons."""
         others = sorted(EPSILONS, key=lambda e: abs(np.log(e / epsilon)))
+        # Those with the least error first: where a run takes long, the others come seconds later.
+        yield from ((name, epsilon, 0) for name in self.names if METHODS[name].chooses_rows)
         yield from ((name, epsilon, 0) for name in self.names)
         for name in self.names:
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
@@ -243,10 +245,10 @@ class Results(CellStore[Key, Cell]):
         """Return all cells of a view at one epsilon, those that are shown first first."""
         return chain(self.first(epsilon), self.rest(epsilon, slow))
 
-    def next_of(self, name: str) -> Key | None:
+    def next_of(self, name: str, repeats: int | None = None) -> Key | None:
         """Return the next missing cell of a method at all epsilons, first repeats first, or None."""
-        repeats = range(self.repeats_of(name))
-        return self.first_missing((name, e, r) for r in repeats for e in EPSILONS)
+        times = range(self.repeats_of(name) if repeats is None else repeats)
+        return self.first_missing((name, e, r) for r in times for e in EPSILONS)
 
     def rows(self, cell: Key, value: Cell) -> Iterator[dict[str, Any]]:
         """Return a row for each iterate."""

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import ndimage
+from scipy.special import betaincinv
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.ge_figure2 import EPSILONS as EPSILON_RANGE
 from dppca_core.bounds.ge_figure2 import Figure2
 from dppca_core.bounds.regimes import REGIONS
+from dppca_core.experiments.explorer.closed_forms import found_all
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.regime_map import RegimeMap
@@ -24,6 +26,7 @@ from pages.shared.charts.metric_axis import Scale
 from pages.shared.charts.traces import (
     EPSILON_TICKS,
     Trace,
+    arms,
     axis,
     band,
     line,
@@ -121,6 +124,30 @@ def _measured(method: str, x: Sequence[float], spread: Iterable[list[float | Non
     return [*band(1, title, shade, x, low, high), measured]
 
 
+def chances(results: Results, method: str, predicted: Sequence[Bound], epsilon: float) -> dict[str, Any]:
+    """Draw the predicted chance that all true rows are found, and the share of runs that find them.
+
+    Arms hold 80 % of what a chance could be that gives such a share (Clopper & Pearson 1934).
+    """
+    cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
+    runs = np.array([len(cells) for cells in cells_by_epsilon.values()], dtype=float)
+    complete = np.array([found_all(cells) for cells in cells_by_epsilon.values()], dtype=float)
+    share = complete / runs
+    low = np.where(complete > 0, betaincinv(np.maximum(complete, 1), runs - complete + 1, 0.1), 0.0)
+    high = np.where(complete < runs, betaincinv(complete + 1, np.maximum(runs - complete, 1), 0.9), 1.0)
+    colour = style.look(method).colour
+    chance = [bound.quantities.get("support_probability", math.nan) for bound in predicted]
+    measured = marks(1, "share of runs", colour, "circle", 7, x=list(cells_by_epsilon), y=rounded(share))
+    traces = [
+        line(1, "predicted chance", colour, "dash", x=list(EPSILONS), y=rounded(chance), showlegend=True),
+        measured | {"showlegend": True, "error_y": arms(low, share, high, style.faded(colour, 0.5))},
+        this_setting(1, [epsilon] * 2, [0, 1]),
+    ]
+    across = _privacy_axis(False, range=[-2.04, 1.04])
+    upward = axis("all true rows found", range=[-0.04, 1.04])
+    return one_panel(traces, legend_at=-0.3, xaxis=across, yaxis=upward, height=300)
+
+
 def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]]) -> pd.DataFrame:
     """Return one row for each measured run of the method, then one for every bound and epsilon.
 
@@ -129,16 +156,17 @@ def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]
     most = largest_error(results)
     runs = [
         {"what": "measured", "name": method, "epsilon": e, "repeat": repeat, "sin_theta": float(cell.sin[-1])}
+        | {"support_found": cell.support}
         for e in EPSILONS
         for repeat, cell in enumerate(results.measured(method, e))
     ]
     bounds = [
         {"what": BOUNDS[name].kind, "name": name, "epsilon": e, "sin_theta": bound.final}
-        | {"state": state(name, bound, most)}
+        | {"state": state(name, bound, most), "chance": bound.quantities.get("support_probability")}
         for name, row in evaluated.items()
         for e, bound in zip(EPSILONS, row, strict=True)
     ]
-    columns = ["what", "name", "epsilon", "repeat", "sin_theta", "state"]
+    columns = ["what", "name", "epsilon", "repeat", "sin_theta", "state", "support_found", "chance"]
     return pd.DataFrame([*runs, *bounds], columns=columns).astype({"repeat": "Int64"})
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from dppca_core.bounds import BOUNDS, fit_constant
+from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.records import Bound
@@ -13,12 +14,13 @@ from pages.explore.bounds import text
 from pages.explore.bounds.charts import concerns, largest_error
 from pages.explore.bounds.settings import SIN_BOUNDS
 from pages.shared.settings import widgets
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 
 def choose(settings: Settings) -> list[str]:
     """Show which method is measured and which bounds are drawn; return the names of those bounds."""
-    drawn = [name for name in SIN_BOUNDS if settings[f"show.{name}"]]
+    own = closed_form_drawn(settings)
+    drawn = [name for name in SIN_BOUNDS if name == own or settings[f"show.{name}"]]
     left, right = st.columns([1, 3])
     with left:
         widgets.choose("of")
@@ -26,8 +28,17 @@ def choose(settings: Settings) -> list[str]:
         columns = st.columns(2)
         for i, name in enumerate(SIN_BOUNDS):
             with columns[i % 2]:
-                widgets.choose(f"show.{name}")
+                if name == own:
+                    st.caption(f"{BOUNDS[name].title}: drawn with the method measured")
+                else:
+                    widgets.choose(f"show.{name}")
     return drawn
+
+
+def closed_form_drawn(settings: Settings) -> str | None:
+    """Return the closed form that is drawn because its method is measured: one that is not drawn at first."""
+    name = CLOSED_FORMS.get(settings["of"])
+    return None if name is None or CHOICES[f"show.{name}"].default else name
 
 
 def constants(settings: Settings, name: str) -> tuple[tuple[str, float], ...]:

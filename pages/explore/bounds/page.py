@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.bounds.ge_figure2 import Figure2
+from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.regime_map import RULES
 from pages.explore.bounds import charts, controls, text
@@ -22,6 +23,10 @@ method, tau = settings["of"], settings["tau"]
 chosen = controls.choose(settings)
 evaluated = {name: cache.bounds(experiment, name, tau, controls.constants(settings, name)) for name in chosen}
 here = {name: bounds[EPSILONS.index(epsilon)] for name, bounds in evaluated.items()}
+predicted = evaluated.get(CLOSED_FORMS.get(method, ""), ())
+chances_known = any("support_probability" in bound.quantities for bound in predicted)
+# A share of runs needs them all, however long each takes.
+next_cell = partial(results.next_of, method, experiment.repeats if chances_known else None)
 
 
 def new_scale() -> Scale:
@@ -43,16 +48,22 @@ def panels() -> None:
     failed_runs.of_methods(results)
     figure = charts.against_epsilon(results, evaluated, scale, settings)
     component.figure(figure, key="bounds figure", says=headline)
+    st.caption(f"{text.why_silent(method, here)} {text.below_a_lower_bound(results, here, settings)}")
+    if chances_known and not plain:
+        st.markdown("**How often all true rows are found**, predicted and measured")
+        chances = charts.chances(results, method, predicted, epsilon)
+        component.figure(chances, key="chances figure", says=text.chances(results, method, here, epsilon))
+        st.caption(f"{text.chances(results, method, here, epsilon)} {text.CHANCES_NOTE}")
     if "ge2018" in here and not plain:
         st.markdown("**Theorem 4.3 term by term**, at this ε")
         terms = charts.terms(results, here["ge2018"], epsilon, scale)
         finding = text.terms(terms, here["ge2018"].applies)
         component.figure(terms, key="terms figure", says=finding)
-    if results.next_of(method) is not None:
+    if next_cell() is not None:
         st.caption(refresh.coming(len(results.cells)))
 
 
-refresh.while_cells_come(panels, results, partial(results.next_of, method))
+refresh.while_cells_come(panels, results, next_cell)
 
 st.header("Where privacy is free")
 widgets.choose("map")

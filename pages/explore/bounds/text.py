@@ -8,6 +8,7 @@ import numpy as np
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.fit_constant import Fitted
 from dppca_core.bounds.regimes import REGIONS
+from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS, found_all
 from dppca_core.experiments.explorer.regime_map import RegimeMap
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
@@ -38,6 +39,10 @@ FIGURE_2_NOTE = (
     "The paper does not report the parameters of this figure. γ = 0.356 and α = 0.0513/ε, found by fitting "
     "its curve at δ = 0.01, reproduce its shape within 1 %, but other values would too. Most of it lies "
     "above √5, the largest error there is, and assumption B.3 fails along the whole curve."
+)
+CHANCES_NOTE = (
+    "The prediction is an average over populations, from at most 64 simulated runs without patients; the "
+    "runs are of this one population. Arms hold 80 % of what the chance could be."
 )
 _KINDS = {"upper": "upper bound", "lower": "lower bound", "prediction": "closed-form prediction"}
 _STATES = {
@@ -99,6 +104,44 @@ def fitted_constant(name: str, method: str, fit: Fitted, setting: float) -> str:
         f"To match {METHODS[method].title} over {fit.settings} values of ε, {rule.symbols[rule.fits]} would "
         f"have to be **{fit.value:.3g}** (10 to 90 % over resampled runs: {fit.low:.3g} to {fit.high:.3g}); "
         f"here it is set to {setting:g}. A fit to this one sweep: nothing else uses it."
+    )
+
+
+def why_silent(method: str, here: Mapping[str, Bound]) -> str:
+    """Return what the measured method's closed form needs and does not have here; empty where it applies."""
+    name = CLOSED_FORMS.get(method, "")
+    if name not in here or here[name].applies:
+        return ""
+    return f"{BOUNDS[name].title} does not apply here: it needs {'; '.join(here[name].failed)}."
+
+
+def below_a_lower_bound(results: Results, here: Mapping[str, Bound], settings: Settings) -> str:
+    """Return which lower bounds lie above the measured error, and why that may be; empty where none does."""
+    method, most = settings["of"], largest_error(results)
+    cells = results.measured(method, settings["epsilon"])
+    middle = float(np.median([cell.sin[-1] for cell in cells])) if cells else math.inf
+    above = [
+        BOUNDS[name].title
+        for name, bound in here.items()
+        if BOUNDS[name].kind == "lower" and concerns(name, method) and bound.final > middle
+        if state(name, bound, most) == "applies"
+    ]
+    if not above:
+        return ""
+    return (
+        f"Lower bounds above the measured error: {'; '.join(above)}. They are of the worst population, and "
+        "their constants are set, not known."
+    )
+
+
+def chances(results: Results, method: str, here: Mapping[str, Bound], epsilon: float) -> str:
+    """Return in how many runs all true rows are found at this epsilon, beside the predicted chance."""
+    cells = results.measured(method, epsilon)
+    chance = text.chance(here[CLOSED_FORMS[method]].quantities["support_probability"])
+    runs = text.count(len(cells), "run", "runs")
+    return (
+        f"At ε = {text.number(epsilon)}, {METHODS[method].title} finds all true rows in "
+        f"{found_all(cells)} of {runs}; predicted: {chance}."
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from pages.explore.convergence.curves import CurveReading, Family
+from pages.explore.convergence.settings import TWO_STAGES
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_title, factor
@@ -23,6 +24,9 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star
 _DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot", "12px,3px,3px,3px")
 _WIDE, _NARROW = 3, 2  # panels in a row
 _PANEL, _GAP = 210, 76  # pixels
+_REACH = 0.4  # rounds that the line of a closed form ends after the last
+_LAST_SIZE = 14  # of the mark of stage 2
+STAGE_TWO = "stage 2, the rows kept alone"
 
 
 def name(key: str, value: Any, plain: bool) -> str:
@@ -49,6 +53,8 @@ class _Lines:
         self.span = [math.log10(self.floor), math.log10(1.5 * guess)] if self.log else [0.0, 1.1 * guess]
         lengths = [len(reading.middle) - 1 for reading in readings if reading.middle is not None]
         self.rounds = max(lengths, default=settings["iterations"])
+        self.two_stages = settings["traced"] in TWO_STAGES
+        self.ends_alike = len(set(lengths)) == 1
 
     def drawn(self, errors: Array | None) -> list[float | None]:
         return [] if errors is None else rounded(np.maximum(self.factor * errors, self.floor))
@@ -61,6 +67,12 @@ class _Lines:
         dash, width = ("solid", 4) if here else (_DASHES[i], 2)
         trace["line"] = {"color": COLOURS[i], "dash": dash, "width": width}
         trace["marker"] = {"symbol": _SYMBOLS[i], "size": 10 if here else 7, "color": COLOURS[i]}
+        if self.two_stages and y:
+            rounds = len(y) - 1
+            sizes = [trace["marker"]["size"]] * rounds + [_LAST_SIZE]
+            trace["marker"] |= {"size": sizes, "opacity": 1, "line": {"width": 0}}
+            trace["text"] = [f"stage 1, round {t}" if t else "start" for t in range(rounds)] + [STAGE_TWO]
+            trace["hovertemplate"] = "%{text}: %{y:.3~g}"
         return trace | more
 
     def band(self, i: int, panel: int) -> list[Trace]:
@@ -77,6 +89,15 @@ class _Lines:
         more |= {"meta": "text-colour", "hoverinfo": "skip"}
         return [line(panel, "fit", "#000000", "dot", x=rounded(x), y=self.drawn(fit.curve(x)), **more)]
 
+    def closed_form(self, i: int, panel: int, **more: Any) -> list[Trace]:
+        """Return a short line beside the last round, or nothing where no closed form applies."""
+        reading = self.readings[i]
+        if self.plain or reading.predicted is None or reading.middle is None:
+            return []
+        last, y = len(reading.middle) - 1, self.drawn(np.full(2, reading.predicted))
+        more |= {"hovertemplate": "closed form: %{y:.3~g}<extra></extra>"}
+        return [line(panel, "closed form", COLOURS[i], x=[last + 0.1, last + _REACH], y=y, **more)]
+
     def guesses(self, panel: int, readings: Sequence[CurveReading], **more: Any) -> list[Trace]:
         """Return a line for every random guess among these readings; only the first is in the legend."""
         levels = sorted({round(self.factor * reading.guess, 3) for reading in readings})
@@ -88,8 +109,11 @@ class _Lines:
 
     def axes(self, panel: int) -> tuple[Trace, Trace]:
         suffix = "" if panel == 1 else str(panel)
-        step, ends = max(1, math.ceil(self.rounds / 10)), [-0.3, self.rounds + 0.3]
+        step, ends = max(1, math.ceil(self.rounds / 10)), [-0.3, self.rounds + _REACH + 0.1]
         across = axis("round", range=ends, anchor=f"y{suffix}", dtick=step, tick0=0)
+        if self.two_stages and self.ends_alike:
+            rounds = list(range(self.rounds))
+            across |= {"tickvals": [*rounds, self.rounds], "ticktext": [*map(str, rounds), "stage 2"]}
         return across, axis(self.title, decades=self.log, range=self.span, anchor=f"x{suffix}")
 
 
@@ -105,6 +129,7 @@ def _overlay(lines: _Lines) -> dict[str, Any]:
     traces += lines.guesses(1, lines.readings, showlegend=True)
     traces += [lines.median(i, 1, showlegend=True) for i in range(count)]
     traces += lines.fit(lines.here, 1, showlegend=True)
+    traces += [trace for i in range(count) for trace in lines.closed_form(i, 1, showlegend=i == lines.here)]
     title = {"text": f"{CHOICES[lines.key].name(True)}: " if lines.plain else ""}
     legend = {"font": {"size": 12}, "title": title, "traceorder": "normal"}
     across, up = lines.axes(1)
@@ -119,7 +144,7 @@ def _multiples(lines: _Lines) -> dict[str, Any]:
         traces += [*lines.band(i, panel), *lines.guesses(panel, [reading])]
         if i != lines.here:
             traces.append(lines.median(lines.here, panel, opacity=0.3, hoverinfo="skip"))
-        traces += [lines.median(i, panel), *lines.fit(i, panel)]
+        traces += [lines.median(i, panel), *lines.fit(i, panel), *lines.closed_form(i, panel)]
     base = {"showlegend": False, "hovermode": "closest"}
     meta = {"titles": (), "narrow": _grid(lines, _NARROW)}
     return {"data": traces, "layout": base | _grid(lines, _WIDE) | {"meta": meta}, "frames": []}

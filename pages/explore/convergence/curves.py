@@ -11,6 +11,7 @@ from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import Axis, Recipe
+from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.contraction import Contraction, contraction, tail
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.quantiles import quantiles
@@ -19,6 +20,7 @@ from dppca_core.experiments.sweeps.iterate_table import by_round
 from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound
+from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared.settings import catalogue, swept, to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings, Value
 
@@ -60,23 +62,36 @@ def family(settings: Settings) -> Family:
     values, left_out = swept.possible(settings, key, around(key, settings[key]))
     experiment, epsilon = to_experiment.from_settings(settings)
     along, k = Axis(key, values), experiment.k if experiment.table else None
-    recipe = to_experiment.recipe(experiment, epsilon, (method.name,), along, k=k, metrics=("rounds",))
+    metrics = ("rounds", *(() if experiment.table else ("support",)))
+    recipe = to_experiment.recipe(experiment, epsilon, (method.name,), along, k=k, metrics=metrics)
     return Family(key, values, settings[key], recipe, left_out)
 
 
 @dataclass(frozen=True)
 class CurveReading:
-    """Hold sin Theta by round at one value of the family, and its fit; None before the first run."""
+    """Hold sin Theta by round at one value of the family, and its fit.
+
+    What is measured is None before the first run; a method whose rounds differ in kind has no fit.
+    """
 
     value: Value
     guess: float
     ratio: float  # lambda_{k+1} / lambda_k
     theorem: Bound
+    closed_form: Bound | None  # of the last round, where the method has one
     low: Array | None = None  # by round: 10 %, 50 %, 90 % over the runs
     middle: Array | None = None
     high: Array | None = None
     fit: Contraction | None = None
     spread: tuple[float, float] | None = None  # 10 and 90 % of the runs' plateaus
+    runs: int = 0
+    complete: int | None = None  # of them, those that find all true rows; None for a table
+
+    @property
+    def predicted(self) -> float | None:
+        """Return the closed form of the last round's error; None where it does not apply."""
+        bound = self.closed_form
+        return None if bound is None or not bound.applies else bound.final
 
     @property
     def theorem_rate(self) -> float | None:
@@ -91,27 +106,33 @@ def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[Cu
     results = []
     for value in family.values:
         experiment, epsilon = to_experiment.from_settings(settings | {"start": "random", family.key: value})
-        ratio, theorem = _theorem(experiment, epsilon)
+        theory = _theory(experiment, epsilon, settings["traced"])
         guess, runs = random_guess(experiment.d, experiment.k), rounds[rounds[family.key] == value]
-        measured = _read(runs, experiment) if len(runs) else {}
-        results.append(CurveReading(value, guess, ratio, theorem, **measured))
+        measured = _read(runs, experiment, settings["traced"]) if len(runs) else {}
+        results.append(CurveReading(value, guess, *theory, **measured))
     return results
 
 
-def _read(runs: pd.DataFrame, experiment: ExplorerExperiment) -> dict[str, Any]:
+def _read(runs: pd.DataFrame, experiment: ExplorerExperiment, traced: str) -> dict[str, Any]:
     errors = runs.pivot(index="repeat", columns="round", values="sin_theta").to_numpy()
     low, middle, high = quantiles(errors)
+    measured = {"low": low, "middle": middle, "high": high, "runs": len(errors)}
+    if "support_found" in runs:
+        measured["complete"] = int((runs[runs["round"] == 0]["support_found"] == 1.0).sum())
+    if traced in (*TWO_STAGES, *STACKED):  # their rounds differ: no single factor
+        return measured
     fit = contraction(middle, d=experiment.d, k=experiment.k)
     spread = None
     if fit.plateau is not None:
         ends = np.median(errors[:, -tail(len(middle)) :], axis=1)
         spread = tuple(float(v) for v in quantiles(ends)[[0, 2]])
-    return {"low": low, "middle": middle, "high": high, "fit": fit, "spread": spread}
+    return measured | {"fit": fit, "spread": spread}
 
 
 @lru_cache(maxsize=256)
-def _theorem(experiment: ExplorerExperiment, epsilon: float) -> tuple[float, Bound]:
-    """Return lambda_{k+1} / lambda_k, and Theorem 4.3."""
-    setting = Results(experiment).setting(epsilon)
-    values = setting.eigenvalues
-    return float(values[experiment.k] / values[experiment.k - 1]), BOUNDS["ge2018"](setting)
+def _theory(experiment: ExplorerExperiment, epsilon: float, traced: str) -> tuple[float, Bound, Bound | None]:
+    """Return lambda_{k+1} / lambda_k, Theorem 4.3, and the closed form of the method traced."""
+    results = Results(experiment)
+    setting = results.setting(epsilon)
+    ratio = float(setting.eigenvalues[experiment.k] / setting.eigenvalues[experiment.k - 1])
+    return ratio, BOUNDS["ge2018"](setting), closed_form(results, traced, epsilon)

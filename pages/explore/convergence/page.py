@@ -34,14 +34,15 @@ def panels() -> None:
         if job.state == "complete":
             st.caption(text.measured(job.progress.total, settings))
     st.table(text.table(family, readings, settings), hide_index=True, border="horizontal")
-    st.caption(text.below_table(readings, settings))
+    st.caption(text.below_table(family, readings, settings))
 
 
 refresh.while_more(panels, lambda: job.running)
 
 if settings["view"] == "researcher":
-    st.header("How the factor and the plateau are read off")
-    st.markdown(text.FORMULAS)
+    heading, formulas = text.derivation(settings)
+    st.header(heading)
+    st.markdown(formulas)
 st.markdown(f"**Try this:** {text.try_this(settings)}")
 downloads.downloads(
     lambda: by_round(job.table()),

@@ -1,16 +1,21 @@
 """The settings of the convergence page. No Streamlit here."""
 
 from collections.abc import Mapping
+from inspect import signature
 
 from dppca_core.methods import METHODS
 from pages.shared.settings.setting import Choice
 
 FAMILIES = ("epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat", "iterations")
+# Methods that name rows in rounds of their own and then release those alone, and that stack their rounds.
+TWO_STAGES = tuple(name for name, method in METHODS.items() if method.chooses_rows)
+STACKED = tuple(name for name, method in METHODS.items() if "left_out" in signature(method.fit).parameters)
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Return the page's own controls. Only methods with a number of iterations keep all their iterates."""
-    titles = {name: method.title for name, method in METHODS.items() if "iterations" in method.uses}
+    """Return the page's own controls. Only methods in rounds keep all their iterates."""
+    iterative = [name for name, method in METHODS.items() if "iterations" in method.uses]
+    titles = {name: METHODS[name].title for name in (*iterative, *TWO_STAGES, *STACKED)}
     names = {key: shared[key].label for key in FAMILIES}
     plain = {key: shared[key].plain for key in FAMILIES}
     layouts = {"overlay": "one chart", "multiples": "side by side"}

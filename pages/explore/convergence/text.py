@@ -7,6 +7,7 @@ import pandas as pd
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import TRACED  # the method of Theorem 4.3
 from dppca_core.methods import METHODS
+from pages.explore.convergence import stages
 from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.shared import text
@@ -54,10 +55,12 @@ MEASURING = (
 def headline(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
     """Return what the current setting's trajectory does, and what changes along the family."""
     reading = next(reading for reading in readings if reading.value == family.here)
-    if reading.fit is None:
-        return MEASURING
     plain = settings["view"] == "plain"
     at = "" if plain else f" ({name(family.key, reading.value, plain)})"
+    if settings["traced"] in stages.METHODS_IN_STAGES:
+        return stages.headline(family, readings, settings, at)
+    if reading.fit is None:
+        return MEASURING
     sentence = f"At this setting{at} {_course(reading, settings)}{_theorem_clause(reading, settings)}."
     measured = [reading for reading in readings if reading.fit is not None]
     if len(measured) < 2:
@@ -129,6 +132,8 @@ def _best_rounds(family: Family, measured: Sequence[CurveReading], settings: Set
 
 def table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> pd.DataFrame:
     """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
+    if settings["traced"] in stages.METHODS_IN_STAGES:
+        return stages.table(family, readings, settings)
     plain = settings["view"] == "plain"
     theorem = settings["traced"] == TRACED and not plain
     heads = [text.symbols(family.key), "factor per round", "rounds fitted", "plateau", "10-90 %"]
@@ -163,8 +168,10 @@ def _fit_cells(reading: CurveReading, settings: Settings) -> list[str]:
     return [rate, phase, plateau, f"{low} to {high}", "–" if fit.reached is None else str(fit.reached)]
 
 
-def below_table(readings: Sequence[CurveReading], settings: Settings) -> str:
+def below_table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
     """Return what the table's words mean."""
+    if settings["traced"] in stages.METHODS_IN_STAGES:
+        return stages.below_table(family, readings, settings)
     if settings["view"] == "plain":
         return "The error at the end is the middle of all runs over the last third of the rounds."
     sentence = (
@@ -190,6 +197,8 @@ def notes(family: Family, settings: Settings) -> list[str]:
         table = settings["data"] in TABLES and settings["family"] in FIXED_BY_TABLE
         method = METHODS[settings["traced"]].title
         reason = "is fixed by the table" if table else f"makes no difference to “{method}”"
+        if settings["family"] == "iterations":
+            reason = f"{reason}, which sets its number of rounds itself"
         if isinstance(settings[settings["family"]], str):
             reason = "is not a number here"
         sentences.append(f"{asked} {reason}: shown over {shown.lower()} instead.")
@@ -208,7 +217,8 @@ def measured(runs: int, settings: Settings) -> str:
     """Return what lines and bands are, for the complete figure."""
     plain = settings["view"] == "plain"
     spread = "8 of 10 runs" if plain else "10-90 % of the runs"
-    fit = "" if plain else "; the thin dotted line is the fit"
+    staged = settings["traced"] in stages.METHODS_IN_STAGES
+    fit = "" if plain or staged else "; the thin dotted line is the fit"
     return f"{runs:,} runs: lines are medians, bands hold {spread}{fit}."
 
 
@@ -217,8 +227,17 @@ def runs(settings: Settings) -> str:
     return f"{text.count(settings['repeats'], 'run', 'runs')} at each value, each with its own noise"
 
 
+def derivation(settings: Settings) -> tuple[str, str]:
+    """Return a heading and how the numbers come about, for a researcher."""
+    if settings["traced"] in stages.METHODS_IN_STAGES:
+        return "What the last step gives", stages.formulas(settings)
+    return "How the factor and the plateau are read off", FORMULAS
+
+
 def try_this(settings: Settings) -> str:
     """Return what to try next."""
+    if settings["traced"] in stages.METHODS_IN_STAGES:
+        return stages.try_this(settings)
     plain = settings["view"] == "plain"
     if settings["family"] != "iterations":
         over, rounds = CHOICES["family"].name(plain), CHOICES["family"].option("iterations", plain)

@@ -30,6 +30,8 @@ def panels() -> None:
         st.rerun()
     payload = explorer_summary.payload(results, epsilon, settings)
     component.figure(payload | prefetch.link(settings), key="live", on_use=keep_scrubbed)
+    if settings["view"] != "plain":
+        st.caption(text.two_stages(results, epsilon, settings))
     if settings["loadings"] and (TRACED, epsilon, 0) in results.cells:
         st.markdown("**Loadings of one release, turned onto the true ones**")
         figure = loadings.loadings(results, results.estimate(TRACED, epsilon, 0).basis)

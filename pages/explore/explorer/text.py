@@ -3,11 +3,53 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from dppca_core.experiments.explorer.closed_forms import closed_form, found_all
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.methods import METHODS
+from pages.shared import text
+from pages.shared.charts.metric_axis import factor
+from pages.shared.settings.catalogue import Settings
+
 TITLE = "What does privacy cost?"
 INTRODUCTION = (
     "How far the directions found by private, distributed, sparse PCA are from the true ones, "
     "measured again at every move of a slider."
 )
+
+MEASURING = (
+    "Two stages: measuring … This will say under each trust what they err, beside their closed form, and "
+    "in how many runs they find all true rows, beside the predicted chance of that."
+)
+
+
+def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
+    """Return what two stages err here and how often they find all true rows, each beside its prediction.
+
+    Nothing is predicted before all runs at this epsilon are there: a first view must not wait for it.
+    """
+    names = [name for name in results.names if METHODS[name].chooses_rows]
+    if results.missing((name, epsilon, r) for name in names for r in range(results.repeats_of(name))):
+        return MEASURING
+    parts, needs = [f"Two stages at ε = {text.number(epsilon)}."], ""
+    for name in names:
+        cells, bound = results.measured(name, epsilon), closed_form(results, name, epsilon)
+        if not cells:
+            continue
+        words = []
+        if settings["metric"] != "energy":
+            middle = float(np.median([cell.sin[-1] for cell in cells]))
+            predicted = text.error(factor(settings) * bound.final) if bound.applies else "none"
+            words.append(f"error {text.error(factor(settings) * middle)}, closed form {predicted}")
+        if results.experiment.table is None:
+            found = f"all true rows found in {found_all(cells)} of {text.count(len(cells), 'run', 'runs')}"
+            chance = bound.quantities.get("support_probability")
+            words.append(found if chance is None else f"{found}, predicted {text.chance(chance)}")
+        if words:
+            parts.append(f"{text.TRUST_TITLES[METHODS[name].trust]}: {'; '.join(words)}.")
+        needs = needs or "; ".join(bound.failed)
+    return " ".join([*parts, *([f"The closed form needs {needs}."] if needs else [])])
 
 
 def try_this(settings: Mapping[str, Any]) -> str:

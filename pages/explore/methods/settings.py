@@ -6,7 +6,10 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.methods import METHODS
 from pages.shared.settings.setting import Choice
 
-_FIRST = ("dps_pca", "dpdis_pca", "analyze_gauss", "analyze_gauss_sparse", "cape", "ldp_pca", "pca")
+_FIRST = (
+    *("two_stage", "two_stage_sealed", "two_stage_own_noise"),  # mostly the recommended of each trust
+    *("dps_pca", "dpdis_pca", "analyze_gauss", "analyze_gauss_sparse", "cape", "ldp_pca", "pca"),
+)
 SWEEPS = ("epsilon", "delta", "n", "d", "k", "s", "providers")
 PANELS = {
     "error": "Error",

@@ -59,7 +59,8 @@ def recipe(
     if isinstance(population, SpikedModel) and along.name in ends:
         population = replace(population, **{along.name: ends[along.name](along.values)})
     fields = {"k": experiment.k, "population": population, "repeats": repeats}
-    fields["metrics"] = ("sin", "energy") if experiment.energy else ("sin",)
+    support = () if experiment.table else ("support",)
+    fields["metrics"] = ("sin", *(("energy",) if experiment.energy else ()), *support)
     unswept = {"n": None, "k": None, "delta": 1e-5, "providers": 1}
     fields |= {name: value for name, value in unswept.items() if name == along.name}
     at = 1.0 if along.name == "epsilon" else epsilon

@@ -1,6 +1,7 @@
 """The sentences and the table of the methods page, formed from its numbers. No Streamlit here."""
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from itertools import groupby
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import TRUSTS, recommend
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.recipe import Value
@@ -21,6 +23,7 @@ from pages.explore.methods.frontier import Corner
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.charts.explorer_text import other_epsilon
+from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
@@ -49,7 +52,8 @@ _NEEDS_ALONE = {"local_pca": "one hospital's own patients"}
 def needs(name: str) -> str:
     """Return what a method must be given."""
     method = METHODS[name]
-    options = [words for use, words in _NEEDS.items() if use in method.uses]
+    used = {*method.uses, *(signature(method.fit).parameters if method.private else ())}
+    options = [words for use, words in _NEEDS.items() if use in used]
     return "; ".join([_NEEDS_ALONE.get(name, _TRUSTS[method.trust][1]), *options])
 
 
@@ -140,15 +144,18 @@ def facts(
         spreads_here(table, ComparisonMeasure(measure.results, settings, panel), methods, sweep)
         for panel in ("error", "time", "bytes")
     )
+    here = np.isclose(table[sweep.over].to_numpy(dtype=float), float(sweep.here), rtol=1e-9)
     lines = []
     for name in methods:
         method = METHODS[name]
+        rows = table[here & (table["method"] == name)]
         low, middle, high = errors.get(name, missing)
         row = {
             "method": method.title,
             "share captured" if settings["metric"] == "energy" else "error": middle,
             "10 %": low,
             "90 %": high,
+            **({} if measure.plain else _theory(measure, rows, name)),
             "time (ms)": times.get(name, missing)[1],
             "sent (kB)": sizes.get(name, missing)[1] / 1e3,
             "whom it trusts": text.TRUST_TITLES[method.trust].lower(),
@@ -159,6 +166,24 @@ def facts(
             row["true ε"] = other_epsilon(experiment, name, settings["epsilon"]) or np.nan
         lines.append(row | {"source": method.reference})
     return pd.DataFrame(lines)
+
+
+def _theory(measure: ComparisonMeasure, rows: pd.DataFrame, name: str) -> dict[str, float | str]:
+    """Return a method's closed form where it applies, and how often all true rows are found.
+
+    The chance is predicted for two stages alone; the share is of runs, on a synthetic population.
+    """
+    bound = closed_form(measure.results, name, measure.settings["epsilon"])
+    cells: dict[str, float | str] = {}
+    if measure.settings["metric"] != "energy":
+        applies = bound is not None and bound.applies
+        cells["closed form"] = factor(measure.settings) * bound.final if applies else np.nan
+    if "support_found" in rows:
+        complete = rows["support_found"].dropna() == 1.0
+        cells["all true rows found"] = complete.mean() if len(complete) else np.nan
+        chance = None if bound is None else bound.quantities.get("support_probability")
+        cells["predicted"] = "–" if chance is None else text.chance(chance)
+    return cells
 
 
 def runs(sweep: SweepSetting | None) -> str:
@@ -253,8 +278,14 @@ def frontier(corners: Sequence[Corner], plain: bool) -> str:
     if not corners:
         return "None of these methods is a tenth better than a random guess, or can be on the hull."
     symbol = "privacy setting" if plain else "ε ="
-    parts = []
-    for name, group in groupby(corners, key=lambda corner: corner.method):
+    parts, held = [], list(corners[:1])
+    for corner in corners[1:]:  # a method that stays level with the best keeps its place in the sentence
+        before = held[-1].method
+        if before in corner.level:
+            others = corner.level - {before} | {corner.method}
+            corner = corner._replace(method=before, level=others)
+        held.append(corner)
+    for name, group in groupby(held, key=lambda corner: corner.method):
         run = list(group)
         low, high = (text.number(corner.epsilon) for corner in (run[0], run[-1]))
         level = frozenset.intersection(*(corner.level for corner in run))

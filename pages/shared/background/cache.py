@@ -7,14 +7,12 @@ sum.
 
 import gc
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from threading import Lock
 from typing import Any
 
 import streamlit as st
 
 from dppca_core import datasets
-from dppca_core.bounds import BOUNDS
 from dppca_core.byte_cache import ByteCache, return_memory
 from dppca_core.experiments import draws
 from dppca_core.experiments.collaboration import transcript as transcripts
@@ -25,6 +23,7 @@ from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
+from dppca_core.experiments.explorer.closed_forms import evaluate
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.explorer.results import Results
@@ -110,8 +109,7 @@ def bounds(
 ) -> tuple[Bound, ...]:
     """Return one bound at every epsilon of the sweep."""
     cells = results(experiment)
-    settings = (replace(cells.setting(epsilon), tau=tau) for epsilon in EPSILONS)
-    return tuple(BOUNDS[name](setting, **dict(constants)) for setting in settings)
+    return tuple(evaluate(cells, name, epsilon, tau=tau, **dict(constants)) for epsilon in EPSILONS)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -100,10 +100,7 @@ def tile_titles(results: Results, settings: Settings) -> list[str]:
 
 def _theorem(theorem: Bound, prediction: Bound, view: str) -> str:
     """Return whether the paper's theorem applies, and what fails; empty where it was not asked."""
-    failed, unpredicted = (
-        [line.removeprefix("fails: ") for line in bound.why if line.startswith("fails")]
-        for bound in (theorem, prediction)
-    )
+    failed, unpredicted = theorem.failed, prediction.failed
     if not theorem.why:
         return ""
     if view == "plain":

@@ -36,6 +36,13 @@ def percent(share: float) -> str:
     return f"{value:,.0f} %" if value >= 10 else f"{value:.2g} %"
 
 
+def chance(value: float) -> str:
+    """Return a predicted chance, which comes from few draws: "above 95 %", "below 5 %" or "about 70 %"."""
+    if not 0.05 <= value <= 0.95:
+        return "above 95 %" if value > 0.5 else "below 5 %"
+    return f"about {100 * value:.0f} %"
+
+
 def count(number: int, singular: str, plural: str) -> str:
     """Return the number with its noun: 1 hospital, 5 hospitals."""
     return f"{number:,} {singular if number == 1 else plural}"

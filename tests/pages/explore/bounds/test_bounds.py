@@ -1,5 +1,6 @@
 """The bounds page: every bound with its assumptions, the map, the constants, Figure 2."""
 
+import json
 import math
 from dataclasses import replace
 
@@ -143,3 +144,46 @@ def test_a_closed_drawer_keeps_what_was_set_in_it(screen):
     page = screen("explore/explorer/page.py", **SMALL, T="20")
     page.move("providers", 6)
     assert page.link["T"] == "20"
+
+
+def test_two_stages_are_drawn_with_their_closed_form_and_the_chance_to_find_all_rows(screen):
+    page = screen(PAGE, **SMALL, of="two_stage")
+    assert "Closed form for two stages" in {trace["name"] for trace in page.figure["data"]}
+    assert page.link == {"of": "two_stage", "repeats": "2"} | SMALL
+    chances = json.loads(page.app.get("bidi_component")[1].proto.json)
+    drawn = {trace["name"]: trace for trace in chances["data"]}
+    assert drawn["predicted chance"]["y"][-1] == pytest.approx(1.0, abs=0.02)
+    assert drawn["share of runs"]["y"][-1] == 1.0
+    assert "predicted: above 95 %." in chances["says"] and chances["says"] in page.captions
+
+
+def test_it_says_why_two_stages_have_no_closed_form_here(screen):
+    page = screen(PAGE, **SMALL | {"shat": "released"}, of="two_stage_own_noise")
+    assert "does not apply here: it needs a number of rows kept" in page.captions
+    assert "How often all true rows are found" not in page.markdown
+
+
+def test_the_arms_of_a_share_of_runs_are_clopper_and_pearsons(results):
+    """3 of 3 runs: 80 % of what the chance could be begins at .1^(1/3); none of 3 ends at 1 - .1^(1/3)."""
+    runs = Results(results.experiment)
+    for repeat in range(3):
+        complete = runs.cell("two_stage", 10.0, repeat)
+        runs.cells["two_stage", EPSILONS[0], repeat] = complete._replace(support=0.5)
+    figure = charts.chances(runs, "two_stage", [], 1.0)
+    share = next(trace for trace in figure["data"] if "error_y" in trace)
+    assert share["y"] == [0.0, 1.0]
+    edge = 0.1 ** (1 / 3)
+    assert share["error_y"]["array"] == pytest.approx([1 - edge, 0.0], rel=1e-3)
+    assert share["error_y"]["arrayminus"] == pytest.approx([0.0, 1 - edge], rel=1e-3)
+
+
+def test_an_error_below_a_lower_bound_is_explained(results):
+    """Two stages do better here than the worst population allows, by a constant that nobody knows."""
+    runs, now = Results(results.experiment), catalogue.defaults() | {"of": "two_stage"}
+    runs.try_cells([("two_stage", 1.0, 0)])
+    bound = BOUNDS["sparse_minimax"](runs.setting(1.0))
+    error = float(runs.measured("two_stage", 1.0)[0].sin[-1])
+    for c2, above in ((2 * error / bound.final, True), (0.5 * error / bound.final, False)):
+        here = {"sparse_minimax": BOUNDS["sparse_minimax"](runs.setting(1.0), c2=c2)}
+        shown = text.below_a_lower_bound(runs, here, now)
+        assert bool(shown) == above and (BOUNDS["sparse_minimax"].title in shown) == above

@@ -14,7 +14,7 @@ from dppca_core.experiments.draws import PUBLIC, cohort, generator
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import hospital_sizes
 from dppca_core.privacy import Budget
-from pages.explore.convergence import charts, curves, text
+from pages.explore.convergence import charts, curves, stages, text
 from pages.explore.convergence import settings as convergence_settings
 from pages.shared import text as shared_text
 from pages.shared.reports import html_report
@@ -103,7 +103,7 @@ def test_the_theorem_is_named_for_its_method_alone(traced, named):
     now = settings(traced=traced)
     family, readings = read(now)
     shown = text.headline(family, readings, now) + text.table(family, readings, now).to_string()
-    assert ("Theorem 4.3" in shown + text.below_table(readings, now)) == named
+    assert ("Theorem 4.3" in shown + text.below_table(family, readings, now)) == named
 
 
 def test_a_researcher_sees_the_fit(screen):
@@ -140,7 +140,8 @@ def test_only_methods_that_keep_their_iterates_are_offered():
     for name in catalogue.CHOICES["traced"].options:
         rng = generator(0, 0, name)
         estimate = METHODS[name].fit(dealt, k=2, budget=Budget(1.0, 1e-5), rng=rng, iterations=4)
-        assert len(estimate.iterates) == 5, name
+        more = 1 if name in convergence_settings.TWO_STAGES else 0
+        assert len(estimate.iterates) == 5 + more, name
 
 
 def test_values_are_options_in_order_around_the_setting():
@@ -228,3 +229,67 @@ def test_a_stuck_trajectory_is_called_a_guess():
     assert here.fit.stuck and "never leaves the random guess" in text.headline(family, readings, now)
     assert readings[0].theorem_rate is None
     assert "void: α =" in text.table(family, readings, now).to_string()
+
+
+@pytest.fixture(scope="module")
+def two_stages():
+    now = settings(traced="two_stage", family="n", n=20_000)
+    family = curves.family(now)
+    return family, sweep(family.recipe), now
+
+
+def test_two_stages_are_steps_and_the_last_is_stage_two(two_stages):
+    family, table, now = two_stages
+    readings = curves.readings(family, now, table)
+    figure = charts.figure(family, readings, now)
+    assert figure["layout"]["xaxis"]["ticktext"] == ["0", "1", "2", "3", "4", "stage 2"]
+    here = next(t for t in figure["data"] if "this setting" in t["name"])
+    assert len(here["x"]) == 6 and here["text"][-1] == charts.STAGE_TWO
+    reading = next(reading for reading in readings if reading.value == family.here)
+    predicted = [t["y"][0] for t in figure["data"] if t["name"] == "closed form"]
+    assert reading.predicted == pytest.approx(reading.middle[-1], rel=0.5)
+    assert len(predicted) == sum(reading.predicted is not None for reading in readings)
+
+
+def test_no_factor_is_fitted_to_two_stages(two_stages):
+    family, table, now = two_stages
+    readings = curves.readings(family, now, table)
+    headline = text.headline(family, readings, now)
+    reading = next(reading for reading in readings if reading.value == family.here)
+    assert "factor" not in headline and "Theorem" not in headline
+    assert f"stage 2 then {shared_text.error(reading.middle[-1])}" in headline
+    assert f"found in {reading.complete} of 3 runs" in headline
+    few = readings[0]  # 100 or 1,000 patients: stage 1 cannot name the rows, and the page says so
+    assert not few.closed_form.applies
+    row = text.table(family, readings, now).iloc[0]
+    assert row["closed form"] == "–" and row["all true rows found"] == f"{few.complete} of 3"
+    assert "needs" in stages.why_silent(few)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"traced": "two_stage_own_noise", "s_hat": "released"},
+        {"traced": "two_stage_sealed", "data": "breast_cancer", "k": 2, "s_hat": 10},
+        {"traced": "stacked_rounds"},
+        {"traced": "two_stage", "view": "plain", "n": 100, "providers": 1},
+    ],
+)
+def test_methods_in_stages_have_true_sentences_at_any_setting(changed):
+    now = settings(**changed)
+    family, readings = read(now)
+    words = text.headline(family, readings, now) + text.table(family, readings, now).to_string()
+    assert "None" not in words and "nan" not in words and "factor" not in words
+    if now["traced"] in convergence_settings.TWO_STAGES and now["view"] != "plain":
+        assert readings[0].predicted is None
+        assert "closed form does not apply" in text.below_table(family, readings, now)
+    json.dumps(charts.figure(family, readings, now))
+
+
+def test_rounds_of_their_own_are_not_swept():
+    now = settings(traced="two_stage", family="iterations", iterations=20)
+    family = curves.family(now)
+    assert family.key == "epsilon"
+    assert "sets its number of rounds itself" in text.notes(family, now)[0]
+    _, readings = read(now)
+    assert {len(reading.middle) for reading in readings} == {6}

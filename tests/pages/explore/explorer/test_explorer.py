@@ -2,13 +2,16 @@
 
 import json
 import math
+import statistics
 
 import pytest
 
 from dppca_core import METHODS
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
+from pages.explore.explorer import text as explorer_page_text
 from pages.shared import text
 from pages.shared.settings import catalogue, to_experiment
 
@@ -174,3 +177,26 @@ def test_figures_are_ordered_by_a_count_and_not_by_the_clock(screen, monkeypatch
         turns.append(json.loads(page.app.get("bidi_component")[0].proto.json)["turn"])
     (server, first), (same, second) = turns
     assert server == same and second > first
+
+
+def test_two_stages_stand_beside_their_predictions_once_their_runs_are_there():
+    settings = catalogue.defaults() | {"repeats": 2, "d": 40, "n": 50_000}
+    experiment, epsilon = to_experiment.from_settings(settings)
+    results = Results(experiment)
+    assert explorer_page_text.two_stages(results, epsilon, settings) == explorer_page_text.MEASURING
+    staged = [name for name in METHODS if METHODS[name].chooses_rows]
+    results.try_cells((name, epsilon, repeat) for name in staged for repeat in range(2))
+    shown = explorer_page_text.two_stages(results, epsilon, settings)
+    for name in staged:
+        middle = statistics.median(cell.sin[-1] for cell in results.measured(name, epsilon))
+        predicted = closed_form(results, name, epsilon).final
+        assert predicted == pytest.approx(middle, rel=0.5)
+        assert f"error {text.error(middle)}, closed form {text.error(predicted)};" in shown
+    assert shown.count("found in 2 of 2 runs, predicted above 95 %") == 3
+    of_energy = explorer_page_text.two_stages(results, epsilon, settings | {"metric": "energy"})
+    assert "error" not in of_energy and "found in 2 of 2" in of_energy
+
+
+def test_a_board_reads_nothing_of_stages(screen):
+    assert "Two stages" in screen().captions
+    assert "Two stages" not in screen(view="plain").captions

@@ -9,6 +9,7 @@ import pytest
 
 from dppca_core.bounds.recommendation import TRUSTS, recommend
 from dppca_core.experiments import Axis, Recipe, sweep
+from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
@@ -50,7 +51,14 @@ def test_it_opens_with_who_errs_least_among_equals(opened):
     table = opened.app.dataframe[0].value
     assert table["method"].tolist() == [METHODS[name].title for name in charts.order(DEFAULT)]
     assert np.isfinite(table["error"]).all() and (table["10 %"] <= table["90 %"]).all()
-    errors = table.set_index("method")["error"]
+    facts = table.set_index("method")
+    assert {"two_stage", "two_stage_sealed", "two_stage_own_noise"} <= set(DEFAULT)
+    bound = closed_form(results_of(opened), "two_stage", 1.0)
+    staged = facts.loc[METHODS["two_stage"].title]
+    assert staged["closed form"] == bound.final
+    assert staged["predicted"] == shared_text.chance(bound.quantities["support_probability"])
+    assert facts["all true rows found"].between(0, 1).all()
+    errors = facts["error"]
     for trust in ("central", "untrusted server"):
         equals = [METHODS[name].title for name in DEFAULT if METHODS[name].trust == trust]
         assert f"{errors[equals].idxmin()} errs least" in opened.figure["says"]
@@ -329,3 +337,15 @@ def test_it_recommends_what_the_core_does_under_each_trust(opened):
             signal=experiment.population.signal,
         )
         assert answer.reason in shown
+
+
+def test_a_method_that_stays_level_keeps_its_place_in_the_sentence():
+    corners = [
+        frontier.Corner("two_stage", 0.1, 0.3, frozenset({"two_stage_sealed"})),
+        frontier.Corner("two_stage_sealed", 1.0, 0.1, frozenset({"two_stage"})),
+        frontier.Corner("dps_pca", 10.0, 0.01, frozenset()),
+    ]
+    shown = text.frontier(corners, False)
+    level = "with Two-stage PCA, sealed sums level within the spread"
+    assert f"Two-stage PCA at ε = 0.1 to 1 (trusted curator), {level}" in shown
+    assert shown.endswith("DPS-PCA at ε = 10 (untrusted server).")

@@ -38,3 +38,10 @@ def test_sizes(value, shown):
 def test_true_epsilons_are_told_together():
     sentence = text.printed_truth({"0.13": ["X", "Y"], "below 0.001": ["Z"]}, Budget(1.0, 0.3))
     assert sentence.endswith("at δ = 0.3: X, Y ε = 0.13; Z ε = below 0.001.")
+
+
+@pytest.mark.parametrize(
+    ("chance", "shown"), [(1.0, "above 95 %"), (0.5, "about 50 %"), (0.951, "above 95 %"), (0.0, "below 5 %")]
+)
+def test_a_predicted_chance_is_not_said_to_be_surer_than_its_draws(chance, shown):
+    assert text.chance(chance) == shown

@@ -1,0 +1,65 @@
+"""The closed forms of an experiment's methods, and how often runs find all rows that matter.
+
+A closed form is of what a method does by default. Where the experiment asks for more, it is void, with the
+reason in `why`: two stages are predicted for a number of rows that was set, and for the spiked population.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from dppca_core.bounds import BOUNDS
+from dppca_core.bounds.rule import BoundRule, void_bound
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.explorer.results import Cell, Results
+from dppca_core.methods import METHODS
+from dppca_core.records import Bound
+
+# By method, the name of its closed form.
+CLOSED_FORMS = {
+    method: rule.name
+    for rule in BOUNDS.values()
+    if rule.kind == "prediction" and rule.measure == "sin"
+    for method in rule.methods
+}
+
+
+def evaluate(results: Results, name: str, epsilon: float, *, tau: float = 3.3, **constants: float) -> Bound:
+    """Return a bound at the experiment's setting.
+
+    Args:
+        results: The experiment, and its truth.
+        name: Key of BOUNDS.
+        epsilon: The privacy loss.
+        tau: Theorem 4.3's slack.
+        constants: The bound's free constants.
+
+    Returns:
+        The bound; void where the experiment's runs are not those that it is about.
+    """
+    rule = BOUNDS[name]
+    reason = _not_about(results.experiment, rule)
+    if reason:
+        return replace(void_bound(((False, reason),)), source=rule.source)
+    return rule(replace(results.setting(epsilon), tau=tau), **constants)
+
+
+def _not_about(experiment: ExplorerExperiment, rule: BoundRule) -> str:
+    """Return what a closed form of two stages asks of an experiment that has something else, or nothing."""
+    if not any(METHODS[method].chooses_rows for method in rule.methods):
+        return ""
+    if experiment.choose_rows:
+        return "a number of rows kept ŝ: here they are chosen from the release"
+    if experiment.table is not None:
+        return "a population with a known number of rows that matter: these patients are of a table"
+    return ""
+
+
+def closed_form(results: Results, method: str, epsilon: float) -> Bound | None:
+    """Return the closed form of a method's error; None where it has none."""
+    name = CLOSED_FORMS.get(method)
+    return None if name is None else evaluate(results, name, epsilon)
+
+
+def found_all(cells: Iterable[Cell]) -> int:
+    """Return how many runs have all rows of the truth's support among their heaviest."""
+    return sum(cell.support == 1.0 for cell in cells)

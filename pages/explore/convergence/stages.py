@@ -1,0 +1,180 @@
+"""The sentences and the table of methods whose rounds differ in kind: two stages, and stacked rounds.
+
+They have no factor a round: the first rounds only lead to the next, and what follows averages over rounds or
+starts again on few rows.
+"""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
+from dppca_core.mechanisms import stacked
+from dppca_core.methods import METHODS
+from pages.explore.convergence.curves import CurveReading, Family
+from pages.explore.convergence.settings import STACKED, TWO_STAGES
+from pages.shared import text
+from pages.shared.charts.metric_axis import factor
+from pages.shared.settings.catalogue import CHOICES, Settings
+
+METHODS_IN_STAGES = (*TWO_STAGES, *STACKED)
+MEASURING = (
+    "Measuring … This sentence will say which error the first rounds reach at this setting and which the "
+    "last step, how often all true rows are found, and how that changes from the first value to the last."
+)
+_A_GUESS = 0.9  # an error above this share of a random guess's is called one
+
+
+def _error(value: float, settings: Settings) -> str:
+    return text.error(factor(settings) * value)
+
+
+def _first_rounds(reading: CurveReading, settings: Settings) -> int:
+    """Return the last of the rounds that only lead to what follows."""
+    if settings["traced"] in TWO_STAGES:
+        return len(reading.middle) - 2
+    return min(stacked.LEFT_OUT, len(reading.middle) - 1)
+
+
+def headline(family: Family, readings: Sequence[CurveReading], settings: Settings, at: str) -> str:
+    """Return what each stage reaches at this setting, and what changes along the family; `at` names it."""
+    reading = next(reading for reading in readings if reading.value == family.here)
+    if reading.middle is None:
+        return MEASURING
+    sentences = [_course(reading, settings, at), _rows_found(reading, settings)]
+    measured = [reading for reading in readings if reading.middle is not None]
+    if len(measured) > 1:
+        choice, plain = CHOICES[family.key], settings["view"] == "plain"
+        ends = [(choice.text(reading.value), _error(reading.middle[-1], settings)) for reading in measured]
+        (first, start), (last, end) = ends[0], ends[-1]
+        name = choice.plain if plain else text.symbols(family.key)
+        sentences.append(f"{name} from {first} to {last}: the error at the end goes from {start} to {end}.")
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _course(reading: CurveReading, settings: Settings, at: str) -> str:
+    first = _first_rounds(reading, settings)
+    begun, end = (_error(reading.middle[t], settings) for t in (first, -1))
+    start = f"At this setting{at}"
+    if reading.middle[-1] > _A_GUESS * reading.guess:
+        return f"{start} the error stays near that of a guess: {end}."
+    rounds = text.count(first, "round", "rounds")
+    if settings["view"] == "plain":
+        return f"{start} {rounds} bring the error to {begun}, and the rest to {end}."
+    if settings["traced"] in STACKED:
+        return f"{start} the first {rounds} reach error {begun}, and stacking the others {end}."
+    predicted = ""
+    if reading.predicted is not None:
+        predicted = f" (closed form: {_error(reading.predicted, settings)})"
+    return f"{start} stage 1 reaches error {begun} in {rounds}, and stage 2 then {end}{predicted}."
+
+
+def _rows_found(reading: CurveReading, settings: Settings) -> str:
+    """Return in how many runs two stages find all true rows, beside the predicted chance."""
+    if settings["traced"] not in TWO_STAGES or reading.complete is None:
+        return ""
+    things = "measurements that matter" if settings["view"] == "plain" else "true rows"
+    sentence = f"All {things} are found in {reading.complete} of {text.count(reading.runs, 'run', 'runs')}"
+    chance = "" if settings["view"] == "plain" else _chance(reading)
+    return f"{sentence}; predicted: {chance}." if chance else f"{sentence}."
+
+
+def _chance(reading: CurveReading) -> str:
+    """Return the predicted chance that stage 1 names all true rows; empty where there is none."""
+    quantities = {} if reading.closed_form is None else reading.closed_form.quantities
+    return text.chance(quantities["support_probability"]) if "support_probability" in quantities else ""
+
+
+def table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> pd.DataFrame:
+    """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
+    plain, two = settings["view"] == "plain", settings["traced"] in TWO_STAGES
+    heads = [text.symbols(family.key), "after stage 1", "after stage 2", "10-90 %", "closed form"]
+    heads += ["all true rows found", "predicted chance"]
+    if not two:
+        heads[1:] = [f"after round {stacked.LEFT_OUT}", "after the last", "10-90 %"]
+    if plain:
+        heads = [
+            CHOICES[family.key].plain,
+            "Error after the first rounds",
+            "Error at the end",
+            "8 of 10 runs",
+        ]
+    rows = []
+    for reading in readings:
+        shown = CHOICES[family.key].text(reading.value)
+        cells = [f"**{shown}**" if reading.value == family.here else shown, *_errors(reading, settings)]
+        if two and not plain:
+            predicted, runs = reading.predicted, f"{reading.complete} of {reading.runs}"
+            cells.append("–" if predicted is None else _error(predicted, settings))
+            cells.append("…" if not reading.runs else "–" if reading.complete is None else runs)
+            cells.append(_chance(reading) or "–")
+        rows.append(cells)
+    return pd.DataFrame(rows, columns=heads)
+
+
+def _errors(reading: CurveReading, settings: Settings) -> list[str]:
+    """Return the error after the first rounds and at the end, and its spread."""
+    if reading.middle is None:
+        return ["…"] * 3
+    first, last, low, high = (
+        _error(float(value), settings)
+        for value in (
+            reading.middle[_first_rounds(reading, settings)],
+            *(errors[-1] for errors in (reading.middle, reading.low, reading.high)),
+        )
+    )
+    return [first, last, f"{low} to {high}"]
+
+
+def below_table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
+    """Return what the table's words mean, and why the closed form does not apply at this setting."""
+    if settings["view"] == "plain":
+        return "Errors are the middle of all runs."
+    if settings["traced"] in STACKED:
+        return (
+            f"The first {stacked.LEFT_OUT} rounds only lead to the next; all others are averaged, so no "
+            "single factor is fitted."
+        )
+    sentence = (
+        "Stage 2 releases the moment of those ŝ rows alone that stage 1 names. The closed form is of runs "
+        "whose rows are all right; where noise hardly matters it was up to 40 % too high. The predicted "
+        "chance comes from at most 64 simulated runs without patients: 6 points either way, and more where "
+        "some rows hardly matter."
+    )
+    reading = next(reading for reading in readings if reading.value == family.here)
+    return f"{sentence} {why_silent(reading)}".strip()
+
+
+def why_silent(reading: CurveReading) -> str:
+    """Return what the closed form asks for and does not have here; empty where it applies."""
+    bound = reading.closed_form
+    if bound is None or bound.applies:
+        return ""
+    return f"The closed form does not apply at this setting: it needs {'; '.join(bound.failed)}."
+
+
+def formulas(settings: Settings) -> str:
+    """Return how the numbers of these methods come about, for a researcher."""
+    if settings["traced"] in STACKED:
+        return (
+            f"Rounds {stacked.LEFT_OUT + 1} to $T$ are stacked, each in units of its noise; the answer is "
+            "the top $k$ left singular vectors of the stack. No rate is fitted."
+        )
+    rule = BOUNDS[CLOSED_FORMS[settings["traced"]]]
+    return (
+        "Stage 2, with $o$ its noise off the diagonal, $F$ the factor of choosing rows by the same patients "
+        f"and $e_k$ what shrinking leaves of a row of noise:\n\n$$\n{rule.formula}\n$$\n\n"
+        "No rate is fitted to stage 1: each of its rounds stacks those before it."
+    )
+
+
+def try_this(settings: Settings) -> str:
+    """Return what to try next."""
+    plain = settings["view"] == "plain"
+    if settings["traced"] in TWO_STAGES and settings["family"] != "n":
+        over, n = CHOICES["family"].name(plain), CHOICES["family"].option("n", plain)
+        things = "measurements" if plain else "rows"
+        return f"set *{over}* to *{n}*: stage 2 cannot bring back the {things} that stage 1 misses."
+    other = METHODS["dps_pca"].title
+    return f"choose {other} instead: each of its rounds needs noise for all rows."
