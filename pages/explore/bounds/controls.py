@@ -19,8 +19,8 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 
 def choose(settings: Settings) -> list[str]:
     """Show which method is measured and which bounds are drawn; return the names of those bounds."""
-    own = closed_form_drawn(settings)
-    drawn = [name for name in SIN_BOUNDS if name == own or settings[f"show.{name}"]]
+    fitting = closed_form_drawn(settings)
+    drawn = [name for name in SIN_BOUNDS if name == fitting or settings[f"show.{name}"]]
     left, right = st.columns([1, 3])
     with left:
         widgets.choose("of")
@@ -28,7 +28,7 @@ def choose(settings: Settings) -> list[str]:
         columns = st.columns(2)
         for i, name in enumerate(SIN_BOUNDS):
             with columns[i % 2]:
-                if name == own:
+                if name == fitting:
                     st.caption(f"{BOUNDS[name].title}: drawn with the method measured")
                 else:
                     widgets.choose(f"show.{name}")

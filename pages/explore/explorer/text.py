@@ -43,9 +43,9 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
             predicted = text.error(factor(settings) * bound.final) if bound.applies else "none"
             words.append(f"error {text.error(factor(settings) * middle)}, closed form {predicted}")
         if results.experiment.table is None:
-            found = f"all true rows found in {found_all(cells)} of {text.count(len(cells), 'run', 'runs')}"
+            share = f"all true rows found in {found_all(cells)} of {text.count(len(cells), 'run', 'runs')}"
             chance = bound.quantities.get("support_probability")
-            words.append(found if chance is None else f"{found}, predicted {text.chance(chance)}")
+            words.append(share if chance is None else f"{share}, predicted {text.chance(chance)}")
         if words:
             parts.append(f"{text.TRUST_TITLES[METHODS[name].trust]}: {'; '.join(words)}.")
         needs = needs or "; ".join(bound.failed)

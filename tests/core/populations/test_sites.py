@@ -69,10 +69,10 @@ def test_drawn_rows_have_the_law_of_patients():
         rows = mean + rng.standard_normal((5, 3)) @ root
         direct.append(statistic(rows))
         other = mean + rng.standard_normal((5, 3)) @ root
-        own = other.mean(axis=0)
-        scatter = (other - own).T @ (other - own) / 5
-        site = DrawnSite(5, own, scatter, mean, root**2, np.random.SeedSequence(draw))
-        given.append([statistic(site.rows()), statistic(site.rows() - own)])
+        centre = other.mean(axis=0)
+        scatter = (other - centre).T @ (other - centre) / 5
+        site = DrawnSite(5, centre, scatter, mean, root**2, np.random.SeedSequence(draw))
+        given.append([statistic(site.rows()), statistic(site.rows() - centre)])
     error = np.std(direct) * np.sqrt(2 / 600)
     off = np.abs(np.mean(given, axis=0) - np.mean(direct)) / error
     assert off[0] < 4.5 < off[1], off
