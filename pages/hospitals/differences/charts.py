@@ -12,7 +12,7 @@ from pages.hospitals.differences.view import SiteView
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_axis
 from pages.shared.charts.style import Look
-from pages.shared.charts.traces import ZERO, Trace, arms, axis, band, line, one_panel, rounded
+from pages.shared.charts.traces import ZERO, Trace, arms, axis, band, line, marked_line, one_panel, rounded
 
 # The colours of Okabe and Ito: here a colour is a way of standardising, and an outcome below.
 KIND_LOOKS = {
@@ -51,24 +51,22 @@ def against_strength(view: SiteView) -> Trace:
     bands: list[Trace] = []
     lines: list[Trace] = []
     for kind, curve in curves.items():
-        (colour, symbol, dash), title, at = KIND_LOOKS[kind], KIND_TITLES[kind], [at for at, _, _ in curve]
+        look, title, at = KIND_LOOKS[kind], KIND_TITLES[kind], [at for at, _, _ in curve]
         spreads = np.array([spread for _, spread, _ in curve]).reshape(-1, 3).T
         low, middle, high = (rounded(values) for values in np.maximum(spreads, floor))
         plain = rounded(np.maximum([plain for _, _, plain in curve], floor))
-        edges = zip(band(1, title, colour, at), (low, high), strict=True)
-        bands += [edge | {"y": values, "legendgroup": kind} for edge, values in edges]
-        dots = {"mode": "lines+markers", "marker": {"symbol": symbol, "size": 8, "color": colour}}
-        thin = {"color": colour, "dash": "dot", "width": 1.2}
-        shared = {"x": at, "legendgroup": kind, "hovertemplate": "%{x}: %{y:.3~g}"}
+        bands += [edge | {"legendgroup": kind} for edge in band(1, title, look.colour, at, low, high)]
+        thin = {"color": look.colour, "dash": "dot", "width": 1.2}
+        shared = {"legendgroup": kind, "hovertemplate": "%{x}: %{y:.3~g}"}
         lines += [
-            line(1, title, colour, dash, y=middle, showlegend=True, **dots, **shared),
-            line(1, f"{title}, no privacy", colour, y=plain, line=thin, **shared),
+            marked_line(title, look, at, middle, 8, **shared),
+            line(1, f"{title}, no privacy", look.colour, x=at, y=plain, line=thin, **shared),
         ]
     edge = [10**v for v in scale["range"]] if scale["type"] == "log" else scale["range"]
-    ends, guess, here = [0.0, strengths[-1]], [view.guess] * 2, [view.strength] * 2
+    ends, here = [0.0, strengths[-1]], [view.strength] * 2
     lines += [
         line(1, "dotted, thin: without privacy", style.GUESS, "dot", x=[None], y=[None], showlegend=True),
-        line(1, "random guess", style.GUESS, "longdashdot", x=ends, y=guess, showlegend=True),
+        line(1, "random guess", style.GUESS, "longdashdot", x=ends, y=[view.guess] * 2, showlegend=True),
         line(1, "this setting", "#000000", x=here, y=edge, meta="text-colour", hoverinfo="skip"),
     ]
     strength = "how much hospitals differ" if view.plain else "site effects, 0 = none"

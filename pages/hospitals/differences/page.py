@@ -11,12 +11,7 @@ from pages.shared.figure import component
 from pages.shared.reports import downloads, phrases, sources
 from pages.shared.settings import widgets
 
-st.title(text.TITLE)
-st.markdown(text.LEAD)
-widgets.view_switches(("view",))
-with st.container():  # always there: what follows must keep its position, or the figure is built again
-    widgets.notices()
-settings = widgets.settings()
+settings = widgets.head(text.TITLE, text.LEAD)
 results = cache.site_results(view.recipe(settings))
 shown = view.SiteView(results, settings)
 synthetic = shown.recipe.synthetic

@@ -13,7 +13,7 @@ from pages.hospitals.planner.view import DrawnPlan
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import factor
-from pages.shared.charts.traces import Trace, arms, axis, line, one_panel, rounded
+from pages.shared.charts.traces import EPSILON_TICKS, Trace, arms, axis, line, one_panel, rounded
 from pages.shared.settings.catalogue import Settings
 
 _ERRORS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -55,8 +55,8 @@ def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) 
     every = powers[:: 1 if len(powers) <= 8 else 2]
     upward = axis(up, type="log", range=[low, high], automargin=True)
     upward |= {"tickvals": every, "ticktext": [text.patients(power) for power in every]}
-    across = axis("privacy setting" if plain else "privacy loss ε", type="log", range=[-2.03, 1.03])
-    across |= {"tickvals": [0.01, 0.1, 1, 10], "ticktext": ["0.01", "0.1", "1", "10"]}
+    loss = "privacy setting" if plain else "privacy loss ε"
+    across = axis(loss, type="log", range=[-2.03, 1.03], **EPSILON_TICKS)
     layout = {"xaxis": across, "yaxis": upward, "height": 560, "annotations": _no_line(drawn, settings)}
     result = one_panel(traces, legend_at=-0.13, legend={"traceorder": "normal"}, **layout)
     legend = result["layout"]["legend"] | {"y": -0.2}
@@ -140,26 +140,23 @@ def _marks(settings: Settings, simulations: view.Simulations, span: Span) -> lis
     chosen, epsilon, amount = view.focus(settings), float(settings["epsilon"]), float(_amount(settings))
     sideways, colour = settings["plan.asked"] == "epsilon", look(chosen).colour
 
-    def at(value: float) -> tuple[float, float]:
-        return (value, amount) if sideways else (epsilon, value)
+    def mark(name: str, value: float, **marker: object) -> Trace:
+        x, y = (value, amount) if sideways else (epsilon, value)
+        inside = [min(max(y, span[0]), span[1])]
+        drawn = line(1, name, "#000000", x=[x], y=inside, mode="markers", showlegend=True, cliponaxis=False)
+        drawn["marker"] = {"line": {"color": "#ffffff", "width": 1.5}} | marker
+        return drawn | {"hovertemplate": f"{name}: %{{y:,.3s}} at %{{x:.3~g}}<extra></extra>"}
 
-    marks = [("this setting", (epsilon, amount), {"symbol": "x", "size": 12, "color": "#111111"}, {})]
+    marks = [mark("this setting", epsilon if sideways else amount, symbol="x", size=12, color="#111111")]
     answer, simulation = view.answer(settings, chosen).value, simulations.get(chosen)
     if answer is not None:
-        marks.append(("the answer", at(answer), {"symbol": "circle", "size": 13, "color": colour}, {}))
+        marks.append(mark("the answer", answer, symbol="circle", size=13, color=colour))
     if simulation is not None and simulation.state == "found":
         low, middle, high = np.array([[simulation.low], [simulation.value], [simulation.high]])
         bars = {"error_x" if sideways else "error_y": arms(low, middle, high, colour, thickness=2, width=6)}
-        marker = {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2.5}}
-        marks.append(("simulated, 95 %", at(simulation.value), marker, bars))
-    traces = []
-    for name, (x, y), marker, more in marks:
-        inside = [min(max(y, span[0]), span[1])]
-        mark = line(1, name, "#000000", x=[x], y=inside, mode="markers", showlegend=True, **more)
-        mark["marker"] = {"line": {"color": "#ffffff", "width": 1.5}} | marker
-        mark["hovertemplate"] = f"{name}: %{{y:,.3s}} at %{{x:.3~g}}<extra></extra>"
-        traces.append(mark | {"cliponaxis": False})
-    return traces
+        diamond = {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2.5}}
+        marks.append(mark("simulated, 95 %", simulation.value, **diamond) | bars)
+    return marks
 
 
 def table(drawn: DrawnPlan, settings: Settings, chosen: str) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.background.sweep_jobs import Job
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
+from pages.shared.text import duration
 
 _WAIT_SECONDS = 0.5  # a rendering waits this long for quick simulations to end
 
@@ -84,12 +85,13 @@ def simulated(settings: Settings) -> dict[str, SimulatedAnswer]:
 def confirm(settings: Settings) -> None:
     """Render the button that simulates the method in focus, or how far the simulation is."""
     name = view.focus(settings)
-    search, job = _current(settings, name)
+    (search, job), method = _current(settings, name), PLANNED_METHODS[name].title
     if search is None:
         st.caption(text.not_simulated(settings))
         return
     if not settings["plan.simulate"]:
-        label = text.simulate_button(settings, view.seconds(search))
+        verb = "Confirm" if view.answer(settings, name).value is not None else "Find the answer of"
+        label = f"{verb} {method} by simulation, about {duration(view.seconds(search))}"
         st.button(label, key="simulate", on_click=widgets.set_to, args=("plan.simulate", True))
         return
     if job is None:
@@ -100,8 +102,9 @@ def confirm(settings: Settings) -> None:
         st.caption(f"Value {values - 1} of about {view.VALUES - 1}, halving the gap.")
         return
     left, right = st.columns([3, 1], vertical_alignment="center")
-    failures = [reason for reason in job.table()["failed"] if reason]
-    left.caption(text.simulation_done(settings, job.progress.total, values, failures))
+    failures = [f" Runs failed: {reason}." for reason in job.table()["failed"] if reason]
+    runs = f"{job.progress.total:,} runs of {method} at {values} {text.SWEPT[settings['plan.asked']]}"
+    left.caption(f"Simulated: {runs}.{''.join(failures[:1])}")
     leave = {"on_click": widgets.set_to, "args": ("plan.simulate", False), "width": "stretch"}
     right.button("Leave simulation out", key="simulate", **leave)
 

@@ -10,13 +10,7 @@ from pages.shared.figure import component
 from pages.shared.reports import downloads, html_report, sources
 from pages.shared.settings import widgets
 
-st.title(text.TITLE)
-st.markdown(text.INTRODUCTION)
-widgets.view_switches(("view",))
-# Always there: a block more or less would move the figure, which would be rebuilt.
-with st.container():
-    widgets.notices()
-settings = widgets.settings()
+settings = widgets.head(text.TITLE, text.INTRODUCTION)
 controls.choose(settings)
 controls.stop(settings)
 drawn, chosen = view.drawn(settings), view.focus(settings)

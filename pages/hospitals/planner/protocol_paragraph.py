@@ -112,7 +112,7 @@ def guarantee(settings: Settings, simulation: SimulatedAnswer | None) -> str:
     needed, asked = _needed(settings, simulation), settings["plan.asked"]
     if needed is None:
         return "There is no plan at these settings, so nothing would be released and nothing is promised."
-    epsilon = float(page_text.privacy(needed, up=True)) if asked == "epsilon" else float(settings["epsilon"])
+    epsilon = float(page_text.number(needed, asked)) if asked == "epsilon" else float(settings["epsilon"])
     patients = {"patients": needed, "hospitals": needed * settings["plan.size"]}
     n = patients.get(asked, float(view.in_total(settings)))
     parts = [*_privacy(settings, epsilon, n), _TRUST[PLANNED_METHODS[view.focus(settings)].trust]]

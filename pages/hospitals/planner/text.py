@@ -78,14 +78,11 @@ def amount(value: float, up: bool = False) -> str:
     return f"{rounded / unit:.3g} {name}" if name else f"{rounded:,.0f}"
 
 
-def privacy(value: float, up: bool = False) -> str:
-    """Return an epsilon with three digits, rounded up where less would not do."""
-    return f"{_three_digits(value, up):.3g}"
-
-
 def number(answer: float, asked: view.Asked, up: bool = True) -> str:
     """Return an answer without its unit, rounded up where less would not do: hospitals always."""
-    return privacy(answer, up) if asked == "epsilon" else amount(answer, up or asked == "hospitals")
+    if asked == "epsilon":
+        return f"{_three_digits(answer, up):.3g}"
+    return amount(answer, up or asked == "hospitals")
 
 
 def goal(settings: Settings) -> str:
@@ -264,20 +261,6 @@ def not_simulated(settings: Settings) -> str:
     """Return why there is nothing to simulate."""
     why = "a table has only its own patients" if settings["data"] in TABLES else "there is nowhere to begin"
     return f"No simulation here: {why}."
-
-
-def simulate_button(settings: Settings, seconds: float) -> str:
-    """Return the label of the button that simulates the method in focus."""
-    name = view.focus(settings)
-    verb = "Confirm" if view.answer(settings, name).value is not None else "Find the answer of"
-    return f"{verb} {PLANNED_METHODS[name].title} by simulation, about {text.duration(seconds)}"
-
-
-def simulation_done(settings: Settings, runs: int, values: int, failures: list[str]) -> str:
-    """Return how many runs the simulation rests on, and why the first of those that failed did."""
-    failed = f" Runs failed: {failures[0]}." if failures else ""
-    method, swept = PLANNED_METHODS[view.focus(settings)].title, SWEPT[settings["plan.asked"]]
-    return f"Simulated: {runs:,} runs of {method} at {values} {swept}.{failed}"
 
 
 def holding(settings: Settings) -> str:

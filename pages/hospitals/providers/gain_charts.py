@@ -28,7 +28,7 @@ def look(protocol: Protocol) -> style.Look:
 
 
 def _stacked(
-    grouped: dict[str, list[Row]], recipe: CollaborationSetting, plain: bool
+    grouped: dict[str, list[Row]], recipe: CollaborationSetting
 ) -> tuple[list[Row], list[float], Trace, int]:
     """Return all rows, the height of each, the axis that names them heading by heading, and its pixels."""
     rows, heights, height = [], [], 0.0
@@ -40,7 +40,7 @@ def _stacked(
                 height += 1
                 rows.append(row)
                 heights.append(height)
-                labels[height] = gain_text.title(row.protocol, recipe, plain)
+                labels[height] = gain_text.title(row.protocol, recipe)
             height += _HEADING
     ends = [height - _HEADING + 0.6, -0.6]
     ticks = {"tickvals": list(labels), "ticktext": list(labels.values()), "ticks": ""}
@@ -50,7 +50,7 @@ def _stacked(
 def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
     """Draw the error and the captured energy of every protocol, and a random guess in both panels."""
     recipe, plain = results.recipe, settings["view"] == "plain"
-    rows, heights, names, pixels = _stacked(grouped, recipe, plain)
+    rows, heights, names, pixels = _stacked(grouped, recipe)
     errors = np.reshape([row.error for row in rows], (-1, 3))
     energies = np.reshape([row.energy for row in rows], (-1, 3))
     guess = random_guess(settings, recipe.d, recipe.k)
@@ -94,7 +94,7 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
 def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
     """Draw what one hospital sends in a round, and both ways in all rounds, for each protocol that joins."""
     joined = {trust: rows for trust, rows in grouped.items() if not rows[0].protocol.alone}
-    rows, heights, names, pixels = _stacked(joined, results.recipe, settings["view"] == "plain")
+    rows, heights, names, pixels = _stacked(joined, results.recipe)
     traffic = [results.recipe.traffic(row.protocol) for row in rows]
     rounds, totals = np.array([(volume.up, volume.total) for volume in traffic]).reshape(-1, 2).T
     colours = [look(row.protocol).colour for row in rows]

@@ -34,30 +34,19 @@ _JOINING = {
 }
 
 
-def title(protocol: Protocol, recipe: CollaborationSetting, plain: bool) -> str:
+def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
     """Return the protocol's name, with the mark of its guarantee."""
     name = text.JOIN_WAYS.get(protocol.key, METHODS[protocol.method].title)
     if protocol.key == "dpdis_pca":
-        name += f", {recipe.rank} directions" if plain else f", R = {recipe.rank}"
+        name += f", {text.count(recipe.rank, 'direction', 'directions')}"
     return name + text.GUARANTEE_MARKS.get(METHODS[protocol.method].guarantee_at(recipe.k), "")
-
-
-def _size_class(recipe: CollaborationSetting, hospital: int) -> str:
-    if len(recipe.hospitals) == 1:
-        return "any" if len(recipe.sizes) > 1 else "the only one"
-    if hospital == recipe.hospitals[0]:
-        return "largest"
-    if hospital == recipe.hospitals[-1]:
-        return "smallest"
-    return "median" if len(recipe.hospitals) == 3 else f"no. {hospital + 1}"
 
 
 def heading(trust: str, hospital: int, recipe: CollaborationSetting) -> str:
     """Return the heading over the protocols of this trust, at this hospital."""
     if hospital == ALL:
         return text.JOIN_TITLES[trust]
-    size = text.patients(recipe.sizes[hospital])
-    return f"{text.JOIN_TITLES[trust]}: {_size_class(recipe, hospital)} ({size})"
+    return f"{text.JOIN_TITLES[trust]}: {text.patients(recipe.sizes[hospital])} patients"
 
 
 def headline(results: CollaborationResults, settings: Settings) -> str:
@@ -84,7 +73,7 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     parts = []
     for trust, words in _JOINING.items():
         row = joined[trust]
-        by = "" if plain else f" ({title(row.protocol, recipe, plain)})"
+        by = "" if plain else f" ({title(row.protocol, recipe)})"
         parts.append(f"{words} {text.error(row.middle)}{by}")
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     who = "One of them" if len(recipe.hospitals) == 1 else "The largest"
@@ -112,7 +101,7 @@ def _weaker_guarantee(
     if least.middle >= joined.middle:
         return ""
     words = text.guarantee(METHODS[least.protocol.method].guarantee_at(recipe.k), plain)
-    return f"; {title(least.protocol, recipe, plain)}, {words}, would have error {text.error(least.middle)}"
+    return f"; {title(least.protocol, recipe)}, {words}, would have error {text.error(least.middle)}"
 
 
 _GAINS: dict[Gain, str] = {
@@ -165,28 +154,27 @@ def verdict(gains: list[Gain], publish: bool = False) -> str:
     )
 
 
-def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting, plain: bool) -> str:
+def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting) -> str:
     """Return the least error and its protocol under each heading; empty before the first run."""
     parts = []
     for trust, members in grouped.items():
         for hospital, (least, *_) in groupby(members, key=lambda row: row.hospital):  # sorted by their errors
             if math.isfinite(least.middle):
-                error, by = text.error(least.middle), title(least.protocol, recipe, plain)
+                error, by = text.error(least.middle), title(least.protocol, recipe)
                 parts.append(f"{heading(trust, hospital, recipe)}: least error {error}, by {by}")
     return "; ".join(parts)
 
 
 def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
     """Return a row for each protocol shown: its trust, what the server sees, its bytes and median errors."""
-    recipe, plain = results.recipe, settings["view"] == "plain"
-    lines = []
+    recipe, lines = results.recipe, []
     for trust, members in rows(results, settings).items():
         for row in members:
             sent, sees = recipe.traffic(row.protocol), _SEES.get(row.protocol.sees, row.protocol.sees)
             sizes = [text.size(count) if count else "–" for count in (sent.up, sent.received, sent.total)]
             measured = [text.error(row.middle), f"{row.energy[1]:.3f}"]
             values = measured if math.isfinite(row.middle) else ["…", "…"]
-            name, where = title(row.protocol, recipe, plain), heading(trust, row.hospital, recipe)
+            name, where = title(row.protocol, recipe), heading(trust, row.hospital, recipe)
             lines.append([name, where, sees, sent.rounds, *sizes, *values])
     return pd.DataFrame(lines, columns=_COLUMNS)
 
@@ -205,7 +193,7 @@ def notes(results: CollaborationResults, settings: Settings) -> str:
     parts += [alike] if len(recipe.hospitals) < len(recipe.sizes) else []
     reasons: dict[str, list[str]] = {}
     for key, reason in results.refused.items():
-        reasons.setdefault(reason, []).append(title(PROTOCOLS[key], recipe, plain))
+        reasons.setdefault(reason, []).append(title(PROTOCOLS[key], recipe))
     parts += [f"left out: {', '.join(names)}, as {reason}" for reason, names in reasons.items()]
     return ". ".join(text.sentence(part) for part in parts if part) + "."
 
@@ -243,10 +231,10 @@ def about(recipe: CollaborationSetting) -> str:
     )
 
 
-def bytes_line(grouped: dict[str, list[Row]], recipe: CollaborationSetting, plain: bool) -> str:
+def bytes_line(grouped: dict[str, list[Row]], recipe: CollaborationSetting) -> str:
     """Return which protocols that join send least and most in a round, and least in all."""
     joined = [row for members in grouped.values() for row in members if row.hospital == ALL]
-    sent = {title(row.protocol, recipe, plain): recipe.traffic(row.protocol) for row in joined}
+    sent = {title(row.protocol, recipe): recipe.traffic(row.protocol) for row in joined}
     if not sent:
         return "Nothing travels: who stays alone sends nothing and gets nothing."
     ranked = sorted(sent, key=lambda name: sent[name].up)

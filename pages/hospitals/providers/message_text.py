@@ -75,7 +75,8 @@ def pair(
     if exact and plain:
         off_by = ["nothing", "exact, but for rounding"]
     else:
-        off_by = [_small(shared.relative), "of the difference: rounding" if exact else "of the difference"]
+        difference = "of the difference: rounding" if exact else "of the difference"
+        off_by = [text.short(shared.relative), difference]
     return {
         "at": f"round {number} of {rounds}",
         "sentence": (
@@ -100,14 +101,6 @@ def _times(ratio: float) -> str:
 
 def _short_times(ratio: float) -> str:
     return _times(ratio).removesuffix(" of").replace(" times", " ×")
-
-
-def _small(value: float) -> str:
-    if value == 0:
-        return "0"
-    if value > 1e-3:
-        return text.percent(value)
-    return f"{value:.0e}"
 
 
 def below_pair(first: str, second: str) -> str:

@@ -1,26 +1,55 @@
 """Compare hospitals that join with hospitals that stay alone: who errs least, and who sees what."""
 
+from functools import partial
+
 import streamlit as st
 
-from pages.hospitals.providers import controls, gain_panels, gain_text, run_panels, view
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
+from pages.hospitals.providers import controls, gain_charts, gain_text, run_panels, view
 from pages.hospitals.providers import text as page_text
-from pages.shared.background import cache
-from pages.shared.reports import sources
+from pages.shared.background import cache, failed_runs, refresh
+from pages.shared.figure import component
+from pages.shared.reports import downloads, sources
 from pages.shared.settings import to_experiment, widgets
 
-st.title("Who sees what?")
-st.markdown(page_text.INTRODUCTION)
-widgets.view_switches(("view",))
-# Both containers are always there: a block more or less would move the figure, which would be rebuilt.
-with st.container():
-    widgets.notices()
+settings = widgets.head("Who sees what?", page_text.INTRODUCTION)
 widgets.choose_panel("join.panel")
-settings = widgets.settings()
 recipe, adjustments = view.recipe(settings)
-with st.container():
+results, panel = cache.collaboration_results(recipe), settings["join.panel"]
+with st.container():  # always there: a block more or less would move the figure, which would be rebuilt
     for sentence in adjustments:
         st.caption(sentence)
-panel = settings["join.panel"]
+
+
+def title(key: str) -> str:
+    """Return a protocol's name as this page has it."""
+    return gain_text.title(PROTOCOLS[key], recipe)
+
+
+def compared() -> None:
+    """Render the errors or the bytes of every protocol, with what has been measured so far."""
+    view.measure_first(results)
+    failed_runs.show(results.failed, lambda cell: title(cell[0]))
+    grouped = view.rows(results, settings)
+    if panel == "gain":
+        headline, notes = gain_text.headline(results, settings), gain_text.notes(results, settings)
+        figure, name = gain_charts.gains(results, grouped, settings), "joining"
+        says = gain_text.least_errors(grouped, recipe) or headline
+    else:
+        says = headline = gain_text.bytes_line(grouped, recipe)
+        notes = gain_text.BYTES_NOTE
+        figure, name = gain_charts.sent(results, grouped, settings), "bytes"
+    st.markdown(f"**{headline}**")
+    if figure["data"][-1]["x"]:
+        component.figure(figure, key=f"{name} figure", save=f"dppca-{name}", says=says)
+    if name == "bytes":
+        pinned = {"way": st.column_config.TextColumn(pinned=True)}
+        table = gain_text.table(results, settings)
+        st.dataframe(table, hide_index=True, height="content", column_config=pinned)
+    st.caption(notes)
+    downloads.downloads(results.table, lambda: figure, f"dppca-{name}")
+
+
 if panel not in ("rounds", "sees") or settings["join.source"] == "simulated":
     controls.sizes(recipe, settings)
 if panel in ("rounds", "sees"):
@@ -29,7 +58,9 @@ elif panel == "pair":
     run_panels.pair(recipe, settings)
 else:
     widgets.choose_beside("join.trust", "join.rank")
-    gain_panels.compared(cache.collaboration_results(recipe), settings)
+    refresh.while_cells_come(compared, results, partial(results.next_missing, settings["slow"]))
+    seconds = sum(recipe.seconds(PROTOCOLS[key]) for key in results.slow)
+    widgets.slow_methods_button([title(key) for key in results.slow], seconds)
 st.markdown(f"**Try this:** {page_text.try_this(recipe, settings)}")
 experiment, epsilon = to_experiment.from_settings(settings)
 sources.page(cache.results(experiment), epsilon, settings, measured=gain_text.about(recipe))

@@ -100,20 +100,15 @@ def _answered(shown: ShownRun, done: Round, error: str) -> str:
     begin = f"{stage(shown, done.number)}round {done.number} of {len(shown.record.rounds)}: ".capitalize()
     if not done.answers:
         return f"{begin}no hospital's answer could be used."
-    count, sent = shown.record.plan.hospitals, text.size(answer_bytes(done))
+    count = shown.record.plan.hospitals if shown.summed else len(done.answers)
+    who = "1 hospital" if count == 1 else f"each of {count:,} hospitals"
     left = f", and is left with error {error}" if shown.errors is not None and error != "–" else ""
-    if len(done.answers) == 1 and not (shown.summed and count > 1):
-        noise = "masked" if shown.summed else "with noise of its own on top"
-        return f"{begin}1 hospital sends {sent}, {noise}; the server has nothing else{left}."
-    each = f"{begin}each of the {text.count(count, 'hospital', 'hospitals')} sends {sent}"
+    noise = "with noise of its own on top; the server averages them"
     if shown.summed:
-        return f"{each} that is masked; the server sees their sum alone{left}."
-    if shown.shared:
-        return f"{each}, all with the same noise on top; the server averages them by patients{left}."
-    return (
-        f"{begin}{len(done.answers):,} hospitals send {sent} each, with noise of their own on top; the "
-        f"server averages them{left}."
-    )
+        noise = "masked; the server sees the sum alone"
+    elif shown.shared:
+        noise = "all with the same noise on top; the server averages them by patients"
+    return f"{begin}{who} sends {text.size(answer_bytes(done))}, {noise}{left}."
 
 
 def _faults(shown: ShownRun, done: Round) -> str:

@@ -14,7 +14,17 @@ from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, MOMENT
 from pages.hospitals.your_data.text import component
 from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.traces import Figure, Trace, axis, drawn_values, line, one_panel, rounded, signs
+from pages.shared.charts.traces import (
+    Figure,
+    Trace,
+    axis,
+    drawn_values,
+    heat_map,
+    line,
+    marked_line,
+    one_panel,
+    rounded,
+)
 from pages.shared.text.numbers import listed
 
 MOST_ROWS = 30  # of a heat map, and points of a scree plot
@@ -42,20 +52,15 @@ def loadings(features: Sequence[str], basis: Array, plain: bool) -> dict[str, An
     indices = _heaviest(basis, MOST_ROWS)
     names = [_label(features[int(index)]) for index in indices]
     peak = float(np.abs(basis).max())
-    trace = {
-        "type": "heatmap",
-        "x": [f"{j + 1}" for j in range(basis.shape[1])],
-        "y": list(range(len(names))),
-        "z": [rounded(row) for row in basis[indices]],
-        "colorscale": style.DIVERGING,
-        "zmin": -peak,
-        "zmax": peak,
-        "colorbar": {"title": {"text": "weight" if plain else "loading"}, "thickness": 12},
-        "hovertemplate": component(plain) + " %{x}, %{customdata}: %{z}<extra></extra>",
-        "customdata": [[name] * basis.shape[1] for name in names],
-        "text": signs(basis[indices], peak),
-        "texttemplate": "%{text}",
-    }
+    trace = heat_map(
+        list(range(len(names))),
+        basis[indices],
+        peak,
+        x=[f"{j + 1}" for j in range(basis.shape[1])],
+        colorbar={"title": {"text": "weight" if plain else "loading"}, "thickness": 12},
+        hovertemplate=component(plain) + " %{x}, %{customdata}: %{z}<extra></extra>",
+        customdata=[[name] * basis.shape[1] for name in names],
+    )
     layout = {
         "xaxis": axis(component(plain), type="category"),
         "yaxis": axis("", autorange="reversed", tickvals=trace["y"], ticktext=names),
@@ -86,12 +91,6 @@ def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, height: int) -> dic
     return one_panel(traces, legend_at=-0.2, legend={"font": {}}, **layout)
 
 
-def _marked(name: str, method: str, marker: Trace, **more: Any) -> Trace:
-    look = style.look(method)
-    marker = {"symbol": look.symbol, "color": look.colour} | marker
-    return line(1, name, look.colour, look.dash, marker=marker, showlegend=True, **more)
-
-
 def scree(covariance: Array, moment: Array, released: Array | None, plain: bool) -> dict[str, Any]:
     """Draw the eigenvalues of the clipped rows' covariance and second moment, and the released ones."""
     count = min(MOST_ROWS, len(covariance))
@@ -103,8 +102,8 @@ def scree(covariance: Array, moment: Array, released: Array | None, plain: bool)
         spectra.append(("released", "dps_pca", released))
     traces = []
     for name, method, values in spectra:
-        at = {"x": list(range(1, len(values) + 1)), "y": rounded(values)}
-        traces.append(_marked(name, method, {"size": 8}, mode="lines+markers", **at))
+        places = list(range(1, len(values) + 1))
+        traces.append(marked_line(name, style.look(method), places, rounded(values), 8))
     xaxis = axis(component(plain), dtick=max(1, count // 10), range=[0.5, count + 0.5])
     strength = "strength (1: the most there can be)" if plain else "eigenvalue (share of B²)"
     return _figure(traces, xaxis, axis(strength, rangemode="tozero"), 340)
@@ -131,8 +130,8 @@ def biplot(
     traces: list[Trace] = []
     for i, name in enumerate(sorted(set(labels))):
         x, y = map(rounded, points[np.array(labels) == name].T)
-        dots, method = {"size": 6, "opacity": 0.6}, _LABELS[i % len(_LABELS)]
-        traces.append(_marked(_label(name), method, dots, mode="markers", x=x, y=y, hoverinfo="skip"))
+        dots = {"mode": "markers", "opacity": 0.6, "hoverinfo": "skip"}
+        traces.append(marked_line(_label(name), style.look(_LABELS[i % len(_LABELS)]), x, y, 6, **dots))
     heavy = _heaviest(basis, _ARROWS)
     tips = basis[heavy] * 0.8 * float(np.abs(points).max(initial=1e-9)) / float(np.abs(basis).max())
     for index, (x, y) in zip(heavy, tips, strict=True):

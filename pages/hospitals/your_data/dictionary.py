@@ -75,11 +75,6 @@ def to_schema(lines: Mapping[str, DictionaryLine], bound: float | None) -> Schem
     return Schema(tuple(to_column(name, line) for name, line in lines.items()), bound)
 
 
-def missing_entries(lines: Mapping[str, DictionaryLine]) -> list[str]:
-    """Return the columns of which something has still to be typed."""
-    return [name for name, line in lines.items() if line.incomplete]
-
-
 def to_frame(lines: Mapping[str, DictionaryLine]) -> pd.DataFrame:
     """Return the lines as an editable table.
 

@@ -18,6 +18,7 @@ from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 _NO_LIMIT = "No limit was set."
+_TOTAL = "Privacy loss in total"
 
 
 def open_ledger(raw: Table) -> tuple[Ledger, Account | None]:
@@ -37,7 +38,7 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
     st.caption(f"The limit counts per row. {EVADES}")
     with st.form("own limit", border=True):
         left, middle, right = st.columns(3, vertical_alignment="bottom")
-        most = left.number_input(_limit_label(plain), 0.001, 100.0, 1.0, key="own limit eps", format="%.4g")
+        most = left.number_input(_TOTAL, 0.001, 100.0, 1.0, key="own limit eps", format="%.4g")
         chance = CHOICES["own.delta"]
         delta = middle.selectbox(
             chance.name(plain),
@@ -59,10 +60,6 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
         if st.form_submit_button("Set this limit"):
             limit = Limit(float(most), float(delta), str(neighbours))
             _change(partial(ledger.set_limit, limit), _NO_LIMIT)
-
-
-def _limit_label(plain: bool) -> str:
-    return "Privacy loss in total" if plain else "ε in total"
 
 
 def _change(change: Callable[[], object], otherwise: str) -> None:
@@ -106,7 +103,7 @@ def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> No
     st.caption(EVADES)
     _exchange(raw, ledger, account)
     if limit is not None:
-        _change_limit(ledger, limit, plain)
+        _change_limit(ledger, limit)
 
 
 def releases(account: Account, plain: bool) -> pd.DataFrame:
@@ -154,11 +151,11 @@ def _exchange(raw: Table, ledger: Ledger, account: Account) -> None:
             _change(lambda: ledger.merge(upload.getvalue().decode("utf-8")), "Nothing was taken over.")
 
 
-def _change_limit(ledger: Ledger, limit: Limit, plain: bool) -> None:
+def _change_limit(ledger: Ledger, limit: Limit) -> None:
     with st.expander("Change the limit"), st.form("own new limit", border=False):
         now = float(limit.epsilon)
         ends = (min(0.001, now), max(100.0, now))  # an imported limit may lie anywhere
-        most = st.number_input(_limit_label(plain), *ends, now, format="%.4g", key="own new eps")
+        most = st.number_input(_TOTAL, *ends, now, format="%.4g", key="own new eps")
         if st.form_submit_button("Change it"):
             changed = Limit(float(most), limit.delta, limit.neighbours)
             _change(partial(ledger.set_limit, changed), _NO_LIMIT)

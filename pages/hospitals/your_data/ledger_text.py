@@ -13,12 +13,8 @@ from pages.shared.settings.catalogue import CHOICES
 
 ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
 RETURNED = (
-    "The page was reloaded, and what you released before is still here. Download it now. The table is gone "
-    "from the page: bring it again to release more."
-)
-CAME_OVER = (
-    "The other tab has gone, and what you released there is here now. Download it now. The table is gone: "
-    "bring it again to release more."
+    "The page was reloaded, or its other tab has gone. What you released before is still here: download it "
+    "now. The table is gone: bring it again to release more."
 )
 ELSEWHERE = (
     "This is a copy of another tab. What you released is in that one: download it there. It comes here if "
@@ -39,11 +35,6 @@ def total(account: Account, more: tuple[Event, ...] = ()) -> numerical.Total:
     return _composed((*account.events, *more), _limit(account).delta)
 
 
-def privacy(epsilon: float, plain: bool) -> str:
-    """Return an epsilon as the reader knows it."""
-    return f"privacy loss {text.short(epsilon)}" if plain else f"ε = {text.short(epsilon)}"
-
-
 class Price(NamedTuple):
     """Hold what a release will cost and leave, in words, and whether that is beyond the limit."""
 
@@ -55,12 +46,12 @@ def price(
     what: str, events: tuple[Event, ...], account: Account, budget: Budget, rows: int, plain: bool
 ) -> Price:
     """Return what a release will cost, a row and a patient with several, and what is left."""
-    title = f"{what} with {privacy(budget.epsilon, plain)}"
+    title = f"{what} with {epsilon(budget.epsilon, plain)}"
     most, now = _limit(account).epsilon, total(account).epsilon
     after = total(account, events).epsilon
     if not numerical.within(after, most):
         sentence = (
-            f"{title} would bring the total to {privacy(after, plain)}, beyond the limit "
+            f"{title} would bring the total to {epsilon(after, plain)}, beyond the limit "
             f"{text.number(most)}: ask for less."
         )
         return Price(sentence, True)

@@ -38,17 +38,10 @@ def near_the_mean(cosine: float, rows: int, plain: bool) -> str:
     mean = f"the mean of your {noun(rows)}"
     first = f"The first released {component(plain)}"
     size = f"cosine {cosine:.3f}"
-    if cosine >= NEARLY_THE_MEAN:
-        return (
-            f"**{first} is nearly {mean}, not a pattern** ({size}). "
-            "It says where they lie within the ranges, not how they differ."
-        )
-    if cosine >= PARTLY_THE_MEAN:
-        return (
-            f"**{first} is partly {mean}** ({size}). "
-            "It mixes where they lie within the ranges with how they differ."
-        )
-    return f"{first} is not {mean} ({size})."
+    if cosine < PARTLY_THE_MEAN:
+        return f"{first} is not {mean} ({size})."
+    result = f"nearly {mean}, not a pattern" if cosine >= NEARLY_THE_MEAN else f"partly {mean}"
+    return f"**{first} is {result}** ({size}). The mean tells where they lie, not how they differ."
 
 
 def verdict(centred: ReleaseVerdict, uncentred: ReleaseVerdict, k: int, cosine: float, plain: bool) -> str:

@@ -19,14 +19,11 @@ from pages.hospitals.your_data import (
 from pages.shared.reports import html_report
 from pages.shared.settings import widgets
 
-st.title("And on ours?")
-st.markdown(
+settings = widgets.head(
+    "And on ours?",
     "Your own patients: what is public about them in, noise added once, directions out, and a ledger of what "
-    "that cost."
+    "that cost.",
 )
-widgets.view_switches(("view",))
-widgets.notices()
-settings = widgets.settings()
 widgets.choose("own.shown")
 
 st.header("1 · Your table")

@@ -59,7 +59,7 @@ def adjustments(request: Request, settings: Settings) -> list[str]:
 
 def choose_settings(settings: Settings, hospitals: int) -> None:
     """Render the controls that matter to the method, and what it is for so many hospitals."""
-    method, plain = settings["own.method"], settings["view"] == "plain"
+    method = settings["own.method"]
     keys = ("own.method", "own.epsilon", "own.delta", *_METHOD_SETTINGS[method])
     for begin in range(0, len(keys), 3):
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
@@ -67,7 +67,7 @@ def choose_settings(settings: Settings, hospitals: int) -> None:
                 widgets.choose(key)
     trust = METHODS[method].trust
     titled = text.TRUST_TITLES[trust].lower()
-    st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method, plain)}")
+    st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)}")
     if hospitals == 1 and trust != "central":
         st.info(
             f"{METHODS[method].title} is made for several hospitals. Here all patients are in one place: "
@@ -90,7 +90,7 @@ def show(prepared: PreparedTable, account: Account, request: Request | str, sett
     what = f"A release by {METHODS[request.method].title}"
     price = ledger_text.price(what, request.events, account, request.budget, rows, plain)
     order = Order("release", request, account, prepared.identity, prepared.raw.name)
-    components = text.count(request.k, "direction", "directions") if plain else f"k = {request.k} components"
+    components = page_text.components(request.k, plain)
     question = (
         f"**Release {components} of {prepared.n:,} {page_text.noun(rows)}?** {price.sentence} "
         f"{ledger_text.ONCE} The noise is drawn once, and anybody may see the result."
@@ -143,7 +143,7 @@ def show_releases(settings: Settings) -> ReleaseJob | None:
 def _show_release(release: ReleaseJob, plain: bool) -> None:
     features, released = release.what.table.schema.features, release.result
     st.markdown(page_text.centring(released, plain))
-    hardening = page_text.hardening(released.document["method"], plain)
+    hardening = page_text.hardening(released.document["method"])
     st.markdown(f"**{page_text.promise(released, plain)}** {hardening}")
     frame = page_text.loadings(released, features, plain)
     loadings = "weights" if plain else "loadings"

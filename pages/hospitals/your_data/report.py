@@ -83,7 +83,7 @@ def build(record: PublicRecord, settings: Settings) -> Report:
     if released is not None:
         title = "What was released of our own table"
         promised = [page_text.promise(released, plain)]
-        promised += [page_text.hardening(released.document["method"], plain)]
+        promised += [page_text.hardening(released.document["method"])]
         promised += [page_text.restated(released, record.rows, plain)]
         if released.eigenvalues is not None:
             texts = [("Strength of the directions", page_text.eigenvalues(released, plain))]
@@ -120,7 +120,7 @@ def _sentence(record: PublicRecord, plain: bool) -> str:
     if released is None:
         return f"Nothing of {whole}, has been released: this is a rehearsal on invented {noun}."
     k = released.basis.shape[1]
-    cost = ledger_text.privacy(released.document["parameters"]["budget"]["epsilon"], plain)
+    cost = page_text.epsilon(released.document["parameters"]["budget"]["epsilon"], plain)
     at = released.entry.at[:16].replace("T", " ")
     return (
         f"{page_text.centring(released, plain)} {page_text.components(k, plain)} of {whole}, "

@@ -65,7 +65,7 @@ class TableSession:
     reading: ReleaseJob | None = None  # of a large table
     shaped_by: int = 0  # number of the spectrum job that set the twin's guess
     diagnostics: dict[object, Any] = field(default_factory=dict)  # of this table, for its owner alone
-    returned: str = ""  # how releases of another session came here
+    returned: bool = False  # whether releases of another session came here
     elsewhere: str = field(repr=False, default="")  # token of the open tab of which this is a copy
     missing: bool = False  # the server no longer has what this tab paid for
     visitor: str = ""

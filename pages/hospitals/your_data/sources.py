@@ -1,6 +1,6 @@
 """State where the page's numbers come from: papers, formulas, versions; a release has no seed."""
 
-import streamlit as st
+from collections.abc import Iterator
 
 from dppca_core.methods import METHODS
 from dppca_core.release.private_release import OFFERED
@@ -26,24 +26,17 @@ PAPERS = (
 
 def show(prepared: PreparedTable | None, settings: Settings) -> None:
     """Render the sources, and what is seeded and what is not."""
-    drawer = sources.drawer()
-    if drawer is None:
-        return
-    with drawer:
-        st.markdown(
+
+    def about() -> Iterator[str]:
+        yield (
             f"**A release is real:** {RELEASE} The twin is a **simulation** {TWIN} Dealing patients to "
             f"hospitals at random uses the public seed {DEALING_SEED}, which hides nothing."
         )
-        if settings["view"] == "researcher":
-            st.markdown(_FORMULAS)
-            if prepared is not None:
-                st.markdown(
-                    f"B = {prepared.schema.bound:.6g}; features d = {prepared.d:,}; n = {prepared.n:,}."
-                )
-        st.markdown(
-            " ".join(PAPERS) + "\n\n"
-            "| method | source |\n|---|---|\n"
-            + "\n".join(f"| {METHODS[name].title} | {METHODS[name].reference} |" for name in OFFERED)
-        )
-        names = ("numpy", "scipy", "opendp", "dp-accounting", "pyarrow", "scikit-learn", "streamlit")
-        st.caption(f"{sources.versions(*names)}.")
+        if settings["view"] == "researcher" and prepared is not None:
+            yield f"B = {prepared.schema.bound:.6g}; features d = {prepared.d:,}; n = {prepared.n:,}."
+        yield " ".join(PAPERS)
+        methods = [f"| {METHODS[name].title} | {METHODS[name].reference} |" for name in OFFERED]
+        yield "\n".join(["| method | source |", "|---|---|", *methods])
+        yield f"{sources.versions(('opendp', 'dp-accounting', 'pyarrow', 'scikit-learn'))}."
+
+    sources.foot(settings | {"seed": 0}, about, _FORMULAS)

@@ -129,9 +129,7 @@ def show(
         return None
     plain, rows = settings["view"] == "plain", twin.request.rows_per_patient
     spectrum = _paid_spectrum(prepared, twin.request.k)
-    for column, key in zip(st.columns(2), ("own.ratio", "own.s"), strict=True):
-        with column:
-            widgets.choose(key)
+    widgets.choose_beside("own.ratio", "own.s")
     if twin.settings["s"] != settings["own.s"]:
         st.caption(page_text.adjusted("own.s", settings, twin.settings["s"]))
     st.markdown(twin_text.rehearsed(twin.request, len(prepared.sizes), plain))

@@ -196,15 +196,13 @@ def centring(released: Released, plain: bool) -> str:
     return f"{limit} It holds {text.percent(share)} of the released strength, as a large mean would."
 
 
-def hardening(method: str, plain: bool) -> str:
+def hardening(method: str) -> str:
     """Return how the noise is drawn."""
     if method in HARDENED:
-        if plain:
-            return "Its noise is drawn by a vetted library and is exact."
-        return "Noise: OpenDP's discrete Gaussian on an exact integer sum. Eigenvalues come with it."
-    if plain:
-        return "Its noise is drawn in ordinary computer arithmetic: **not hardened** against experts."
+        return (
+            "Its noise is exact: OpenDP draws it on whole numbers. Each direction's strength comes with it."
+        )
     return (
-        "Noise: a Gaussian in floating point, **not hardened**: last digits can tell more than the guarantee "
-        "allows. Eigenvalues are not released."
+        "Its noise is drawn in ordinary computer arithmetic, **not hardened**: its last digits can tell more "
+        "than the guarantee allows. No strength of a direction is released."
     )

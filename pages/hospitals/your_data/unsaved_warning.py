@@ -59,14 +59,14 @@ def take_over(state: TableSession, token: str, armed: bool) -> None:
     elif former is not state and sessions.present(former.visitor):
         state.elsewhere = token  # a copy of a tab: what is shared here would be missing there
     elif former is not state:
-        _inherit(state, former, ledger_text.RETURNED)
+        _inherit(state, former)
 
 
-def _inherit(state: TableSession, former: TableSession, returned: str) -> None:
+def _inherit(state: TableSession, former: TableSession) -> None:
     """Take over what another session of the same browser tab paid for, and its ledgers, but no table."""
     state.confirmed = [*former.confirmed, *state.confirmed]
     state.ledgers = former.ledgers | state.ledgers
-    state.returned, state.elsewhere = returned, ""
+    state.returned, state.elsewhere = True, ""
     for job in state.confirmed:
         job.follow(sessions.returning(sessions.visitor()))
     # From now on the former token leads here: a page reloaded before it has the next token loses nothing.
@@ -88,7 +88,7 @@ def show(state: TableSession, ready: bool) -> None:
         st.header("3 · Release")  # an earlier release stays on the page without its table
     running = [release for release in state.releases if release.running]
     if state.returned and any(release.result for release in state.releases):
-        st.info(state.returned)
+        st.info(ledger_text.RETURNED)
     if running and not ready:
         st.info(ledger_text.STILL_DRAWN)
         refresh.while_more(lambda: None, lambda: running[-1].running)
@@ -111,7 +111,7 @@ def _show_elsewhere(state: TableSession) -> None:
             watched = former.visitor
             may_come_back = sessions.returning(watched, _RELOAD_SECONDS)
         if not may_come_back():
-            _inherit(state, former, ledger_text.CAME_OVER)
+            _inherit(state, former)
             st.rerun()
         if former.paid:
             st.info(ledger_text.ELSEWHERE)

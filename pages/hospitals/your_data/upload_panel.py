@@ -41,7 +41,7 @@ def show(settings: Settings) -> PreparedTable | None:
         schema, error = None, str(reason)
     _exchange_dictionary(state, schema)
     _public_choices(state, state.raw, schema, rows, settings["view"] == "plain")
-    incomplete = dictionary.missing_entries(typed)
+    incomplete = [name for name, line in typed.items() if line.incomplete]
     if incomplete:
         st.info(literal(upload_text.incomplete(incomplete)))
         return None
@@ -255,10 +255,9 @@ def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int)
 
 
 def _show_facts(prepared: PreparedTable, rows: int, settings: Settings) -> None:
-    plain = settings["view"] == "plain"
-    st.success(upload_text.ready(prepared, rows, plain))
+    st.success(upload_text.ready(prepared, rows))
     public = upload_text.counts_public(prepared.assignment, prepared.schema, rows)
-    st.caption(f"{upload_text.bound(prepared.schema, rows, plain)} {public}")
+    st.caption(f"{upload_text.bound(prepared.schema, rows)} {public}")
     if is_at_random(prepared.assignment):
         st.caption(upload_text.at_random(rows))
     if settings["own.shown"]:

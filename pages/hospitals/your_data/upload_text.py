@@ -68,16 +68,13 @@ def bound_label(rows: int, plain: bool) -> str:
     return f"Most that one {unit(rows)} counts for" if plain else "Public row bound B, in encoded units"
 
 
-def ready(prepared: PreparedTable, rows: int, plain: bool) -> str:
+def ready(prepared: PreparedTable, rows: int) -> str:
     """Return of how many patients, hospitals and measurements a release would be."""
-    measured = (
-        text.count(prepared.d, "measurement", "measurements") if plain else f"d = {prepared.d:,} features"
-    )
-    n, many = ("", "") if plain else ("n = ", "N = ")
+    measured = text.count(prepared.d, "measurement", "measurements")
     where = where_patients_are(len(prepared.sizes))
     if len(prepared.sizes) > 1:
-        where = f"{many}{where} ({spread(prepared.sizes)} each)"
-    return f"**Ready:** {n}{prepared.n:,} {noun(rows)} in {where}, {measured}."
+        where += f" ({spread(prepared.sizes)} each)"
+    return f"**Ready:** {prepared.n:,} {noun(rows)} in {where}, {measured}."
 
 
 def spread(sizes: Sequence[int]) -> str:
@@ -115,17 +112,11 @@ def counts_public(assignment: str, schema: Schema, rows: int) -> str:
     return sentence
 
 
-def bound(schema: Schema, rows: int, plain: bool) -> str:
+def bound(schema: Schema, rows: int) -> str:
     """Return what the row bound is and does."""
-    size = f"{schema.bound:.4g}"
-    if plain:
-        return (
-            f"No {unit(rows)} counts for more than a length of {size}: longer rows "
-            "are shortened to it, and the noise hides a row of that length. Smaller is less noise and more "
-            "shortening."
-        )
     return (
-        f"Every row is clipped to norm B = {size}, and noise is proportional to B². Without a number of your "
-        "own, B is the root mean square norm of rows spread evenly over the ranges; no row is longer than "
-        f" {schema.longest:.4g}."
+        f"No {unit(rows)} counts for more than a length of {schema.bound:.4g}: longer rows are shortened to "
+        "it, and the noise hides a row of that length. Smaller is less noise and more shortening. Without a "
+        "number of your own, it is the root mean square length of rows spread evenly over the ranges. No row "
+        f"is longer than {schema.longest:.4g}."
     )

@@ -7,8 +7,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments.explorer.results import Results
 from pages.shared import text
-from pages.shared.charts import style
-from pages.shared.charts.traces import Figure, Trace, axis, rounded, signs
+from pages.shared.charts.traces import Figure, Trace, axis, heat_map
 from pages.shared.text.numbers import listed
 
 
@@ -26,22 +25,20 @@ def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
     table = results.experiment.table
     names = [table.features[row] if table else f"feature {row + 1}" for row in rows.tolist()]
     peak = float(max(np.abs(truth[rows]).max(), np.abs(turned[rows]).max()))
-    shared = {"type": "heatmap", "y": names, "colorscale": style.DIVERGING, "zmin": -peak, "zmax": peak}
     columns = [f"{j + 1}" for j in range(truth.shape[1])]
     sides = ((truth, "", "true"), (turned, "2", "found"))
     data = [
-        shared
-        | {
-            "x": columns,
-            "z": [rounded(row) for row in matrix[rows]],
-            "text": signs(matrix[rows], peak),
-            "texttemplate": "%{text}",
-            "xaxis": f"x{suffix}",
-            "yaxis": "y",
-            "name": name,
-            "showscale": name == "found",
-            "hovertemplate": f"{name}, component %{{x}}<br>%{{y}}: %{{z}}<extra></extra>",
-        }
+        heat_map(
+            names,
+            matrix[rows],
+            peak,
+            x=columns,
+            xaxis=f"x{suffix}",
+            yaxis="y",
+            name=name,
+            showscale=name == "found",
+            hovertemplate=f"{name}, component %{{x}}<br>%{{y}}: %{{z}}<extra></extra>",
+        )
         for matrix, suffix, name in sides
     ]
     layout = {

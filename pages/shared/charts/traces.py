@@ -66,6 +66,13 @@ def arms(low: Array, middle: Array, high: Array, colour: str, **more: Any) -> Tr
     return {"type": "data", "symmetric": False, "color": colour} | ends | more
 
 
+def heat_map(names: Sequence[Any], matrix: Array, peak: float, **more: Any) -> Trace:
+    """Return a heat map of signed numbers up to a peak, to be read without colour too."""
+    cells = {"z": [rounded(row) for row in matrix], "text": signs(matrix, peak), "texttemplate": "%{text}"}
+    colours = {"colorscale": style.DIVERGING, "zmin": -peak, "zmax": peak}
+    return {"type": "heatmap", "y": names} | cells | colours | more
+
+
 def axis(title: str, *, decades: bool = False, **more: Any) -> dict[str, Any]:
     """Return an axis with a title, logarithmic if in decades; `more` are its other properties."""
     ticks = {"type": "log", "dtick": 1, "exponentformat": "e", "minexponent": 6} if decades else {}

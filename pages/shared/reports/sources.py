@@ -51,10 +51,9 @@ def drawer() -> DeltaGenerator | None:
     return expander if expander.open else None
 
 
-def versions(*names: str) -> str:
+def versions(names: Iterable[str] = ("numpy", "scipy", "streamlit")) -> str:
     """Return the versions of Python and of these packages, or of those that draw and compute."""
-    used = names or ("numpy", "scipy", "streamlit")
-    return ", ".join((f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in used)))
+    return ", ".join((f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in names)))
 
 
 def foot(settings: Settings, about: Callable[[], Iterable[str]], formulas: str, note: str = "") -> None:

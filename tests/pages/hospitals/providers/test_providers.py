@@ -48,7 +48,7 @@ def test_it_opens_with_every_protocol_and_its_headline(screen):
     assert gain_text.headline(results_of(page), settings_of(page)) in page.markdown
     drawn = page.figure["data"][2]
     assert len(drawn["x"]) == len(PROTOCOLS) and None not in drawn["x"]
-    assert "<b>Alone, protected: any (4,000)</b>" in page.figure["layout"]["yaxis"]["ticktext"]
+    assert "<b>Alone, protected: 4,000 patients</b>" in page.figure["layout"]["yaxis"]["ticktext"]
 
 
 def test_sizes_come_from_the_link_and_hold_the_sliders(screen):
@@ -130,7 +130,7 @@ def test_the_table_of_bytes_has_the_protocols_of_one_trust(screen):
     assert table.loc["DPS-PCA, own noise", ["rounds", "sent a round"]].tolist() == [10, "480 B"]
     assert set(table["the server sees"]) == {"noisy messages"}
     settings, results = settings_of(page), results_of(page)
-    line = gain_text.bytes_line(view.rows(results, settings), results.recipe, plain=False)
+    line = gain_text.bytes_line(view.rows(results, settings), results.recipe)
     assert line in page.markdown and "least with Two stages, own noise (480 B)" in line
 
 

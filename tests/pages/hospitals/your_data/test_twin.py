@@ -94,7 +94,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     assert f"error {text.error(float(np.median(errors)))}" in sentence
     released = page.state.releases[0].result
     assert released.basis.shape == (5, request.k) and released.document["method"] == method
-    assert page_text.hardening(method, False) in page.markdown
+    assert page_text.hardening(method) in page.markdown
     assert (
         released.document["hardened"]
         == (method in private_release.HARDENED)

@@ -119,7 +119,7 @@ def test_a_copied_tab_gets_nothing_while_the_other_is_open(absent, monkeypatch):
     monkeypatch.setattr(unsaved_warning, "_RELOAD_SECONDS", 0)
     absent.add("again")
     copy.run()
-    assert ledger_text.CAME_OVER in copy.notices and copy.guarded["armed"]
+    assert ledger_text.RETURNED in copy.notices and copy.guarded["armed"]
     assert copy.state.releases == again.state.releases and session.sessions()[token] is copy.state
 
 

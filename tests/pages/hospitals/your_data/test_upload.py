@@ -24,7 +24,7 @@ def test_a_bad_table_loses_nothing():
     page.type_line(high=99.0)
     typed, ready = dict(page.state.lines), [box.value for box in page.app.success]
     assert typed["age"].high == 99.0
-    assert ready == ["**Ready:** n = 120 patients in one place, d = 3 features."]
+    assert ready == ["**Ready:** 120 patients in one place, 3 measurements."]
     page.upload(BAD)
     assert "cells as the first" in page.errors and "\n" not in page.errors
     assert page.errors.endswith(upload_text.FORMER_STAYS)

@@ -177,9 +177,9 @@ def test_joining_says_the_least_error_under_every_heading():
         return joins.Row(PROTOCOLS[key], hospital, np.array([middle / 2, middle, 2 * middle]), np.zeros(3))
 
     grouped = {"untrusted server": [row("dpdis_pca", 0.3), row("dps_pca", 0.4), row("full", np.nan)]}
-    description = gain_text.least_errors(grouped, recipe, plain=True)
+    description = gain_text.least_errors(grouped, recipe)
     assert "least error 0.3, by DPdisPCA" in description and "0.4" not in description
-    assert gain_text.least_errors({"alone": [row("alone", np.nan, 0)]}, recipe, plain=True) == ""
+    assert gain_text.least_errors({"alone": [row("alone", np.nan, 0)]}, recipe) == ""
 
 
 def test_a_papers_figure_says_its_verdict_and_every_curve():
