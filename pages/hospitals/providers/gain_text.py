@@ -105,10 +105,10 @@ def _weaker_guarantee(
 
 
 _GAINS: dict[Gain, str] = {
-    "less": "pays for {who}{alike}",
-    "more": "does not pay for {who}{alike}, which {err} less alone",
-    "level": "changes little for {who}{alike}",
-    "neither": "does not help {who}{alike}, nor does staying alone: both are hardly better than a guess",
+    "less": "pays for {who}",
+    "more": "does not pay for {who}: alone the error is less",
+    "level": "changes little for {who}",
+    "neither": "does not help {who}, nor does staying alone: both are hardly better than a guess",
 }
 # A hospital that may stay in-house may do best there, so a comparison of published results alone does not say
 # that joining "pays".
@@ -144,12 +144,11 @@ def verdict(gains: list[Gain], publish: bool = False) -> str:
     templates = _GAINS | _PUBLISHED if publish else _GAINS
     if len(gains) == 1:
         each = "each of them" if gains[0] == "less" else "any of them"
-        return templates[gains[0]].format(who=each, alike="", err="err")
+        return templates[gains[0]].format(who=each)
     if gains[0] == gains[-1]:
-        both = "the largest hospital and the smallest"
-        return templates[gains[0]].format(who=both, alike=" alike", err="err")
+        return templates[gains[0]].format(who="the largest hospital and the smallest")
     return ", and ".join(
-        templates[result].format(who=f"the {size} hospital", alike="", err="errs")
+        templates[result].format(who=f"the {size} hospital")
         for result, size in ((gains[0], "largest"), (gains[-1], "smallest"))
     )
 
@@ -185,9 +184,7 @@ def notes(results: CollaborationResults, settings: Settings) -> str:
     shown = [protocol for protocol in PROTOCOLS.values() if settings["join.trust"] in ("all", protocol.trust)]
     marks = {METHODS[protocol.method].guarantee_at(recipe.k) for protocol in shown}
     alike = "alone, the largest, the median and the smallest hospital are shown"
-    if len(recipe.hospitals) == 1:
-        alike = "hospitals of one size are alike, so one of them stands for all"
-    elif len(set(recipe.sizes)) <= 5:
+    if len(set(recipe.sizes)) <= 5:
         alike = "alone, one hospital of each size is shown"
     parts = [_number_of_runs(results, settings), text.guarantee_notes(marks, plain)]
     parts += [alike] if len(recipe.hospitals) < len(recipe.sizes) else []

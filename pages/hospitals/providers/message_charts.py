@@ -103,8 +103,8 @@ def _largest(matrix: Array) -> float:
 def _band(std: float, reach: float) -> list[Trace]:
     """Draw where 8 of 10 entries lie: within 1.28 standard deviations of the noise."""
     wide = 1.2816 * std
-    low, high = band(1, "entries", _RECEIVED, [-reach, reach])
-    return [low | {"y": [-reach - wide, reach - wide]}, high | {"y": [-reach + wide, reach + wide]}]
+    low, high = [-reach - wide, reach - wide], [-reach + wide, reach + wide]
+    return band(1, "entries", _RECEIVED, [-reach, reach], low, high)
 
 
 def _layouts(rows: int, reach: float | None, plain: bool) -> tuple[Trace, Trace]:

@@ -199,9 +199,7 @@ def centring(released: Released, plain: bool) -> str:
 def hardening(method: str) -> str:
     """Return how the noise is drawn."""
     if method in HARDENED:
-        return (
-            "Its noise is exact: OpenDP draws it on whole numbers. Each direction's strength comes with it."
-        )
+        return "Its noise is exact: OpenDP draws it on whole numbers. Strengths come with the directions."
     return (
         "Its noise is drawn in ordinary computer arithmetic, **not hardened**: its last digits can tell more "
         "than the guarantee allows. No strength of a direction is released."

@@ -256,7 +256,7 @@ def test_what_is_published_is_never_said_to_pay(in_house, published):
 def test_a_verdict_is_about_the_largest_and_the_smallest():
     first, second = gain_text.verdict(["more", "level", "less"]).split(", and ")
     assert "largest" in first and "smallest" in second and second.startswith("pays")
-    assert "alike" in gain_text.verdict(["level", "less", "level"])
+    assert "the largest hospital and the smallest" in gain_text.verdict(["level", "less", "level"])
 
 
 RARE = {"n": 200_000, "providers": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "delta": 1e-6}
