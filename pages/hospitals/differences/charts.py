@@ -190,22 +190,21 @@ def _figure_of_names(
     yaxis = axis("", type="category", automargin=True, ticksuffix=" ") | order
     if guess is None:
         return _figure(traces, xaxis, yaxis, _LINE * len(names))
-    look = {"color": style.GUESS, "dash": "longdashdot", "width": 1.5}
-    across = {"type": "line", "x0": guess, "x1": guess, "yref": "paper", "y0": 0, "y1": 1, "line": look}
-    entry = line(1, "random guess", style.GUESS, "longdashdot", x=[None], y=[None], showlegend=True)
-    return _figure([*traces, entry], xaxis, yaxis, _LINE * len(names), shapes=[across])
+    ends = {"x": [guess] * 2, "y": [names[0], names[-1]], "showlegend": True}
+    across = line(1, "random guess", style.GUESS, "longdashdot", **ends)
+    return _figure([*traces, across], xaxis, yaxis, _LINE * len(names))
 
 
-def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, inner: int, **more: object) -> Trace:
+def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, inner: int) -> Trace:
     """Return a figure of `inner` pixels of plot, an axis title, and the legend, a column on narrow screens.
 
     Were there less room than the legend takes, the plot would shrink and the legend rise into the title.
     """
     entries = sum(bool(trace["showlegend"]) for trace in traces)
     height = inner + 8 + _TITLE
-    more |= {"xaxis": xaxis, "yaxis": yaxis, "height": height + _ENTRY * math.ceil(entries / 4)}
+    layout = {"xaxis": xaxis, "yaxis": yaxis, "height": height + _ENTRY * math.ceil(entries / 4)}
     legend = {"tracegroupgap": 0, "font": {"size": 12}}
-    figure = one_panel(traces, legend_at=-_TITLE / inner, legend=legend, **more)
+    figure = one_panel(traces, legend_at=-_TITLE / inner, legend=legend, **layout)
     column = figure["layout"]["legend"] | {"orientation": "v"}
     figure["layout"]["meta"]["narrow"] = {"height": height + _ENTRY * entries + 10, "legend": column}
     return figure

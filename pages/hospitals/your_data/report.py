@@ -173,7 +173,8 @@ def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
 def _tables(record: PublicRecord, plain: bool) -> list[ReportTable]:
     tables = []
     if record.released is not None:
-        frame = page_text.loadings(record.released, record.schema.features, plain).map(_four_digits)
+        frame = page_text.loadings(record.released, record.schema.features, plain)
+        frame = frame.map(lambda cell: cell if isinstance(cell, str) else f"{cell:.4f}")
         tables.append(phrases.table("All released weights" if plain else "All released loadings", frame))
     tables.append(
         ReportTable(
@@ -187,10 +188,6 @@ def _tables(record: PublicRecord, plain: bool) -> list[ReportTable]:
         frame = ledger_panel.releases(record.account, plain)
         tables.append(phrases.table("All releases on the ledger of this table", frame))
     return tables
-
-
-def _four_digits(cell: str | float) -> str:
-    return cell if isinstance(cell, str) else f"{cell:.4f}"
 
 
 def _public(column: Column) -> tuple[str, str, str]:
