@@ -97,8 +97,10 @@ class Results(CellStore[Key, Cell]):
     def skipped(self) -> dict[str, str]:
         """Return the methods that cannot run here, each with the reason."""
         reasons = {name: METHODS[name].skip(self.experiment.d) for name in self.methods}
-        if self.experiment.clip is not None and "dp_oja" in reasons:
-            reasons["dp_oja"] = "it deals rows into batches, and of clipped rows only the moments are kept"
+        if self.experiment.clip is not None:
+            # Dealing into batches and scaling to length 1 take rows.
+            needy = (name for name in self.methods if name == "dp_oja" or METHODS[name].scaling == "unit")
+            reasons |= dict.fromkeys(needy, "of clipped rows only the moments are kept")
         return {name: reason for name, reason in reasons.items() if reason}
 
     def _cost(self, name: str) -> float:

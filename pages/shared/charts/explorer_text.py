@@ -127,7 +127,12 @@ def _notes(results: Results, epsilon: float, plain: bool) -> str:
             for note, times in common.items()
             if 2 * times > len(cells) and note not in text.GUARANTEES.values()
         ]
-    sentences += [f"{METHODS[name].title} is left out: {reason}." for name, reason in results.skipped.items()]
+    left_out: dict[str, list[str]] = {}
+    for name, reason in results.skipped.items():
+        left_out.setdefault(reason, []).append(METHODS[name].title)
+    for reason, titles in left_out.items():
+        verb = "is" if len(titles) == 1 else "are"
+        sentences.append(f"{text.listed(titles)} {verb} left out: {reason}.")
     if results.experiment.choose_rows:
         things = "measurements" if plain else "rows"
         sentences.append(

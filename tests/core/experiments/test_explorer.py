@@ -377,3 +377,12 @@ def test_methods_get_the_parameters_that_they_use():
     assert experiment.options("sparse_pca") == {"s_hat": EXPERIMENT.s_hat}
     assert set(experiment.options(TRACED)) == {"s_hat", "iterations", "burn_in", "provider_noise"}
     assert experiment.options("pca") == {}
+
+
+def test_what_needs_rows_is_left_out_where_clipped_rows_are_only_moments():
+    results = Results(replace(EXPERIMENT, clip=1.2))
+    needy = {name for name, method in METHODS.items() if method.scaling == "unit"} | {"dp_oja"}
+    assert needy <= results.skipped.keys() and not needy & set(results.names)
+    for name in results.names:
+        results.try_cell(name, 1.0, 0)
+    assert not results.failed
