@@ -202,7 +202,7 @@ def test_a_duplicated_tab_leaves_the_paid_release_in_the_first(browser, tmp_path
         copy = patient(opened.value)
         copy.get_by_text(COPIED).wait_for()
         page.close()
-        copy.get_by_text("The other tab has gone").wait_for()
+        copy.get_by_text("its other tab has gone").wait_for()
         copy.get_by_text(UNSAVED).wait_for()
         copy.context.close()
 
