@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks import measure
 from benchmarks.measure import Action, Row, Times
 from dppca_core import METHODS, Budget, Setting, SpikedModel
-from dppca_core.arrays import Moment
+from dppca_core.arrays import Array, Moment
 from dppca_core.bounds import BOUNDS, regimes
 from dppca_core.experiments.explorer.many_runs import dps_pca_runs
 from dppca_core.numerics import linalg
@@ -140,10 +140,10 @@ def maps(rounds: int) -> list[Row]:
         setting = Setting(1000, 100_000, K, 10, s_hat, 1, STEPS, spectrum, BUDGET)
 
         def whole(start: Setting = setting) -> object:
-            cells = regimes.grid(
-                start, patients, epsilons, lambda n: model.eigenvalues / model.norm_bound(n) ** 2
-            )
-            return regimes.regions(rule, cells)
+            def scaled(n: int) -> Array:
+                return np.asarray(model.eigenvalues / model.norm_bound(n) ** 2)
+
+            return regimes.regions(rule, start, patients, epsilons, scaled)
 
         took = measure.in_turn(
             {"map": whole, "one": partial(regimes.regime, rule, setting)}, rounds, time.process_time

@@ -10,7 +10,7 @@ A theorem is silent as soon as any assumption fails, void or not, and hopeless w
 no more than guessing. Works for every rule whose terms name privacy and sampling.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,17 +32,13 @@ _SAMPLING = ("sampling", "stat")
 
 
 def regime(rule: BoundRule, setting: Setting, **constants: float) -> str:
-    """Return the region of `setting`, one of REGIONS, by this rule. Raises ValueError as `region` does."""
-    return region(rule, rule(setting, **constants), setting)
-
-
-def region(rule: BoundRule, bound: Bound, setting: Setting) -> str:
-    """Return the region of `setting` from a bound that was already evaluated there.
+    """Return the region of `setting`, one of REGIONS, by this rule.
 
     Raises ValueError for a rule that is a lower bound, or whose terms do not tell privacy from sampling.
     """
     if rule.kind == "lower":
         raise ValueError(f"rule must be an upper bound or a prediction, got {rule.name}, a lower bound")
+    bound = rule(setting, **constants)
     if not bound.terms:
         return SILENT
     failed = bound.failed
@@ -63,25 +59,21 @@ def _term(rule: BoundRule, bound: Bound, names: tuple[str, ...]) -> float:
     raise ValueError(f"rule must have one of the terms {', '.join(names)}, got {rule.name}")
 
 
-def grid(
+def regions(
+    rule: BoundRule,
     base: Setting,
     patients: Sequence[int],
     epsilons: Sequence[float],
-    scaled: Callable[[int], Array] | None = None,
-) -> list[list[Setting]]:
-    """Return `base` at each number of patients (rows) and each epsilon (columns).
+    scaled: Callable[[int], Array],
+    **constants: float,
+) -> list[list[str]]:
+    """Return the `regime` of `base` at each number of patients (rows) and each epsilon (columns).
 
-    scaled: the eigenvalues at n patients, for populations whose public row bound grows with n; the
-    eigenvalues of `base` where it is None.
+    scaled: the eigenvalues at n patients, since the public row bound of a population grows with n.
     """
-    budgets = [replace(base.budget, epsilon=float(epsilon)) for epsilon in epsilons]
+    budgets = [replace(base.budget, epsilon=epsilon) for epsilon in epsilons]
     rows = []
     for n in patients:
-        at = replace(base, n=int(n), eigenvalues=base.eigenvalues if scaled is None else scaled(int(n)))
-        rows.append([replace(at, budget=budget) for budget in budgets])
+        at = replace(base, n=n, eigenvalues=scaled(n))
+        rows.append([regime(rule, replace(at, budget=budget), **constants) for budget in budgets])
     return rows
-
-
-def regions(rule: BoundRule, settings: Iterable[Iterable[Setting]], **constants: float) -> list[list[str]]:
-    """Return the `regime` of every cell of a `grid`."""
-    return [[regime(rule, setting, **constants) for setting in row] for row in settings]

@@ -11,15 +11,12 @@ by alternating directions, which is Algorithm 2 of Wang & Xu (IJCAI 2019) after 
 Steps, stopping rule and defaults are those of the authors' R package (github.com/vqv/fps, read): rho starts
 at max |S_ij|, doubles when the primal residual |X - Y|_F exceeds ten times the dual one, rho |Y - Y_old|_F,
 and halves the other way round (U rescaled with it); both residuals below 1e-3 sqrt k, or 100 steps, end it;
-rho carries over to the next penalty with Y and U; the penalty also shrinks the diagonal. Unlike the package
-we divide S and lam by max |S_ij| beforehand. The answer is the same, but the dual residual is in units of S
+the penalty also shrinks the diagonal. Unlike the package we divide S and lam by max |S_ij| beforehand. The answer is the same, but the dual residual is in units of S
 and its tolerance is not: on S/1000 the package stops after a few steps at another matrix.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import eigh
@@ -86,69 +83,61 @@ class Solution:
         return linalg.top_eigenspace(self.projection, k)
 
 
-def path(
+def select(
     second_moment: Array,
     k: float,
-    penalties: Sequence[float],
+    penalty: float,
     *,
     start: Array | None = None,
     steps: int = STEPS,
     tolerance: float = 1e-3,
-) -> tuple[Solution, ...]:
-    """Return one solution for each of `penalties`, each starting where the one before stopped.
-
-    second_moment: S, (d, d) symmetric; penalties: lam >= 0 in the units of S, largest first. start: Y,
-    (d, d), zero by default. steps: for each penalty. tolerance: of both residuals, times sqrt k; the
-    default is the package's, 1e-8 with some thousand steps gives six digits.
-    Raises ValueError unless 0 < k <= d, steps >= 1, tolerance > 0 and the penalties descend to zero or above.
-    """
-    checks.whole(1, steps=steps)
-    checks.positive(tolerance=tolerance)
-    if not all(high >= low for high, low in pairwise((*penalties, 0.0))):
-        raise ValueError(f"penalties must descend and be at least 0, got {penalties!r}")
-    scale = float(np.abs(second_moment).max()) or 1.0
-    target = second_moment / scale
-    sparse = np.zeros_like(target) if start is None else start
-    dual_variable, work = np.zeros_like(target), np.empty_like(target)
-    rho, rank = 1.0, 0
-    limit = tolerance * math.sqrt(k)
-    solutions = []
-    for penalty in penalties:
-        taken, converged = 0, False
-        while taken < steps:
-            taken += 1
-            np.divide(target, rho, out=work)
-            work += sparse
-            work -= dual_variable
-            projection, rank = fantope_projection.project(work, k, rank + _SPARE)
-            np.add(projection, dual_variable, out=work)
-            before = sparse
-            threshold = penalty / (scale * rho)
-            # What the soft threshold takes off is U + X - Y.
-            np.clip(work, -threshold, threshold, out=dual_variable)
-            sparse = work - dual_variable
-            primal = float(np.linalg.norm(projection - sparse))
-            dual = rho * float(np.linalg.norm(sparse - before))
-            converged = max(primal, dual) < limit
-            if converged:
-                break
-            if primal > _IMBALANCE * dual:
-                rho *= _STEP
-                dual_variable /= _STEP
-            elif dual > _IMBALANCE * primal:
-                rho /= _STEP
-                dual_variable *= _STEP
-        solutions.append(Solution(penalty, projection, sparse, primal, dual, taken, converged))
-    return tuple(solutions)
-
-
-def select(second_moment: Array, k: int, penalty: float) -> Solution:
+) -> Solution:
     """Return the solution at one penalty, starting from the projector on the top k eigenvectors.
 
     At lam = 0 that is the solution, so a vanishing penalty gives plain PCA exactly, not to a tolerance.
+
+    second_moment: S, (d, d) symmetric; penalty: lam >= 0 in the units of S. start: another Y, (d, d).
+    tolerance: of both residuals, times sqrt k; the default is the package's, 1e-8 with some thousand steps
+    gives six digits.
+    Raises ValueError unless 0 < k <= d, steps >= 1, tolerance > 0 and the penalty is at least 0.
     """
-    top = linalg.top_eigenspace(second_moment, k)
-    return path(second_moment, k, [penalty], start=top @ top.T)[0]
+    checks.whole(1, steps=steps)
+    checks.positive(tolerance=tolerance)
+    checks.not_negative(penalty=penalty)
+    if start is None:
+        top = linalg.top_eigenspace(second_moment, int(k))
+        start = top @ top.T
+    scale = float(np.abs(second_moment).max()) or 1.0
+    target = second_moment / scale
+    sparse = start
+    dual_variable, work = np.zeros_like(target), np.empty_like(target)
+    rho, rank = 1.0, 0
+    limit = tolerance * math.sqrt(k)
+    taken, converged = 0, False
+    while taken < steps:
+        taken += 1
+        np.divide(target, rho, out=work)
+        work += sparse
+        work -= dual_variable
+        projection, rank = fantope_projection.project(work, k, rank + _SPARE)
+        np.add(projection, dual_variable, out=work)
+        before = sparse
+        threshold = penalty / (scale * rho)
+        # What the soft threshold takes off is U + X - Y.
+        np.clip(work, -threshold, threshold, out=dual_variable)
+        sparse = work - dual_variable
+        primal = float(np.linalg.norm(projection - sparse))
+        dual = rho * float(np.linalg.norm(sparse - before))
+        converged = max(primal, dual) < limit
+        if converged:
+            break
+        if primal > _IMBALANCE * dual:
+            rho *= _STEP
+            dual_variable /= _STEP
+        elif dual > _IMBALANCE * primal:
+            rho /= _STEP
+            dual_variable *= _STEP
+    return Solution(penalty, projection, sparse, primal, dual, taken, converged)
 
 
 def cost(d: int, k: int, providers: int) -> float:

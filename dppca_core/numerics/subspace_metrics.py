@@ -44,26 +44,6 @@ def projector_distance(basis: Array, truth: Array) -> float:
     return float(np.sqrt(2.0)) * sin_theta(basis, truth)
 
 
-def schatten(matrix: Array, q: float) -> float:
-    """Return the Schatten q-norm of a symmetric matrix, (sum |lambda_j|^q)^(1/q).
-
-    q is 1 (nuclear), 2 (Frobenius) or inf (operator).
-
-    The norms of Cai, Xia & Zha (arXiv 2401.03820), for the error of a projector, W W^T - V V^T, without
-    unit, q = 2 being `projector_distance`; and of a covariance, in the units of its argument: a method's
-    `covariance` is of the scaled rows, so multiply it by `bound`**2 beside a covariance of the data.
-    Raises ValueError for another q, or a matrix that is not finite, square and symmetric.
-    """
-    if q not in (1, 2, np.inf):
-        raise ValueError(f"q must be 1, 2 or inf, got {q!r}")
-    checks.finite_matrix(matrix=matrix)
-    largest = float(np.abs(matrix).max())
-    if matrix.shape[0] != matrix.shape[1] or np.abs(matrix - matrix.T).max() > 1e-9 * largest:
-        raise ValueError("matrix must be symmetric, got one that differs from its transpose")
-    sizes = np.abs(np.linalg.eigvalsh(matrix))
-    return float(np.linalg.norm(sizes, q))
-
-
 def random_guess(d: int, k: int) -> float:
     """Return the root mean square of sin_theta of a uniformly random k-subspace of R^d: sqrt(k (1 - k/d))."""
     return float(np.sqrt(k * (1 - k / d)))

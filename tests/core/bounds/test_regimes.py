@@ -8,7 +8,7 @@ import scipy.linalg
 
 from dppca_core import Budget, SpikedModel
 from dppca_core.bounds import BOUNDS
-from dppca_core.bounds.regimes import COSTS, FREE, HOPELESS, REGIONS, SILENT, grid, regime, region, regions
+from dppca_core.bounds.regimes import COSTS, FREE, HOPELESS, REGIONS, SILENT, regime, regions
 from dppca_core.numerics.subspace_metrics import random_guess
 from tests.core.problems import ROOMY
 
@@ -33,7 +33,7 @@ NEAR = replace(ROOMY, start_error=0.1)
 def test_the_closed_form(changed, expected):
     setting = replace(ROOMY, **changed)
     bound = CLOSED(setting)
-    assert regime(CLOSED, setting) == region(CLOSED, bound, setting) == expected
+    assert regime(CLOSED, setting) == expected
     if expected in (FREE, COSTS):
         assert (bound.terms["privacy"] <= bound.terms["sampling"]) == (expected == FREE)
     if expected == HOPELESS:
@@ -79,22 +79,26 @@ def test_a_map_asks_for_each_row_bound_once_and_solves_no_eigenproblem(monkeypat
             monkeypatch.setattr(solver, name, None, raising=False)
     for s_hat in (50, 1000):
         bounds: list[int] = []
-        cells = grid(
-            replace(start, s_hat=s_hat),
-            patients,
-            epsilons,
-            lambda n, asked=bounds: (asked.append(n), model.eigenvalues / model.norm_bound(n) ** 2)[1],
-        )
-        maps = [regions(rule, cells) for rule in (CLOSED, THEOREM)]
-        assert bounds == patients
+        maps = [
+            regions(
+                rule,
+                replace(start, s_hat=s_hat),
+                patients,
+                epsilons,
+                lambda n, asked=bounds: (asked.append(n), model.eigenvalues / model.norm_bound(n) ** 2)[1],
+            )
+            for rule in (CLOSED, THEOREM)
+        ]
+        assert bounds == 2 * patients
         assert len(maps[0]) == len(maps[0][0]) == 40
         assert set(maps[0][0] + maps[0][-1]) <= set(REGIONS)
         assert maps[0][0][0] == HOPELESS
         assert maps[0][-1][-1] == FREE
-        assert (cells[3][7].n, cells[3][7].budget.epsilon) == (patients[3], epsilons[7])
+        at = replace(start, s_hat=s_hat, n=patients[3], budget=Budget(epsilons[7], start.budget.delta))
+        at = replace(at, eigenvalues=model.eigenvalues / model.norm_bound(at.n) ** 2)
+        assert maps[0][3][7] == regime(CLOSED, at)
 
 
 def test_a_table_keeps_its_eigenvalues():
-    cells = grid(ROOMY, [10, 20], [1.0, 2.0])
-    assert all(cell.eigenvalues is ROOMY.eigenvalues for row in cells for cell in row)
-    assert regions(CLOSED, cells)[0][0] == HOPELESS
+    cells = regions(CLOSED, ROOMY, [10, 20], [1.0, 2.0], lambda _: ROOMY.eigenvalues)
+    assert cells[0][0] == HOPELESS

@@ -5,13 +5,16 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from dppca_core import Budget, SpikedModel, sin_theta
+from dppca_core import sin_theta
 from dppca_core.arrays import Array
-from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.numerics import fantope_projection, fantope_selection, linalg
-from dppca_core.numerics.fantope_selection import Solution, path
+from dppca_core.numerics import fantope_projection, linalg
+from dppca_core.numerics.fantope_selection import Solution, select
 
 TIGHT = {"tolerance": 1e-9, "steps": 20_000}
+
+
+def from_zero(moment: Array, k: float, penalty: float, **options: float) -> Solution:
+    return select(moment, k, penalty, start=np.zeros_like(moment), **options)
 
 
 def symmetric(d: int, seed: int) -> Array:
@@ -58,13 +61,13 @@ def test_ten_random_problems_agree_with_cvxpy(seed, monkeypatch):
     """Some entries zero and some not, so that both steps matter; and two planted bugs are told apart."""
     moment, k, penalty = problem(seed)
     expected = reference(moment, k, penalty)
-    (solution,) = path(moment, k, [penalty], **TIGHT)
+    solution = from_zero(moment, k, penalty, **TIGHT)
     assert solution.converged and agrees(solution, expected, moment)
     assert solution.projection.trace() == pytest.approx(k, abs=1e-10)
     assert len(moment) < np.count_nonzero(solution.sparse) < moment.size
 
     # The soft threshold at lam and not lam / rho: where rho ends at 2, that is twice the penalty.
-    (doubled,) = path(moment, k, [2 * penalty], **TIGHT)
+    doubled = from_zero(moment, k, 2 * penalty, **TIGHT)
     assert not agrees(doubled, expected, moment)
 
     def unclipped(g: Array, k: float) -> Array:
@@ -72,55 +75,30 @@ def test_ten_random_problems_agree_with_cvxpy(seed, monkeypatch):
         return np.maximum(g - theta, 0)
 
     monkeypatch.setattr(fantope_projection, "clip_spectrum", unclipped)
-    (unlimited,) = path(moment, k, [penalty], **TIGHT)
+    unlimited = from_zero(moment, k, penalty, **TIGHT)
     assert agrees(unlimited, expected, moment) == (k == 1)  # where the sum alone keeps each below 1
 
 
 def test_the_scale_of_the_matrix_does_not_matter():
     """To the last digit, by a power of two. Without normalisation S/1024 would stop early, elsewhere."""
     moment, k, penalty = problem(5)
-    (large,) = path(moment, k, [penalty])
-    (small,) = path(moment / 1024, k, [penalty / 1024])
+    large = from_zero(moment, k, penalty)
+    small = from_zero(moment / 1024, k, penalty / 1024)
     np.testing.assert_array_equal(small.sparse, large.sparse)
     assert small.iterations == large.iterations > 4
-
-
-def test_a_path_gives_the_same_solutions_as_each_penalty_alone():
-    moment, k, penalty = problem(6)
-    lams = [penalty * factor for factor in (3, 2, 1)]
-    for solution, lam in zip(path(moment, k, lams, **TIGHT), lams, strict=True):
-        (alone,) = path(moment, k, [lam], **TIGHT)
-        assert solution.penalty == lam
-        np.testing.assert_allclose(solution.projection, alone.projection, atol=1e-6)
-    assert path(moment, k, []) == ()
-
-
-def test_a_path_starts_each_penalty_where_the_last_stopped():
-    """Three sparse directions in the noise of local privacy: 59 to 68 % of the steps alone, three draws."""
-    model, n, budget = SpikedModel(d=60, k=3, s=10, seed=1), 10**7, Budget(2.0, 1e-5)
-    lams = (
-        np.linspace(1.0, 0.3, 8)
-        * symmetric_gaussian.entry_std(budget, n, None, "local")
-        * np.sqrt(2 * np.log(60))
-    )
-    rng = np.random.default_rng(0)
-    noisy = symmetric_gaussian.release(model.draw(n, 1, rng), budget, rng, None, "local")
-    together = sum(solution.iterations for solution in path(noisy, 3, lams))
-    alone = sum(path(noisy, 3, [lam])[0].iterations for lam in lams)
-    assert together < 0.8 * alone
 
 
 def test_it_stops_by_the_packages_rule():
     """Both residuals below 1e-3 sqrt k, or 100 steps; X is in the Fantope and Y has exact zeros meanwhile."""
     moment = symmetric(30, 1)
-    (solution,) = path(moment, 2, [0.05 * np.abs(moment).max()])
+    solution = from_zero(moment, 2, 0.05 * np.abs(moment).max())
     assert (
         solution.converged
         == (max(solution.primal, solution.dual) < 1e-3 * np.sqrt(2))
         == (solution.iterations < 100)
     )
     assert solution.primal == pytest.approx(np.linalg.norm(solution.projection - solution.sparse))
-    (early,) = path(moment, 2, [0.05 * np.abs(moment).max()], steps=3)
+    early = from_zero(moment, 2, 0.05 * np.abs(moment).max(), steps=3)
     assert early.iterations == 3 and not early.converged
     assert early.projection.trace() == pytest.approx(2, abs=1e-12)
     assert (early.sparse == 0).any()
@@ -130,18 +108,17 @@ def test_it_stops_by_the_packages_rule():
 def test_without_a_penalty_it_is_the_top_eigenspace(k):
     moment = symmetric(12, 2)
     top = linalg.top_eigenspace(moment, k)
-    selected = fantope_selection.select(moment, k, 0.0)
+    selected = select(moment, k, 0.0)
     assert selected.iterations == 1
     assert sin_theta(selected.basis(k), top) < 1e-12
-    (cold,) = path(moment, k, [0.0], **TIGHT)
+    cold = from_zero(moment, k, 0.0, **TIGHT)
     assert sin_theta(cold.basis(k), top) < 1e-7
 
 
 def test_the_start_does_not_change_the_solution():
     moment, k, penalty = problem(7)
-    (cold,) = path(moment, k, [penalty], **TIGHT)
-    top = linalg.top_eigenspace(moment, k)
-    (warm,) = path(moment, k, [penalty], start=top @ top.T, **TIGHT)
+    cold = from_zero(moment, k, penalty, **TIGHT)
+    warm = select(moment, k, penalty, **TIGHT)
     np.testing.assert_allclose(warm.projection, cold.projection, atol=1e-6)
 
 
@@ -163,7 +140,7 @@ def test_a_degenerate_sparse_matrix_gives_way_to_the_projection():
 
 
 def test_a_matrix_of_zeros_has_a_solution():
-    (solution,) = path(np.zeros((4, 4)), 2, [0.0])
+    solution = from_zero(np.zeros((4, 4)), 2, 0.0)
     np.testing.assert_allclose(solution.projection, np.eye(4) / 2, atol=1e-12)
     np.testing.assert_allclose(solution.basis(2).T @ solution.basis(2), np.eye(2), atol=1e-12)
 
@@ -171,15 +148,14 @@ def test_a_matrix_of_zeros_has_a_solution():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"penalties": [1.0, 2.0]}, r"penalties must descend .*got \[1.0, 2.0\]"),
-        ({"penalties": [-0.5]}, r"penalties must .*at least 0, got \[-0.5\]"),
-        ({"penalties": [np.nan]}, r"penalties must .*got \[nan\]"),
+        ({"penalty": -0.5}, r"penalty must .*at least 0 and finite, got -0.5"),
+        ({"penalty": np.nan}, r"penalty must .*got nan"),
         ({"steps": 0}, "steps must be at least 1, got 0"),
         ({"tolerance": 0.0}, "tolerance must be positive and finite, got 0.0"),
         ({"k": 4}, r"k must lie in \(0, 3\], got 4"),
     ],
 )
 def test_bad_arguments_are_refused_by_name_and_value(changed, message):
-    good = {"second_moment": np.eye(3), "k": 1, "penalties": [0.1]}
+    good = {"second_moment": np.eye(3), "k": 1, "penalty": 0.1, "start": np.zeros((3, 3))}
     with pytest.raises(ValueError, match=message):
-        path(**(good | changed))
+        select(**(good | changed))
