@@ -11,8 +11,9 @@ by alternating directions, which is Algorithm 2 of Wang & Xu (IJCAI 2019) after 
 Steps, stopping rule and defaults are those of the authors' R package (github.com/vqv/fps, read): rho starts
 at max |S_ij|, doubles when the primal residual |X - Y|_F exceeds ten times the dual one, rho |Y - Y_old|_F,
 and halves the other way round (U rescaled with it); both residuals below 1e-3 sqrt k, or 100 steps, end it;
-the penalty also shrinks the diagonal. Unlike the package we divide S and lam by max |S_ij| beforehand. The answer is the same, but the dual residual is in units of S
-and its tolerance is not: on S/1000 the package stops after a few steps at another matrix.
+the penalty also shrinks the diagonal. Unlike the package we divide S and lam by max |S_ij| beforehand. The
+answer is the same, but the dual residual is in units of S and its tolerance is not: on S/1000 the package
+stops after a few steps at another matrix.
 """
 
 import math
