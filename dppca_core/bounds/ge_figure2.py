@@ -8,8 +8,7 @@ at epsilon = 0.2, does not say how much of it is sampling: here k s / s_hat is t
 
 Published and reproduced: the overall error falls with epsilon from 7.3, far above sqrt 5, the largest error
 there is for k = 5; privacy costs less than sampling ("privacy for free"). The paper does not say that with
-these gamma and alpha assumption B.3 fails along the whole curve, for every k (`noise_allowed` has the
-numbers).
+these gamma and alpha assumption B.3 (`ge2018.noise_room`) fails along the whole curve, for every k.
 """
 
 from collections.abc import Sequence
@@ -57,12 +56,6 @@ class Figure2:
         sampling = self._sampling() if self.sampling is None else self.sampling
         rows = [self._at(float(epsilon), sampling) for epsilon in epsilons]
         return {name: np.array([row[name] for row in rows]) for name in rows[0]} if rows else {}
-
-    def noise_allowed(self, epsilons: Sequence[float] | Array, k: int) -> tuple[Array, Array]:
-        """Return alpha/(1 - alpha) and the most that assumption B.3 allows it to be, at each epsilon."""
-        alphas = self.alpha_epsilon / np.asarray(epsilons, dtype=np.float64)
-        rooms = [ge2018.noise_room(self.rho(float(epsilon)), k) for epsilon in epsilons]
-        return np.where(alphas < 1, alphas / np.maximum(1 - alphas, 1e-300), np.inf), np.array(rooms)
 
     def _sampling(self) -> float:
         left = self._at(EPSILONS[0], 1.0)

@@ -5,12 +5,12 @@ its proof); all iterations after it are free, so unlike DPS-PCA the noise does n
 It needs a curator and sends d(d+1)/2 numbers instead of d k a round.
 """
 
-from dppca_core.mechanisms import sparse_moment, symmetric_gaussian
+from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 from dppca_core.records import Method
 
 TRUST = "central"
 release = symmetric_gaussian.release
-fit = sparse_moment.fit_under(TRUST, __name__)
+fit = noisy_moment.sparse_fit_under(TRUST, __name__)
 
 METHOD = Method(
     title="Analyze Gauss + sparse step",

@@ -19,59 +19,17 @@ on the diagonal of the inverse), so for many hospitals its multiplier is short o
 also needs hospitals that follow the protocol, of which fewer than about a third collude (as recalled).
 """
 
-import numpy as np
+from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
+from dppca_core.records import Method
 
-from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.privacy import Budget
-from dppca_core.records import Estimate, Method
-
+TRUST = "secure aggregation"
 release = symmetric_gaussian.release
-
-
-def fit(
-    cohort: Cohort,
-    *,
-    k: int,
-    budget: Budget,
-    rng: np.random.Generator,
-    noise: str | None = None,
-    shrink: bool = False,
-) -> Estimate:
-    """Return the top k eigenvectors of the hospitals' noisy aggregate.
-
-    Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
-        budget: Privacy budget.
-        rng: Source of the noise.
-        noise: Shape of the noise, as for `analyze_gauss`.
-        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
-
-    Returns:
-        The basis, (d, k).
-
-    Raises:
-        ValueError: For an unknown shape of the noise.
-
-    References:
-        Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled).
-    """
-    noisy = release(cohort, budget, rng, noise, METHOD.trust)
-    std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust)
-    return Estimate.from_moment(
-        noisy,
-        k,
-        shrink=cohort.public_n(budget) if shrink else None,
-        noise_std=std,
-        spent=symmetric_gaussian.spends(budget),
-    )
-
+fit = noisy_moment.fit_under(TRUST, __name__)
 
 METHOD = Method(
     title="CAPE",
     reference="Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled)",
-    trust="secure aggregation",
+    trust=TRUST,
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
     fit=fit,

@@ -7,60 +7,17 @@ be needed. Release, sensitivity and proof: `dppca_core.mechanisms.symmetric_gaus
 read in the paper.
 """
 
-import numpy as np
+from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
+from dppca_core.records import Method
 
-from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.privacy import Budget
-from dppca_core.records import Estimate, Method
-
+TRUST = "local"
 release = symmetric_gaussian.release
-
-
-def fit(
-    cohort: Cohort,
-    *,
-    k: int,
-    budget: Budget,
-    rng: np.random.Generator,
-    noise: str | None = None,
-    shrink: bool = False,
-) -> Estimate:
-    """Return the top k eigenvectors of the mean of the users' noisy messages.
-
-    Args:
-        cohort: The hospitals' second moments, d features.
-        k: Number of components.
-        budget: Privacy budget of each user.
-        rng: Source of the noise.
-        noise: "isotropic", or "mirrored" (the paper's triangle; the default when the accounting is as
-            printed).
-        shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
-
-    Returns:
-        The basis, (d, k); `bytes_sent` is one user's.
-
-    Raises:
-        ValueError: For an unknown shape of the noise.
-
-    References:
-        Wang & Xu, IJCAI 2019, Algorithm 1.
-    """
-    noisy = release(cohort, budget, rng, noise, METHOD.trust)
-    std = symmetric_gaussian.entry_std(budget, cohort.n, noise, METHOD.trust)
-    return Estimate.from_moment(
-        noisy,
-        k,
-        shrink=cohort.public_n(budget) if shrink else None,
-        noise_std=std,
-        spent=symmetric_gaussian.spends(budget),
-    )
-
+fit = noisy_moment.fit_under(TRUST, __name__)
 
 METHOD = Method(
     title="Local PCA",
     reference="Wang & Xu, IJCAI 2019, Algorithm 1",
-    trust="local",
+    trust=TRUST,
     guarantee="(ε, δ)",
     uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
     fit=fit,

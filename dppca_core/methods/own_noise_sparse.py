@@ -5,12 +5,12 @@ times that of one curator (`dppca_core.mechanisms.symmetric_gaussian`, with its 
 free. It sends d(d+1)/2 numbers.
 """
 
-from dppca_core.mechanisms import sparse_moment, symmetric_gaussian
+from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 from dppca_core.records import Method
 
 TRUST = "untrusted server"
 release = symmetric_gaussian.release
-fit = sparse_moment.fit_under(TRUST, __name__)
+fit = noisy_moment.sparse_fit_under(TRUST, __name__)
 
 METHOD = Method(
     title="Own noise + sparse step",

@@ -4,12 +4,12 @@ Rows have length 1 (`scaling`), hospitals add the noise of one curator together,
 release (`dppca_core.mechanisms.symmetric_gaussian`, with its proof) is free. It sends d(d+1)/2 numbers.
 """
 
-from dppca_core.mechanisms import sparse_moment, symmetric_gaussian
+from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 from dppca_core.records import Method
 
 TRUST = "secure aggregation"
 release = symmetric_gaussian.release
-fit = sparse_moment.fit_under(TRUST, __name__)
+fit = noisy_moment.sparse_fit_under(TRUST, __name__)
 
 METHOD = Method(
     title="Sealed sums + sparse step",

@@ -16,8 +16,8 @@ from dppca_core.arrays import Array, Provider
 from dppca_core.auditing.cases.pairs import Case, Pair, gaussian_case
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import normalised_product, stacked, symmetric_gaussian, two_stage
-from dppca_core.numerics.moments import RowMoment, SumMoment
-from dppca_core.privacy import Budget, Event
+from dppca_core.numerics.moments import RowMoment
+from dppca_core.privacy import Budget
 
 _TILT = 0.05  # a and b: how far the two rows lean towards Q, and into the rows that the server names
 _NAMED = np.array([2, 3])
@@ -46,13 +46,6 @@ def tilted(budget: Budget) -> Pair:
 def crossed(budget: Budget) -> Pair:
     """Return the pair that makes stage 1 name one row or the other."""
     return rows_pair(budget, np.eye(3)[0], np.eye(3)[1])
-
-
-def rounds_case(budget: Budget, k: int, stds: tuple[float, ...], spent: tuple[Event, ...]) -> Case:
-    """Return the case of all noisy rounds at [e1, e5], weighted as best tells the pair apart."""
-    pair = tilted(budget)
-    read = _rounds_read(pair, k, stds)
-    return gaussian_case(f"{len(stds)} normalised rounds, k = {k}", pair, read, spent, budget)
 
 
 def _rounds_read(
@@ -125,17 +118,19 @@ def own_noise(budget: Budget, k: int) -> tuple[Case, ...]:
 
 def rounds(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return the case of all rounds of the stacked method."""
-    std = stacked.noise_std(budget, "central", 1, tilted(budget)[0].n, _STEPS)
-    return (rounds_case(budget, min(k, 2), (std,) * _STEPS, stacked.spends(budget, iterations=_STEPS)),)
+    n = tilted(budget)[0].n
+    return _all_rounds(budget, min(k, 2), stacked.noise_std(budget, "central", 1, n, _STEPS))
 
 
 def own_rounds(budget: Budget, k: int) -> tuple[Case, ...]:
     """Return the case of all stacked rounds as the first of two equal hospitals sends them."""
-    first = tilted(budget)[0]
-    both = Cohort((first[0], first[0]), SumMoment((first[0], first[0])))
-    std = (
-        stacked.noise_std(budget, "untrusted server", len(both), both.n, _STEPS)
-        * both.n
-        / (first.n * math.sqrt(2))
-    )
-    return (rounds_case(budget, min(k, 2), (std,) * _STEPS, stacked.spends(budget, iterations=_STEPS)),)
+    n = tilted(budget)[0].n
+    together = stacked.noise_std(budget, "untrusted server", 2, 2 * n, _STEPS)
+    return _all_rounds(budget, min(k, 2), 2 * together / math.sqrt(2))
+
+
+def _all_rounds(budget: Budget, k: int, std: float) -> tuple[Case, ...]:
+    """Return the case of noisy rounds at [e1, e5], weighted as best tells the pair apart."""
+    pair, spent = tilted(budget), stacked.spends(budget, iterations=_STEPS)
+    read = _rounds_read(pair, k, (std,) * _STEPS)
+    return (gaussian_case(f"{_STEPS} normalised rounds, k = {k}", pair, read, spent, budget),)

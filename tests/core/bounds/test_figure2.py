@@ -7,7 +7,7 @@ import pytest
 
 from dppca_core import Budget, Setting
 from dppca_core.bounds import BOUNDS
-from dppca_core.bounds.ge2018 import contraction
+from dppca_core.bounds.ge2018 import contraction, noise_room
 from dppca_core.bounds.ge_figure2 import DELTA, EPSILONS, Figure2
 
 ACROSS = np.linspace(*EPSILONS, 37)
@@ -33,7 +33,9 @@ def test_alpha_by_hand():
 
 def test_no_k_meets_the_assumption_on_noise():
     """B.3 asks least at k = 1, where alpha/(1 - alpha) is .345 to .026 and .009 to .012 is allowed."""
-    noise, allowed = Figure2().noise_allowed(ACROSS, k=1)
+    curves = Figure2().curves(ACROSS)
+    noise = curves["alpha"] / (1 - curves["alpha"])
+    allowed = np.array([noise_room(rho, 1) for rho in curves["rho"]])
     assert (noise > 2 * allowed).all()
     assert (noise[0], noise[-1]) == pytest.approx((0.344990, 0.026325), rel=1e-4)
 

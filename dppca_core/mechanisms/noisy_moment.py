@@ -1,0 +1,121 @@
+"""Share fits between methods: a noisy second moment, then its top eigenvectors or truncated power iteration.
+
+The release, its sensitivity and its proof are those of `dppca_core.mechanisms.symmetric_gaussian`. All that
+follows the release is free, so unlike in DPS-PCA the noise does not grow with the iterations; d(d+1)/2
+numbers are sent instead of d k a round.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.privacy import Budget
+from dppca_core.records import Estimate
+
+
+def _estimate(
+    trust: str,
+    cohort: Cohort,
+    k: int,
+    budget: Budget,
+    rng: np.random.Generator,
+    noise: str | None,
+    shrink: bool,
+    s_hat: int | None = None,
+) -> Estimate:
+    noisy = symmetric_gaussian.release(cohort, budget, rng, noise, trust)
+    return Estimate.from_moment(
+        noisy,
+        k,
+        s_hat=s_hat,
+        shrink=cohort.public_n(budget) if shrink else None,
+        noise_std=symmetric_gaussian.entry_std(budget, cohort.n, noise, trust, len(cohort)),
+        spent=symmetric_gaussian.spends(budget),
+        covariance=noisy if trust == "central" and s_hat is None else None,
+    )
+
+
+def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
+    """Return the `fit` of the method in this module, whose hospitals trust so much."""
+
+    def fit(
+        cohort: Cohort,
+        *,
+        k: int,
+        budget: Budget,
+        rng: np.random.Generator,
+        noise: str | None = None,
+        shrink: bool = False,
+    ) -> Estimate:
+        """Return the top k eigenvectors of the noisy pooled second moment.
+
+        Args:
+            cohort: The hospitals' second moments, d features.
+            k: Number of components.
+            budget: Privacy budget, in the local model of each user.
+            rng: Source of the noise.
+            noise: "isotropic", or "mirrored" (the paper's triangle; the default when the accounting is as
+                printed).
+            shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
+
+        Returns:
+            The basis, (d, k). `bytes_sent` is one hospital's, in the local model one user's. At one place
+            `covariance` is the noisy moment itself, (d, d), of the scaled rows.
+
+        Raises:
+            ValueError: For an unknown shape of the noise.
+
+        References:
+            Dwork, Talwar, Thakurta & Zhang, STOC 2014, Algorithm 1; by users, Wang & Xu, IJCAI 2019,
+                Algorithm 1; by hospitals together, Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled).
+        """
+        return _estimate(trust, cohort, k, budget, rng, noise, shrink)
+
+    fit.__module__ = module
+    return fit
+
+
+def sparse_fit_under(trust: str, module: str) -> Callable[..., Estimate]:
+    """Return the `fit` of the method in this module, which keeps some rows."""
+
+    def fit(
+        cohort: Cohort,
+        *,
+        k: int,
+        budget: Budget,
+        rng: np.random.Generator,
+        s_hat: int | None = None,
+        noise: str | None = None,
+        shrink: bool = False,
+    ) -> Estimate:
+        """Run truncated power iteration on the noisy moment, from its top eigenvectors, keeping `s_hat` rows.
+
+        Args:
+            cohort: The hospitals' second moments, d features.
+            k: Number of components.
+            budget: Privacy budget.
+            rng: Source of the noise.
+            s_hat: Number of rows that are kept; default d.
+            noise: Shape of the noise, as for `analyze_gauss`.
+            shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
+
+        Returns:
+            The basis, (d, k), with at most `s_hat` non-zero rows.
+
+        Raises:
+            ValueError: Unless k <= s_hat <= d, or for an unknown shape of the noise.
+
+        References:
+            Dwork, Talwar, Thakurta & Zhang, STOC 2014, Algorithm 1, followed by truncated power iteration
+                (Yuan & Zhang, JMLR 2013).
+        """
+        d = cohort.features
+        kept = d if s_hat is None else s_hat
+        checks.whole(k, d, s_hat=kept)
+        return _estimate(trust, cohort, k, budget, rng, noise, shrink, kept)
+
+    fit.__module__ = module
+    return fit
