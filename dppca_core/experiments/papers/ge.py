@@ -10,7 +10,8 @@ import math
 import numpy as np
 import pandas as pd
 
-from dppca_core.bounds.ge_figure2 import DELTA, EPSILONS, OVERALL_AT_LEFT, Figure2
+from dppca_core.bounds.ge_figure2 import DELTA, EPSILONS, OVERALL_AT_LEFT
+from dppca_core.bounds.ge_figure2 import curves as figure_2_curves
 from dppca_core.experiments.papers.claims import against, moves, near, ranked
 from dppca_core.experiments.papers.figure import PaperRun, Printed, figures_of, printed
 from dppca_core.experiments.papers.summary import COLUMNS
@@ -49,7 +50,7 @@ def _figure_2() -> pd.DataFrame:
     """Return the fitted curves in the form of a summary; a formula has no repeats."""
     across = np.linspace(*EPSILONS, 37)
     labels = {"total": "overall", "stat": "sampling", "priv": "privacy", "opt": "optimisation"}
-    curves = pd.DataFrame(Figure2().curves(across))[list(labels)].rename(columns=labels).assign(x=across)
+    curves = pd.DataFrame(figure_2_curves(across))[list(labels)].rename(columns=labels).assign(x=across)
     means = curves.melt("x", var_name="label", value_name="mean")
     return means.assign(method="dps_pca", low=means["mean"], high=means["mean"], runs=1)[COLUMNS]
 

@@ -9,9 +9,8 @@ import pandas as pd
 from scipy import ndimage
 from scipy.special import betaincinv
 
-from dppca_core.bounds import BOUNDS
+from dppca_core.bounds import BOUNDS, ge_figure2
 from dppca_core.bounds.ge_figure2 import EPSILONS as EPSILON_RANGE
-from dppca_core.bounds.ge_figure2 import Figure2
 from dppca_core.bounds.regimes import REGIONS
 from dppca_core.experiments.explorer.closed_forms import found_all
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
@@ -265,10 +264,10 @@ def _region_names(regime_map: RegimeMap) -> list[Trace]:
     return traces
 
 
-def figure_2(fit: Figure2) -> dict[str, Any]:
+def figure_2() -> dict[str, Any]:
     """Draw the theorem's terms against epsilon as in Figure 2 of Ge et al., from the fitted curve."""
     epsilons = np.linspace(*EPSILON_RANGE, 60)
-    curves = fit.curves(epsilons)
+    curves = ge_figure2.curves(epsilons)
     lines = {
         "total": ("overall", "#1F7FC0", "solid"),
         "stat": ("sampling", "#C58300", "dash"),

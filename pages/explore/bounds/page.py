@@ -4,7 +4,6 @@ from functools import partial
 
 import streamlit as st
 
-from dppca_core.bounds.ge_figure2 import Figure2
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.regime_map import RULES
@@ -83,7 +82,7 @@ for name in chosen:
 st.header("Figure 2 of Ge et al.")
 widgets.choose("figure2")
 if settings["figure2"]:
-    component.figure(charts.figure_2(Figure2()), key="figure 2", says=text.FIGURE_2_NOTE)
+    component.figure(charts.figure_2(), key="figure 2", says=text.FIGURE_2_NOTE)
     st.caption(text.FIGURE_2_NOTE)
 st.markdown(f"**Try this:** {text.TRY_THIS}")
 downloads.downloads(
