@@ -12,8 +12,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Lock
-from typing import Any
+from typing import Any, TypeVar
 
+Value = TypeVar("Value")
 # Returning memory takes milliseconds, so smaller amounts are not returned.
 _WORTH_RETURNING = 16 * 2**20  # bytes
 
@@ -45,8 +46,8 @@ class ByteCache:
             return sum(size for _, size in self._held.values())
 
     def get(
-        self, key: object, make: Callable[[], Any], size: int, grown: Callable[[Any], int] | None = None
-    ) -> Any:
+        self, key: object, make: Callable[[], Value], size: int, grown: Callable[[Value], int] | None = None
+    ) -> Value:
         """Return the value of this key, or the result of `make`, of `size` bytes.
 
         Of several threads that ask for the same value one makes it and the others wait for it. grown: returns
@@ -54,7 +55,7 @@ class ByteCache:
         """
         while True:
             with self._lock:
-                value = self._held[key][0] if key in self._held else self._in_use.get(key)
+                value: Value | None = self._held[key][0] if key in self._held else self._in_use.get(key)
                 if value is not None:
                     return self._hold(key, value, size + (grown(value) if grown else 0))
                 other = self._making.get(key)
@@ -97,7 +98,7 @@ class ByteCache:
             self._held.clear()
             self._in_use.clear()
 
-    def _hold(self, key: object, value: Any, size: int) -> Any:
+    def _hold(self, key: object, value: Value, size: int) -> Value:
         self._held.pop(key, None)
         self._make_room(size)
         self._held[key] = (value, size)

@@ -139,8 +139,7 @@ def rows(name: str) -> Array:
     Raises ValueError for an unknown name, or an optional table that is absent.
     """
     constants = table(name)
-    standard: Array = ROWS.get(name, lambda: _standardised(name), 8 * constants.n * constants.d)
-    return standard
+    return ROWS.get(name, lambda: _standardised(name), 8 * constants.n * constants.d)
 
 
 def _standardised(name: str) -> Array:
@@ -179,12 +178,11 @@ def cohort(
         checks.whole(1, sizes=size)
     if not 1 <= sum(sizes) <= constants.n:
         raise ValueError(f"sizes must add up to at most n = {constants.n}, got {sum(sizes)}")
-    held: Cohort = DEALT.get(
+    return DEALT.get(
         (name, sizes, seed, draw, scaling),
         lambda: _dealt(name, sizes, seed, draw, scaling),
         8 * constants.d * (sum(sizes) + constants.d),  # the rows and their second moment
     )
-    return held
 
 
 def _dealt(name: str, sizes: tuple[int, ...], seed: int, draw: int, scaling: str) -> Cohort:

@@ -36,8 +36,7 @@ def allowed(epsilon: float, delta: float, false_alarms: ArrayLike) -> Array:
     tail = math.exp(-epsilon)
     # Beyond 700 e^epsilon overflows; min() keeps the product a number.
     steep = 1 - delta - math.exp(min(epsilon, 700.0)) * a
-    misses: Array = np.maximum(np.maximum(steep, tail * (1 - delta - a)), 0.0)
-    return misses
+    return np.maximum(np.maximum(steep, tail * (1 - delta - a)), 0.0)
 
 
 def gaussian(mu: float, false_alarms: ArrayLike) -> Array:
@@ -46,8 +45,7 @@ def gaussian(mu: float, false_alarms: ArrayLike) -> Array:
     Raises ValueError for a negative mu or false alarms outside [0, 1].
     """
     checks.not_negative(mu=mu)
-    misses: Array = ndtr(-ndtri(_shares(false_alarms)) - mu)  # Phi^-1(1 - a) = -Phi^-1(a), exact for small a
-    return misses
+    return ndtr(-ndtri(_shares(false_alarms)) - mu)  # Phi^-1(1 - a) = -Phi^-1(a), exact for small a
 
 
 def best_guess(epsilon: float, delta: float) -> float:

@@ -147,8 +147,7 @@ def cohort(
         return pooled.deal(sizes)
 
     cell = (population, scaling, seed, draw, key, sizes)
-    dealt: Cohort = DEALS.get(cell, deal, 8 * len(sizes) * population.d**2)
-    return dealt
+    return DEALS.get(cell, deal, 8 * len(sizes) * population.d**2)
 
 
 def _drawn_rows(
@@ -196,8 +195,7 @@ def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scali
         return Truth(basis, population.eigenvalues / bound**2, bound)
 
     key = (*_rows_key(population, sizes, scaling, seed), k)
-    cached: Truth = TRUTHS.get(key, computed, 8 * described(population).d * (k + 1))
-    return cached
+    return TRUTHS.get(key, computed, 8 * described(population).d * (k + 1))
 
 
 def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scaling, seed: int) -> Array:
@@ -214,8 +212,7 @@ def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scali
         return population.covariance() / scaling.divisor(population, sum(sizes)) ** 2
 
     key = _rows_key(population, sizes, scaling, seed)
-    moment: Array = MOMENTS.get(key, computed, 8 * described(population).d ** 2)
-    return moment
+    return MOMENTS.get(key, computed, 8 * described(population).d ** 2)
 
 
 def _rows_key(
@@ -237,8 +234,7 @@ def clipped_eigenvalues(eigenvalues: Array, bound: float) -> Array:
     for _ in range(blocks):
         squares = eigenvalues * rng.standard_normal((_CLIPPED_DRAWS // blocks, len(eigenvalues))) ** 2
         total += (squares / np.maximum(squares.sum(axis=1, keepdims=True), bound**2)).sum(axis=0)
-    falling: Array = np.sort(total / _CLIPPED_DRAWS)[::-1]
-    return falling
+    return np.sort(total / _CLIPPED_DRAWS)[::-1]
 
 
 def known_spectrum(population: Population, n: int, scaling: Scaling) -> dict[str, float]:

@@ -90,8 +90,7 @@ def _transposed(block: Array) -> Array:
 
 
 def _gram(block: Array) -> Array:
-    gram: Array = _transposed(block) @ block
-    return gram
+    return _transposed(block) @ block
 
 
 def _orthonormal(block: Array) -> Array:
@@ -103,8 +102,7 @@ def _orthonormal(block: Array) -> Array:
 def _product(rows: SpikedRows, truth: Array, basis: Array) -> Array:
     """Return S Q for every draw."""
     above = np.array(rows.spikes) - rows.bulk
-    product: Array = (truth * above) @ (_transposed(truth) @ basis) + rows.bulk * basis
-    return product
+    return (truth * above) @ (_transposed(truth) @ basis) + rows.bulk * basis
 
 
 def stacked(

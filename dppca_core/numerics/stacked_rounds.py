@@ -24,5 +24,4 @@ def leading(rounds: Sequence[Array], stds: Sequence[float], left_out: int) -> Ar
     first = min(left_out, len(rounds) - 1)
     stack = np.hstack([part / std for part, std in zip(rounds[first:], stds[first:], strict=False)])
     _, turn = linalg.top_eigenpairs(stack.T @ stack, rounds[0].shape[1])
-    projected: Array = stack @ turn
-    return projected
+    return stack @ turn

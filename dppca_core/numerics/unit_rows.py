@@ -73,15 +73,13 @@ def normalised_product(units: Array, block: Array) -> Array:
     for begin in range(0, len(units), step):
         part = units[begin : begin + step]
         total += unit_rows(part.dot(block)).T.dot(part)
-    mean: Array = np.ascontiguousarray(total.T) / len(units)
-    return mean
+    return np.ascontiguousarray(total.T) / len(units)
 
 
 def expected_unit_eigenvalues(eigenvalues: Array) -> Array:
     """Return E[v_i^2] of Gaussian rows scaled to length 1, (d,), for the eigenvalues of their covariance."""
     times, weights = _nodes(eigenvalues)
-    expected: Array = (eigenvalues[:, None] / (1 + 2 * eigenvalues[:, None] * times)) @ (weights * times)
-    return expected
+    return (eigenvalues[:, None] / (1 + 2 * eigenvalues[:, None] * times)) @ (weights * times)
 
 
 def expected_pair_moments(eigenvalues: Array, k: int) -> Array:
@@ -92,8 +90,7 @@ def expected_pair_moments(eigenvalues: Array, k: int) -> Array:
     """
     times, weights = _nodes(eigenvalues)
     shrunk = eigenvalues[:, None] / (1 + 2 * eigenvalues[:, None] * times)
-    moments: Array = (shrunk[:k] * (weights * times**2)) @ shrunk[k:].T
-    return moments
+    return (shrunk[:k] * (weights * times**2)) @ shrunk[k:].T
 
 
 def expected_normalised_product(eigenvalues: Array, block: Array) -> Array:
@@ -149,8 +146,7 @@ def draw_rows_given_moment(moment: Array, n: int, rng: np.random.Generator) -> A
         gram = dsyrk(1.0, normal.T, lower=1)
         lower = cholesky(gram, lower=True, overwrite_a=True)
         turn = solve_triangular(lower, _root(moment).T, trans="T", lower=True)
-        rows: Array = dtrmm(math.sqrt(n), turn.T, normal.T, lower=1, overwrite_b=1).T
-        return rows
+        return dtrmm(math.sqrt(n), turn.T, normal.T, lower=1, overwrite_b=1).T
     rank = min(n, d)
     columns, upper = qr(rng.standard_normal((n, rank)), mode="economic", overwrite_a=True, check_finite=False)
     directions = np.asarray(columns * np.sign(upper.diagonal()), dtype=float)

@@ -82,8 +82,7 @@ class GaussianPatients:
         if len(rows) < self.n:
             mean *= self._spread(rows)
             mean += (1 - self._spread(rows)) * unit_rows.expected_normalised_product(values, turned)
-        product: Array = axes @ mean
-        return product
+        return axes @ mean
 
     def share(self, n: int, seed: np.random.SeedSequence) -> GaussianPatients:
         """Return n of the patients of such a population, as a hospital has them."""
@@ -98,8 +97,7 @@ class GaussianPatients:
     def _rows(self, moment: Array) -> Array:
         """Return rows of length 1 in the eigenbasis, (min(n, m), d)."""
         count = min(self.n, stand_ins(len(moment)))
-        rows: Array = SAMPLES.get(self, lambda: self._draw(moment, count), 8 * count * len(moment))
-        return rows
+        return SAMPLES.get(self, lambda: self._draw(moment, count), 8 * count * len(moment))
 
     def _draw(self, moment: Array, count: int) -> Array:
         values, axes = self._population()

@@ -84,8 +84,7 @@ class DrawnSite:
 
     def rows(self) -> Array:
         """Return the patients, the same each time, (min(n, MOST_ROWS), d)."""
-        drawn: Array = _ROWS.get(self, self._draw_rows, 8 * min(self.n, MOST_ROWS) * self.features)
-        return drawn
+        return _ROWS.get(self, self._draw_rows, 8 * min(self.n, MOST_ROWS) * self.features)
 
     def _draw_rows(self) -> Array:
         """Draw rows with exactly the patients' mean and scatter.

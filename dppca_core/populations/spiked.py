@@ -98,8 +98,7 @@ ROOTS = ByteCache(128 * 2**20)
 
 def _eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
     """Return U, (d, d) orthogonal: sparse spikes first, then a uniformly random orthonormal complement."""
-    vectors: Array = VECTORS.get((d, k, s, seed), lambda: _new_eigenvectors(d, k, s, seed), 8 * d**2)
-    return vectors
+    return VECTORS.get((d, k, s, seed), lambda: _new_eigenvectors(d, k, s, seed), 8 * d**2)
 
 
 def _new_eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
@@ -119,8 +118,7 @@ def _new_eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
 
 def _root(model: SpikedModel) -> Array:
     """Return U diag(sqrt lambda), (d, d), column-major for BLAS."""
-    root: Array = ROOTS.get(model, lambda: _new_root(model), 8 * model.d**2)
-    return root
+    return ROOTS.get(model, lambda: _new_root(model), 8 * model.d**2)
 
 
 def _new_root(model: SpikedModel) -> Array:

@@ -81,8 +81,7 @@ def _medians(errors: Array) -> Array:
     count = np.count_nonzero(~np.isnan(errors), axis=-1)[..., None]
     positions = (np.maximum(count - 1, 0) // 2, count // 2)
     middle = [np.take_along_axis(ordered, position, -1) for position in positions]
-    medians: Array = np.where(count > 0, (middle[0] + middle[1]) / 2, np.nan)[..., 0]
-    return medians
+    return np.where(count > 0, (middle[0] + middle[1]) / 2, np.nan)[..., 0]
 
 
 def _crossing(patients: Array, medians: Array, target: float) -> Array:
