@@ -4,8 +4,6 @@ Sizes are stated before the values are computed, so that room is made before it 
 back to the system where the C library offers that (glibc keeps it otherwise).
 """
 
-from __future__ import annotations
-
 import ctypes
 import weakref
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """Guarantees: the budget asked for, and the events that a ledger keeps. Frozen and self-checking."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, get_args
 

@@ -7,8 +7,6 @@ again, and nobody waits for it. Only a cell that lacked memory is tried once mor
 memory may be free again.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar

@@ -4,8 +4,6 @@ A run that the core refuses keeps the core's own sentence. Of any other exceptio
 since its text may quote a value or a path.
 """
 
-from __future__ import annotations
-
 import logging
 import traceback
 from collections.abc import Iterator

@@ -19,8 +19,6 @@ k = 1 is exact and independent. For k > 1, sweeps over columns (Gibbs) leave etr
 reach it only in the limit: a finite chain is an approximate sampler.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ and replacing or adding one row moves the sum of x x^T by at most the sensitivit
 states.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

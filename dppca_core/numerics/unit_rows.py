@@ -15,8 +15,6 @@ with A_s = (Lambda^(-1) + 2 s)^(-1) and G_s = Q^T A_s Q. Both integrals are over
 the trapezoidal rule, whose error falls exponentially in the number of nodes.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exact Wishart matrices at a cost that does not depend on n, and their exact split over hospitals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from threading import Lock
 

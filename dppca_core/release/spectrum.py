@@ -17,8 +17,6 @@ more:
     sensitivity = Delta + 2 sqrt(d) g.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -6,8 +6,6 @@ A cell is missing if it is empty, one of `MISSING`, NaN or infinite. "true" and 
 Texts of Arrow's own errors quote cells: `none_if_refused` keeps them from everyone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple, TypeVar

@@ -34,8 +34,6 @@ A key is not private: who has a table, or all of it but a cell that can be guess
 one with this key. It belongs on the owner's disk and screen, and not in a release, a link or a log.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple

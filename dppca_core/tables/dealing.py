@@ -1,7 +1,5 @@
 """Assign a table's rows to hospitals: by a column, or at random by a public seed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

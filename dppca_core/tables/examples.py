@@ -7,8 +7,6 @@ table itself: its ranges rest on the very rows, which is fit for a public table 
 lengths, areas and ratios, so its ranges begin at zero at the lowest.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables that leave as CSV, without cells that a spreadsheet would run."""
 
-from __future__ import annotations
-
 import csv
 import unicodedata
 from typing import Any

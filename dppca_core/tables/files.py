@@ -1,7 +1,5 @@
 """A file as a table, by what it holds and not by its name. Nothing is written to disk."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext

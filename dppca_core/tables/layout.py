@@ -1,7 +1,5 @@
 """The form and columns of an opened file, before its rows are read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A Parquet file page by page: bounded memory, however large its row groups are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 

@@ -5,8 +5,6 @@
 One batch and one d x d matrix a hospital are in memory at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """A whole table from a file, in memory and nowhere else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -5,8 +5,6 @@ which would turn letters into others in silence. Every row must have as many cel
 names. No refusal quotes a cell, nor the first line, which is a patient where the names were forgotten.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -3,8 +3,6 @@
 A cell is (protocol, hospital, repeat); hospital -1 is all of them together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple

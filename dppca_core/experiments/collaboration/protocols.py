@@ -4,8 +4,6 @@ A protocol is a method with its options. Bytes are those of 64-bit numbers; what
 the key agreement of secure aggregation add is not counted.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

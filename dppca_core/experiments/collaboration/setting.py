@@ -4,8 +4,6 @@ Generators are keyed by protocol, hospital and repeat, so adding a protocol chan
 is the population's basis, or PCA without privacy of a whole table.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The recipe of a comparison of hospitals that differ, without the strength and the standardisation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ The run is that of the federated protocol (`federated.protocol`), in one process
 comes from the same step with a generator that returns zeros.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

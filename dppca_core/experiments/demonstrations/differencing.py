@@ -5,8 +5,6 @@ eigenvector times the root of its eigenvalue is that patient's record, up to the
 other patients cancel, however many there are.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

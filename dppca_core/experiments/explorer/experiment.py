@@ -6,8 +6,6 @@ Generators are keyed by the method and the repeat, not by epsilon or delta: comm
 smooth, and adding a method changes no other method's numbers.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

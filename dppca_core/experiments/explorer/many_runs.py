@@ -4,8 +4,6 @@ This is for simulation only. The numbers are those of `dps_pca.fit` up to roundi
 budgets see the same start and the same noise up to its scale, as runs with the same seed would.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import replace

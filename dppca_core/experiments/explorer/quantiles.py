@@ -1,7 +1,5 @@
 """The median over repeats of a run, and the band that holds eight of ten."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 A cell is (method, epsilon, repeat). Pages measure what they show first, and a thread beside them the rest.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
