@@ -13,7 +13,7 @@ from dppca_core import checks
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.privacy import Budget
-from dppca_core.records import Estimate
+from dppca_core.records import Estimate, Method
 
 
 def _estimate(
@@ -78,9 +78,35 @@ def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
     return fit
 
 
-def sparse_fit_under(trust: str, module: str) -> Callable[..., Estimate]:
-    """Return the `fit` of the method in this module, which keeps some rows."""
+def sparse_method_under(trust: str, title: str, reference: str, module: str) -> Method:
+    """Return the method in this module, whose hospitals trust so much and which keeps some rows."""
+    several = trust != "central"
+    return Method(
+        title=title,
+        reference=reference,
+        trust=trust,
+        guarantee="(ε, δ)",
+        uses=(
+            "epsilon",
+            "delta",
+            "d",
+            "n",
+            "k",
+            "s",
+            "s_hat",
+            *("providers",) * several,
+            "neighbours",
+            "accounting",
+        ),
+        fit=_sparse_fit_under(trust, module),
+        pools="whole" if several else "",
+        spends=symmetric_gaussian.spends,
+        scaling="unit" if several else "inside",
+        audit="moments.pooled",
+    )
 
+
+def _sparse_fit_under(trust: str, module: str) -> Callable[..., Estimate]:
     def fit(
         cohort: Cohort,
         *,

@@ -21,7 +21,7 @@ from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import normalised_product
 from dppca_core.numerics import block_power
 from dppca_core.privacy import Budget, Event, Release
-from dppca_core.records import Estimate
+from dppca_core.records import Estimate, Method
 
 ROUNDS = 12
 LEFT_OUT = 4
@@ -34,8 +34,27 @@ def noise_std(budget: Budget, trust: str, providers: int, n: int, iterations: in
     return moved * math.sqrt(iterations) * gaussian.noise_multiplier(budget) * factor
 
 
-def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
-    """Return the `fit` of the method in this module, whose hospitals trust so much."""
+def method_under(trust: str, title: str, audit: str, module: str) -> Method:
+    """Return the method in this module, whose hospitals trust so much."""
+    several = trust != "central"
+    return Method(
+        title=title,
+        reference="normalised rounds, stacked in units of their noise",
+        trust=trust,
+        guarantee="(ε, δ)",
+        uses=("epsilon", "delta", "d", "n", "k", "s", *("providers",) * several, "neighbours", "accounting"),
+        fit=_fit_under(trust, module),
+        pools="whole" if several else "",
+        spends=spends,
+        matrix=False,
+        # Rows of the drawn patients, once for all that asks for them.
+        cost=lambda d, k, providers: 3.0,
+        scaling="unit",
+        audit=audit,
+    )
+
+
+def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
 
     def fit(
         cohort: Cohort,

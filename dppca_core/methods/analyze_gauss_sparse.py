@@ -6,19 +6,12 @@ It needs a curator and sends d(d+1)/2 numbers instead of d k a round.
 """
 
 from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
-from dppca_core.records import Method
 
-TRUST = "central"
 release = symmetric_gaussian.release
-fit = noisy_moment.sparse_fit_under(TRUST, __name__)
-
-METHOD = Method(
-    title="Analyze Gauss + sparse step",
-    reference="Analyze Gauss, then truncated power as free post-processing",
-    trust=TRUST,
-    guarantee="(ε, δ)",
-    uses=("epsilon", "delta", "d", "n", "k", "s", "s_hat", "neighbours", "accounting"),
-    fit=fit,
-    spends=symmetric_gaussian.spends,
-    audit="moments.pooled",
+METHOD = noisy_moment.sparse_method_under(
+    "central",
+    "Analyze Gauss + sparse step",
+    "Analyze Gauss, then truncated power as free post-processing",
+    __name__,
 )
+fit = METHOD.fit

@@ -9,23 +9,7 @@ et al. (2022); signs with Gaussian noise, Kim & Jung (2025).
 """
 
 from dppca_core.mechanisms import normalised_product, stacked
-from dppca_core.records import Method
 
-TRUST = "central"
 release = normalised_product.release
-fit = stacked.fit_under(TRUST, __name__)
-
-METHOD = Method(
-    title="Stacked rounds",
-    reference="normalised rounds, stacked in units of their noise",
-    trust=TRUST,
-    guarantee="(ε, δ)",
-    uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
-    fit=fit,
-    spends=stacked.spends,
-    matrix=False,
-    # Rows of the drawn patients, once for all that asks for them.
-    cost=lambda d, k, providers: 3.0,
-    scaling="unit",
-    audit="stages.rounds",
-)
+METHOD = stacked.method_under("central", "Stacked rounds", "stages.rounds", __name__)
+fit = METHOD.fit
