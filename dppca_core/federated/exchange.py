@@ -1,12 +1,13 @@
 """The interface of an exchange: the questions and answers of one method, round by round."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from dppca_core import checks
 from dppca_core.arrays import Array, Provider
 from dppca_core.federated.message import Arrays, Shapes
 from dppca_core.federated.plan import Plan
@@ -81,6 +82,28 @@ class Exchange(ABC):
     @abstractmethod
     def spends(self, number: int) -> tuple[Event, ...]:
         """Return what this round costs each hospital's patients."""
+
+    def check_start(self, start: Array | None) -> Array:
+        """Return Q(0), (d, k). Raises ValueError for none, or one that is not orthonormal."""
+        if start is None:
+            raise ValueError("start must be given: the iteration begins at a basis that all hospitals see")
+        checks.orthonormal(self.plan.d, self.plan.k, start=start)
+        return start
+
+    def check_block(self, block: Array, rows: int) -> None:
+        """Raise ValueError unless the columns of a question's block are orthonormal."""
+        try:
+            checks.orthonormal(rows, self.plan.k, block=block)
+        except ValueError as reason:
+            raise ValueError(f"asked with a block that a hospital must not answer: {reason}") from None
+
+    def check_mean(self, hospital: int, arrays: Arrays, noise_std: Callable[[int], float]) -> None:
+        """Raise ValueError for a mean, or the weighted sum of all, that rows and noise cannot reach."""
+        if hospital == ALL:
+            most = sum(n * (1 + SPREAD * noise_std(i)) for i, n in enumerate(self.plan.sizes))
+        else:
+            most = 1 + SPREAD * noise_std(hospital)
+        check_magnitude(arrays, most)
 
     def reply_to(self, number: int) -> Shapes:
         """Return what an answer holds in this round."""

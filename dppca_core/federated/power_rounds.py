@@ -14,7 +14,7 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
-from dppca_core.federated.exchange import ALL, SPREAD, Exchange, RoundNoise, ServerState, check_magnitude
+from dppca_core.federated.exchange import ALL, Exchange, RoundNoise, ServerState
 from dppca_core.federated.message import Arrays
 from dppca_core.federated.plan import Plan
 from dppca_core.methods import dps_pca
@@ -51,10 +51,7 @@ class PowerRounds(Exchange):
         return sigma * share / self.plan.sizes[hospital]
 
     def open(self, start: Array | None) -> ServerState:
-        if start is None:
-            raise ValueError("start must be given: the iteration begins at a basis that all hospitals see")
-        checks.orthonormal(self.plan.d, self.plan.k, start=start)
-        current = block_power.truncate(start, self._kept(0))
+        current = block_power.truncate(self.check_start(start), self._kept(0))
         return ServerState(current=current, iterates=(current.full,))
 
     def question(self, state: ServerState) -> Arrays:
@@ -73,18 +70,10 @@ class PowerRounds(Exchange):
             raise ValueError(f"asked for rows that are not ascending within {d}")
         if block.dtype != np.float64:
             raise ValueError(f"asked with a block of {block.dtype}")
-        try:
-            checks.orthonormal(len(rows), k, block=block)
-        except ValueError as reason:
-            raise ValueError(f"asked with a block that a hospital must not answer: {reason}") from None
+        self.check_block(block, len(rows))
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        if hospital == ALL:
-            sizes = self.plan.sizes
-            most = sum(n * (1 + SPREAD * self.noise_std(i)) for i, n in enumerate(sizes))
-        else:
-            most = 1 + SPREAD * self.noise_std(hospital)
-        check_magnitude(arrays, most)
+        self.check_mean(hospital, arrays, self.noise_std)
 
     def answer(
         self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise

@@ -14,21 +14,14 @@ rows that carry nothing give directions of noise. Whoever has the record can com
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.federated.exchange import (
-    ALL,
-    SPREAD,
-    Exchange,
-    NoisyMean,
-    RoundNoise,
-    ServerState,
-    check_magnitude,
-)
+from dppca_core.federated.exchange import ALL, Exchange, NoisyMean, RoundNoise, ServerState
 from dppca_core.federated.message import Arrays, Shapes
 from dppca_core.federated.one_round import packed, unpacked
 from dppca_core.federated.plan import Plan
@@ -80,10 +73,7 @@ class TwoStages(Exchange):
         return noise.round_stds[number - 1] if number < self.rounds else noise.block_std
 
     def open(self, start: Array | None) -> ServerState:
-        if start is None:
-            raise ValueError("start must be given: the iteration begins at a basis that all hospitals see")
-        checks.orthonormal(self.plan.d, self.plan.k, start=start)
-        return ServerState(iterates=(start,))
+        return ServerState(iterates=(self.check_start(start),))
 
     def question(self, state: ServerState) -> Arrays:
         if state.rounds < self.stacked:
@@ -96,10 +86,7 @@ class TwoStages(Exchange):
             raise ValueError(f"asked with {', '.join(sorted(arrays)) or 'nothing'} instead of {expected}")
         array = arrays[expected]
         if number < self.rounds:
-            try:
-                checks.orthonormal(self.plan.d, self.plan.k, block=array)
-            except ValueError as reason:
-                raise ValueError(f"asked with a block that a hospital must not answer: {reason}") from None
+            self.check_block(array, self.plan.d)
         elif array.dtype != np.int64 or array.shape != (self.kept,):
             shape = f"{array.dtype} of shape {array.shape}"
             raise ValueError(f"asked for rows as {shape}, where the plan says {self.kept} rows")
@@ -121,12 +108,7 @@ class TwoStages(Exchange):
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
         number = 1 if next(iter(arrays)).endswith("product") else self.rounds
-        if hospital == ALL:
-            sizes = enumerate(self.plan.sizes)
-            most = sum(n * (1 + SPREAD * self.noise_std(number, i)) for i, n in sizes)
-        else:
-            most = 1 + SPREAD * self.noise_std(number, hospital)
-        check_magnitude(arrays, most)
+        self.check_mean(hospital, arrays, partial(self.noise_std, number))
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
         number, d, k = state.rounds + 1, self.plan.d, self.plan.k

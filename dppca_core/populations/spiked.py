@@ -82,8 +82,7 @@ def hospital_sizes(n: int, providers: int, largest_share: float = 0.0) -> tuple[
     """
     checks.whole(1, providers=providers)
     checks.whole(providers, n=n)
-    if not 0 <= largest_share <= 1:
-        raise ValueError(f"largest_share must lie between 0 and 1, got {largest_share!r}")
+    checks.within(0.0, 1.0, largest_share=largest_share)
     if providers == 1 or largest_share <= 1 / providers:
         small, extra = divmod(n, providers)
         return tuple(small + (i < extra) for i in range(providers))

@@ -39,10 +39,8 @@ PAID = ("pooled", "within-site")
 # weigh a noisy constant against that range.
 SPREAD_OF_MEANS = 0.5
 SPREAD_OF_VARIANCES = 0.5
-_LEAST, _MOST = (
-    1 / 16,
-    16.0,
-)  # limits of a column's variance in public units, so that a constant column is not magnified
+# Limits of a column's variance in public units, so that a constant column is not magnified.
+_LEAST, _MOST = 1 / 16, 16.0
 
 
 @dataclass(frozen=True, eq=False)
