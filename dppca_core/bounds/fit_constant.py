@@ -67,10 +67,6 @@ def fit_constant(
         raise ValueError(f"rule must have a free constant that scales it, got {rule.name}")
     if rule.fits in others:
         raise ValueError(f"{rule.fits} is what is fitted, so it must not be given")
-    if len(settings) != len(measured):
-        raise ValueError(
-            f"measured must hold one array for each of {len(settings)} settings, got {len(measured)}"
-        )
     repeats = [_repeats(values) for values in measured]
     parts, kept = [], []
     for setting, values in zip(settings, repeats, strict=True):

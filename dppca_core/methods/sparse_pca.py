@@ -13,8 +13,6 @@ from dppca_core.numerics import block_power
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
-_TOLERANCE = 1e-9
-
 
 def release(cohort: Cohort) -> Moment:
     """Return the pooled second moment itself. The only step that reads rows; nothing is private."""
@@ -59,15 +57,7 @@ def fit(
     checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
     checks.whole(0, burn_in=burn_in)
     begin = block_power.begin(start, d, k, rng)
-    moment = release(cohort)
-    iterates = block_power.iterate(
-        lambda block, rows, _: moment.apply(block, rows),
-        begin,
-        s_hat=kept,
-        steps=iterations,
-        burn_in=burn_in,
-        tolerance=_TOLERANCE,
-    )
+    iterates = block_power.converge(release(cohort), begin, kept, iterations, burn_in)
     return Estimate(iterates[-1], iterates=iterates, bytes_sent=8 * d * k * (len(iterates) - 1))
 
 

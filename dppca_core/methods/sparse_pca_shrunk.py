@@ -14,8 +14,6 @@ from dppca_core.numerics import block_power, linalg, row_shrinkage
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate, Method
 
-_STEPS, _BURN_IN, _TOLERANCE = 300, 5, 1e-9
-
 
 def release(cohort: Cohort) -> Moment:
     """Return the pooled second moment itself. The only step that reads rows; nothing is private."""
@@ -47,14 +45,7 @@ def fit(
     kept = d if s_hat is None else s_hat
     checks.whole(k, d, s_hat=kept)
     moment = release(cohort)
-    iterates = block_power.iterate(
-        lambda block, rows, _: moment.apply(block, rows),
-        block_power.random_start(d, k, rng),
-        s_hat=kept,
-        steps=_STEPS,
-        burn_in=_BURN_IN,
-        tolerance=_TOLERANCE,
-    )
+    iterates = block_power.converge(moment, block_power.random_start(d, k, rng), kept)
     rows = np.flatnonzero(iterates[-1].any(axis=1))
     within = moment.apply(np.eye(len(rows)), rows)[rows]
     basis = row_shrinkage.shrunk(within, iterates[-1][rows], 0.0, cohort.n)

@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.arrays import Array, Indices
+from dppca_core.arrays import Array, Indices, Moment
 from dppca_core.numerics import linalg
 
 _SPARSE_STEPS, _SPARSE_TOLERANCE = 60, 1e-6
+_TOLERANCE = 1e-9  # of an iteration without noise
 MOST_STEPS = 100_000  # the noise of more steps T would not fit in memory
 
 
@@ -130,6 +131,20 @@ def iterate(
     just those rows of Q, the others being zero. With `tolerance` > 0 it stops once the basis moves less.
     """
     return PowerIteration(start, s_hat=s_hat, burn_in=burn_in).finish(product, steps, tolerance)
+
+
+def converge(
+    moment: Moment, start: Array, s_hat: int, steps: int = 300, burn_in: int = 5
+) -> tuple[Array, ...]:
+    """Return the bases of an iteration without noise until it stands still, to 1e-9; see `iterate`."""
+    return iterate(
+        lambda block, rows, _: moment.apply(block, rows),
+        start,
+        s_hat=s_hat,
+        steps=steps,
+        burn_in=burn_in,
+        tolerance=_TOLERANCE,
+    )
 
 
 def sparse_eigenspace(moment: Array, k: int, s_hat: int) -> Array:

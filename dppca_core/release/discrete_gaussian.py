@@ -34,6 +34,7 @@ from dppca_core.privacy import Budget
 if TYPE_CHECKING:
     import opendp.prelude as dp
 
+ACCOUNTINGS = ("exact", "zcdp")  # of real patients; what papers print may spend more
 MOST_FEATURES = 400  # drawing a larger matrix takes many seconds
 _EXACT = 53  # bits of an integer that double precision holds
 _MOST_BITS = 20
@@ -111,8 +112,7 @@ def noise_std(d: int, bits: int, budget: Budget) -> float:
     beyond what 64-bit integers hold.
     """
     checks.whole(1, MOST_FEATURES, features=d)
-    if budget.accounting == "as-printed":
-        raise ValueError("accounting must be exact or zcdp for a release on real patients")
+    checks.one_of(ACCOUNTINGS, accounting=budget.accounting)
     std = symmetric_gaussian.sum_noise_std(budget) * 4.0**bits
     if not 2.0**6 <= std <= 2.0**56:
         raise ValueError(f"epsilon = {budget.epsilon:g} asks for noise outside of what integers can hold")

@@ -63,8 +63,7 @@ class Request:
                 checks.whole(self.k, self.d, **{name: kept})
         checks.whole(1, iterations=self.iterations)
         checks.whole(0, burn_in=self.burn_in)
-        if self.budget.accounting == "as-printed":
-            raise ValueError("accounting must be exact or zcdp for a release on real patients")
+        checks.one_of(hardened.ACCOUNTINGS, accounting=self.budget.accounting)
 
     @property
     def method_options(self) -> dict[str, int]:

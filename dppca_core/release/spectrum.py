@@ -68,8 +68,7 @@ def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
 
 def events(budget: Budget) -> tuple[Event, ...]:
     """Return what it costs. Raises ValueError for accounting as printed, which is not exact."""
-    if budget.accounting == "as-printed":
-        raise ValueError("accounting must be exact or zcdp for a release on real patients")
+    checks.one_of(discrete_gaussian.ACCOUNTINGS, accounting=budget.accounting)
     return (Release(gaussian.noise_multiplier(budget)),)
 
 

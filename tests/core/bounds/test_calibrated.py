@@ -76,7 +76,7 @@ def test_what_cannot_be_fitted_is_refused_by_name():
         fit_constant(BOUNDS["wang_xu_low"], flat, ones, rng)
     with pytest.raises(ValueError, match="wang_xu_low is void, or nothing was measured"):
         fit_constant(BOUNDS["wang_xu_low"], SWEEP, [np.zeros(3)] * 4, rng)
-    with pytest.raises(ValueError, match="one array for each of 4 settings, got 1"):
+    with pytest.raises(ValueError, match="shorter"):
         fit_constant(BOUNDS["wang_xu_low"], SWEEP, ones[:1], rng)
     with pytest.raises(ValueError, match="c is what is fitted"):
         fit_constant(BOUNDS["wang_xu_low"], SWEEP, ones, rng, c=2.0)

@@ -117,7 +117,7 @@ def test_noise_is_what_integers_hold(monkeypatch, std, held):
 def test_what_cannot_be_released_is_refused():
     with pytest.raises(ValueError, match="features must be between 1 and 400"):
         release(zero(d=401), BUDGET)
-    with pytest.raises(ValueError, match=r"^accounting must be exact or zcdp"):
+    with pytest.raises(ValueError, match=r"^accounting must be one of exact, zcdp"):
         release(zero(), Budget(1.0, 1e-5, accounting="as-printed"))
     for n, epsilon, delta in ((2, 1e-12, 1e-12), (2**37, 1e12, 1e-5)):
         with pytest.raises(ValueError, match="outside of what integers can hold"):

@@ -190,7 +190,7 @@ def test_sparse_components_have_so_many_features():
         ({"d": 401}, "d must be between 2 and 400"),
         ({"s_hat": 1}, "s_hat must be"),
         ({"rank": 1}, "rank must be"),
-        ({"budget": Budget(1.0, 1e-5, accounting="as-printed")}, "accounting must be exact or zcdp"),
+        ({"budget": Budget(1.0, 1e-5, accounting="as-printed")}, "accounting must be one of exact, zcdp"),
     ],
 )
 def test_a_request_checks_itself(changed, message):

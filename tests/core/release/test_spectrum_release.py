@@ -105,7 +105,7 @@ def test_it_costs_what_was_asked_and_is_refused_beyond_the_limit():
 @pytest.mark.parametrize(
     ("budget", "says"),
     [
-        (Budget(1.0, 1e-5, accounting="as-printed"), "exact or zcdp"),
+        (Budget(1.0, 1e-5, accounting="as-printed"), "one of exact, zcdp"),
         (Budget(1.0, 1e-5, "add-remove"), "those of the ledger"),
     ],
 )
