@@ -37,13 +37,13 @@ def evaluate(results: Results, name: str, epsilon: float, *, tau: float = 3.3, *
         The bound; void where the experiment's runs are not those that it is about.
     """
     rule = BOUNDS[name]
-    reason = _not_about(results.experiment, rule)
+    reason = not_about(results.experiment, rule)
     if reason:
         return replace(void_bound(((False, reason),)), source=rule.source)
     return rule(replace(results.setting(epsilon), tau=tau), **constants)
 
 
-def _not_about(experiment: ExplorerExperiment, rule: BoundRule) -> str:
+def not_about(experiment: ExplorerExperiment, rule: BoundRule) -> str:
     """Return what a closed form of two stages asks of an experiment that has something else, or nothing."""
     if not any(METHODS[method].chooses_rows for method in rule.methods):
         return ""

@@ -1,4 +1,4 @@
-"""A plan's answer by simulation: bisection over patients, epsilon or hospitals, with a confidence interval.
+"""The answer of any private method by simulation: bisection over patients, epsilon or hospitals, with a confidence interval.
 
 The first values are a factor 2 on either side of the closed form's answer. While both are on one side of the
 target, the next is a factor 4 further out; then the gap between the last value that misses the target and the
@@ -8,12 +8,14 @@ the estimate: with m(x) the mean over runs of the squared error, or of the share
     ln m(x) = ln c(x) + a + b ln x,  c(x) the closed form's prediction,
 
 is fitted by least squares to the values within a factor 2.5 of the gap's middle and solved for the target. So
-the closed form determines the curvature, but neither the level nor the slope. Means are of squares because a
-closed form predicts a mean square. The interval is the middle `LEVEL` of the same estimate from repeats
+the closed form determines the curvature, but neither the level nor the slope. Where there is none, and where
+it falls off an edge that runs may have elsewhere, c is 1 and the values are those within a factor 1.4. Means
+are of squares because a closed form predicts a mean square; of two stages they are medians. The interval is the middle `LEVEL` of the same estimate from repeats
 resampled with replacement, whole repeats at a time, for they may share their patients.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -27,6 +29,7 @@ from dppca_core.experiments.planning.planning import (
     MOST_EPSILON,
     MOST_HOSPITALS,
     PLANNED_METHODS,
+    Asked,
     StudyPlan,
 )
 from dppca_core.experiments.sweeps.recipe import METRICS, Axis, Recipe, Value, variant
@@ -35,7 +38,7 @@ from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
 LEVEL = 0.95
 _ASIDE, _FURTHER = 2.0, 4.0
 _CLOSE = 1.15
-_WINDOW = 2.5
+_WINDOW, _WINDOW_WITHOUT_FORM = 2.5, 1.4
 _GRID, _BEYOND = 81, 1.5  # of the fitted curve: points, and how far it goes beyond the values
 _MOST_VALUES = 16  # beyond which a simulation that contradicts the closed form is left as it is
 _RESAMPLES = 1000
@@ -86,7 +89,7 @@ class Search:
     """
 
     plan: StudyPlan
-    asked: Literal["patients", "epsilon", "hospitals"]
+    asked: Asked
     at: float
     start: float
     size: int = 1
@@ -134,9 +137,10 @@ class Search:
         """Return the recipe of the runs at these values."""
         experiment, planned = self.plan.experiment, PLANNED_METHODS[self.plan.planned]
         over_epsilon = self.asked == "epsilon"  # then n is held, else epsilon is
+        options = experiment.rows_rule(planned.method) | ({"scaling": "unit"} if self.plan.unit_rows else {})
         return Recipe(
             experiment.population,
-            (variant(planned.method),),
+            (variant(planned.method, **options),),
             (Axis(self.name, values),),
             n=int(self.at) if over_epsilon else None,
             epsilon=1.0 if over_epsilon else self.at,
@@ -156,6 +160,10 @@ class Search:
         return wide.index.to_numpy(dtype=float), (1 - measured if self.plan.energy else measured**2)
 
     @property
+    def _typical(self) -> Callable[..., Array]:
+        return np.median if self.plan.median else np.mean
+
+    @property
     def _target(self) -> float:
         return self.plan.allowed if self.plan.energy else self.plan.allowed**2
 
@@ -163,7 +171,7 @@ class Search:
         """Return the values of the next table: this one's and one more; the same where it is complete."""
         at, losses = self.losses(table)
         values = {self._value(value) for value in at}
-        following = self._next(at, np.mean(losses, axis=1)) if 0 < len(at) < _MOST_VALUES else None
+        following = self._next(at, self._typical(losses, axis=1)) if 0 < len(at) < _MOST_VALUES else None
         return tuple(sorted(values if following is None else values | {self._value(following)}))
 
     def _next(self, at: Array, means: Array) -> float | None:
@@ -188,7 +196,7 @@ class Search:
         measuring = SimulatedAnswer("measuring", math.nan, math.nan, math.nan, values, runs)
         if not values:
             return measuring
-        complete, means = len(self.more(table)) == values, np.mean(losses, axis=1)
+        complete, means = len(self.more(table)) == values, self._typical(losses, axis=1)
         last = self._last_miss(means)
         if last in (-1, values - 1) and not complete:
             return measuring
@@ -198,11 +206,12 @@ class Search:
         if last == values - 1:
             return replace(measuring, state="none")
         middle = math.sqrt(at[last] * at[last + 1])
-        near = (at >= middle / _WINDOW) & (at <= middle * _WINDOW)
+        window = _WINDOW if self.plan.smooth else _WINDOW_WITHOUT_FORM
+        near = (at >= middle / window) & (at <= middle * window)
         near[last : last + 2] = True
         rng = np.random.default_rng([self.plan.experiment.seed, 1])
         chosen = rng.integers(losses.shape[1], size=(_RESAMPLES, losses.shape[1]))
-        resampled = np.mean(losses[near][:, chosen], axis=2)
+        resampled = self._typical(losses[near][:, chosen], axis=2)
         crossings = self._crossings(at[near], np.column_stack([means[near], resampled]))
         tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
         low, high = np.quantile(crossings[1:], tails, method="inverted_cdf")
@@ -210,7 +219,9 @@ class Search:
         return SimulatedAnswer(state, crossings[0] / unit, low / unit, high / unit, values, runs)
 
     def _predicted(self, at: Array) -> Array:
-        """Return the logarithm of the mean loss that the closed form predicts at these values."""
+        """Return the logarithm of the mean loss that a smooth closed form predicts at these values, else 0."""
+        if not self.plan.smooth:
+            return np.zeros(len(at))
         if self.asked == "epsilon":
             losses = [self.plan.loss(int(self.at), float(value)) for value in at]
         elif self.asked == "patients":

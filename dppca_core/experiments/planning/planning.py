@@ -1,18 +1,33 @@
-"""The patients, epsilon or hospitals that an error needs: closed forms, solved for them.
+"""The patients, epsilon or hospitals that an error needs, for every private method: closed forms, inverted.
 
 A closed form predicts sin^2 Theta = privacy(n, epsilon, N) + sampling(n), and the captured energy that goes
 with it (`dppca_core.bounds.perturbation`). Here it is inverted: the smallest n at an epsilon, the smallest
 epsilon at an n, the fewest hospitals of one size. Rows are divided by a public bound that n of them respect,
 so the eigenvalues fall slowly as n grows; the bound is computed again at every n that is tried.
 
-A plan gives an answer only where the closed form applies at it, else the reason why there is none.
+Two stages err little where stage 1 names all rows that matter, and much where it misses one. The mean over
+runs is one of rare misses, which neither the runs without patients that predict them nor twenty simulated
+ones count well. So the target of two stages is of half of the runs: to the closed form the median of sin^2 by
+missed rows is added, and the chance that none is missed stands beside the answer.
+
+A plan gives an answer only where the closed form applies at it, else the reason why there is none. Where a
+method has none, `dppca_core.experiments.planning.bisection` answers by simulation, from a start given here.
+
+As published, rows are divided by a bound that all respect, and rounds are those of the experiment.
+`StudyPlan.tuned` sets both from public numbers. The lower the length to which rows are clipped, the less the
+same noise hides: E[v v^T] of clipped rows, in units of the bound, grows with every step down. The limit is
+rows of length 1, v = x/|x|, for which no bound has to be known. They lose a little where sampling errs, so
+the scaling whose closed form needs less is taken. Their moments are those of
+`dppca_core.numerics.unit_rows`; to first order sampling errs by sum m_ij/(n gap^2), m_ij = E[v_i^2 v_j^2],
+where a closed form has lambda_i lambda_j. Rounds are those of the method's own rule at the answer: along a
+line of equal error noise stands in the same relation to the signal, so they are held there.
 """
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -23,21 +38,35 @@ from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.rule import BoundRule
 from dppca_core.experiments import draws
+from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS, not_about
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.methods import METHODS
-from dppca_core.numerics import subspace_metrics
+from dppca_core.numerics import subspace_metrics, unit_rows
 from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
-from dppca_core.records import Bound, Setting
+from dppca_core.records import SIGNAL, Bound, Method, Setting
 
 LEAST_EPSILON, MOST_EPSILON = EPSILONS[0], EPSILONS[-1]
 MOST_HOSPITALS = 100_000
 NO_NOISE = 1e9  # an epsilon at which noise plays no part
 _NODES = 60  # of the spline of the row bound's square, whose error is below 1e-6 (tested)
+_CLOSE_TO_EDGE = 2e-3  # in logarithms: how near an answer comes where a chance is simulated
+_MOST_TUNINGS = 3  # of the rounds at an answer, which moves with them
+# The planned method near whose answer a simulation begins where a method has no closed form.
+_NEAR = {
+    "central": "analyze_gauss",
+    "secure aggregation": "cape",
+    "untrusted server": "dps_pca",
+    "local": "ldp_pca",
+}
+Asked = Literal["patients", "epsilon", "hospitals"]
 
 
 @dataclass(frozen=True)
 class PlannedMethod:
-    """Hold a method with a closed form, under one trust model; DPS-PCA is planned under two."""
+    """Hold a private method under one trust model; DPS-PCA is planned under two.
+
+    rule: its closed form, a key of BOUNDS, or "".
+    """
 
     name: str
     method: str
@@ -53,13 +82,14 @@ class PlannedMethod:
 
 
 def _planned_methods() -> Iterator[PlannedMethod]:
-    for rule in BOUNDS.values():
-        for name in rule.methods if rule.kind == "prediction" and rule.smooth else ():
-            method = METHODS[name]
-            yield PlannedMethod(name, name, rule.name, method.trust)
-            if "provider_noise" in method.uses:
-                trust = "secure aggregation"
-                yield PlannedMethod(f"{name}_summed", name, rule.name, trust, "secure-aggregation")
+    for name, method in METHODS.items():
+        if not method.private:
+            continue
+        rule = CLOSED_FORMS.get(name, "")
+        yield PlannedMethod(name, name, rule, method.trust)
+        if "provider_noise" in method.uses:
+            trust = "secure aggregation"
+            yield PlannedMethod(f"{name}_summed", name, rule, trust, "secure-aggregation")
 
 
 PLANNED_METHODS: dict[str, PlannedMethod] = {planned.name: planned for planned in _planned_methods()}
@@ -76,6 +106,31 @@ def _spectrum(population: SpikedModel | str, failure: float) -> tuple[Array, Cub
     return population.eigenvalues, CubicSpline(np.log(nodes), squares)
 
 
+class _UnitRows(NamedTuple):
+    """Hold what rows of length 1 are: eigenvalues (d,), and what they change in a closed form's two losses.
+
+    sampling: times sin^2 by sampling. energy: times the share of energy that a sin^2 loses.
+    """
+
+    eigenvalues: Array
+    sampling: float
+    energy: float
+
+
+@lru_cache(maxsize=32)
+def _unit_rows(population: SpikedModel | str, failure: float, k: int) -> _UnitRows:
+    values, _ = _spectrum(population, failure)
+    units = unit_rows.expected_unit_eigenvalues(values)
+    squares = (units[:k, None] - units[None, k:]) ** 2
+    pairs = unit_rows.expected_pair_moments(values, k)
+    sampling = float((pairs / squares).sum() / (np.outer(units[:k], units[k:]) / squares).sum())
+
+    def lost(eigenvalues: Array) -> float:
+        return 1 - float(eigenvalues[k:].mean() / eigenvalues[:k].mean())
+
+    return _UnitRows(units, sampling, lost(values) / lost(units))
+
+
 @dataclass(frozen=True)
 class PlanAnswer:
     """Hold the answer of a plan, or None and the reason: `kind` with its `numbers`, for a sentence.
@@ -85,7 +140,9 @@ class PlanAnswer:
         kind: "guess" (a random guess does as well), "gap" (no eigengap), "first order" (an error beyond a
             third of a guess, which the closed form does not describe), "assumption" (`failed` names it),
             "sampling" (too few patients even without noise), "epsilon" (no epsilon up to MOST_EPSILON),
-            "patients", "hospitals" (none up to MOST_PATIENTS, MOST_HOSPITALS); "" where there is an answer.
+            "patients", "hospitals" (none up to MOST_PATIENTS, MOST_HOSPITALS), "simulation" (no closed form,
+            `failed` says why), "too large" (the method does not run at so many features, `failed` says why);
+            "" where there is an answer.
         numbers: The numbers of that reason, by name.
         failed: The assumptions of the closed form that fail.
         start: The solution of the closed form whether it applies or not, None if there is none: a simulation
@@ -102,6 +159,11 @@ class PlanAnswer:
     bound: Bound | None = None
     least: bool = False
 
+    @property
+    def chance(self) -> float | None:
+        """Return the predicted chance that stage 1 names all rows that matter; None where nothing chooses."""
+        return None if self.bound is None else self.bound.quantities.get("support_probability")
+
 
 @dataclass(frozen=True)
 class StudyPlan:
@@ -110,9 +172,10 @@ class StudyPlan:
     Args:
         experiment: The setting; its n and its noise across hospitals play no part.
         planned: The planned method, a key of `PLANNED_METHODS`.
-        target: sin Theta at most (root mean square over runs), or with `energy` the share of the
+        target: sin Theta at most (root mean square over runs, of two stages the median), or with `energy` the share of the
             population's energy in its k leading directions that is captured, at least.
         energy: Whether the target is captured energy.
+        unit_rows: Whether rows are scaled to length 1 in place of a bound, for a method that divides by one.
 
     Raises:
         ValueError: For an unknown method, a target that is not positive, or a share outside (0, 1).
@@ -122,6 +185,7 @@ class StudyPlan:
     planned: str
     target: float
     energy: bool = False
+    unit_rows: bool = False
 
     def __post_init__(self) -> None:
         checks.one_of(PLANNED_METHODS, planned=self.planned)
@@ -130,9 +194,40 @@ class StudyPlan:
             checks.inside_unit_interval(target=self.target)
 
     @property
+    def method(self) -> Method:
+        """Return the method that is planned."""
+        return METHODS[PLANNED_METHODS[self.planned].method]
+
+    @property
     def rule(self) -> BoundRule:
-        """Return the closed form, which is called with a setting."""
+        """Return the closed form, which is called with a setting; KeyError where there is none."""
         return BOUNDS[PLANNED_METHODS[self.planned].rule]
+
+    @cached_property
+    def no_formula(self) -> str:
+        """Return why there is no closed form for what is planned, or nothing where there is one."""
+        if not PLANNED_METHODS[self.planned].rule:
+            return "none is known for this method"
+        reason = not_about(self.experiment, self.rule)
+        return f"it needs {reason}" if reason else ""
+
+    @property
+    def smooth(self) -> bool:
+        """Return whether the closed form can be interpolated, not falling off an edge."""
+        return not self.no_formula and self.rule.smooth
+
+    @property
+    def median(self) -> bool:
+        """Return whether the target is of half of the runs, not of the mean square over runs."""
+        return self.method.chooses_rows
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the options of a run, as the plan has them."""
+        noise = {"provider_noise": PLANNED_METHODS[self.planned].provider_noise}
+        options = self.experiment.options(self.method.name)
+        scaling = {"scaling": "unit"} if self.unit_rows else {}
+        return options | (noise if "provider_noise" in options else {}) | scaling
 
     @property
     def allowed(self) -> float:
@@ -152,6 +247,8 @@ class StudyPlan:
         """Return the point at which the closed form is evaluated; None: the experiment's hospitals."""
         values, squares = _spectrum(self.experiment.population, self.experiment.failure)
         scaled = values if squares is None else values * math.exp(-float(squares(math.log(n))))
+        if self.unit_rows:
+            scaled = self._units.eigenvalues
         return self.experiment.setting(
             epsilon,
             scaled,
@@ -172,9 +269,74 @@ class StudyPlan:
 
     def loss_of(self, setting: Setting, bound: Bound) -> float:
         """Return the loss that a closed form predicts at `setting`, in the units of `allowed`."""
-        if not self.energy or not bound.terms:
+        if not bound.terms:
             return bound.final
-        return bound.quantities["energy_lost"] / float(setting.eigenvalues[: setting.k].sum())
+        square, missed, by_energy = bound.final**2, bound.quantities.get("missed_median", 0.0), 1.0
+        grown = 1.0
+        if self.unit_rows:
+            grown += (self._units.sampling - 1) * float(bound.terms["sampling"]) ** 2 / square
+            by_energy = self._units.energy
+        if not self.energy:
+            return math.sqrt(square * grown + missed)
+        top, others = setting.eigenvalues[: setting.k], setting.eigenvalues[setting.k :]
+        lost = bound.quantities["energy_lost"] * grown + missed * float(top.mean() - others.mean())
+        return by_energy * lost / float(top.sum())
+
+    @property
+    def _units(self) -> _UnitRows:
+        return _unit_rows(self.experiment.population, self.experiment.failure, self.experiment.k)
+
+    def answer(self, asked: Asked, epsilon: float, n: int, size: int) -> PlanAnswer:
+        """Return the answer to what is asked; `n`, `epsilon` and `size` where the question holds them."""
+        if asked == "epsilon":
+            return self.epsilon(n)
+        return self.patients(epsilon) if asked == "patients" else self.hospitals(epsilon, size)
+
+    def tuned(self, asked: Asked, epsilon: float, n: int, size: int) -> "StudyPlan":
+        """Return this plan with rows and rounds tuned from public numbers, at the answer to what is asked.
+
+        Args:
+            asked: "patients", "epsilon" or "hospitals".
+            epsilon: The privacy loss, but for "epsilon".
+            n: The patients of all hospitals, for "epsilon".
+            size: The patients of each hospital, for "hospitals".
+
+        Returns:
+            The plan with rows of length 1 where these need less, and without a closed form; and with the
+            rounds of the method's own rule where it has one.
+        """
+
+        def needed(plan: StudyPlan) -> tuple[bool, float]:
+            answer = plan.answer(asked, epsilon, n, size)
+            return answer.value is None, math.inf if answer.start is None else answer.start
+
+        plan = self
+        if self.method.scaling == "inside":
+            units = replace(self, unit_rows=True)
+            plan = units if self.no_formula else min(self, units, key=needed)
+        for _ in range(_MOST_TUNINGS if self.method.tuned and not self.no_formula else 0):
+            rounds = plan._tuned_rounds(needed(plan)[1], asked, epsilon, n, size)
+            if rounds == plan.experiment.iterations:
+                break
+            plan = replace(plan, experiment=replace(plan.experiment, iterations=rounds))
+        return plan
+
+    def _tuned_rounds(self, value: float, asked: Asked, epsilon: float, n: int, size: int) -> int:
+        """Return the rounds of the method's own rule at an answer; those that are set where there is none."""
+        if self.method.tuned is None or not math.isfinite(value):
+            return self.experiment.iterations
+        patients = {"patients": value, "epsilon": n, "hospitals": value * size}[asked]
+        population = self.experiment.population
+        options = {name: option for name, option in self.options.items() if name != "iterations"}
+        return self.method.tuned(
+            self.experiment.budget(value if asked == "epsilon" else epsilon),
+            d=self.experiment.d,
+            n=round(patients),
+            k=self.experiment.k,
+            providers=round(value) if asked == "hospitals" else self.experiment.providers,
+            signal=population.signal if isinstance(population, SpikedModel) else SIGNAL,
+            **options,
+        )
 
     def patients(self, epsilon: float) -> PlanAnswer:
         """Return the smallest number of patients that reaches the target.
@@ -186,6 +348,8 @@ class StudyPlan:
             The answer, to a patient or a millionth of it, or the reason why there is none.
         """
         fewest = self.experiment.providers
+        if self._simulated:
+            return self._begin(lambda near: near.patients(epsilon))
         return self._answer("patients", lambda n: (n, epsilon, None), fewest, MOST_PATIENTS)
 
     def hospitals(self, epsilon: float, size: int) -> PlanAnswer:
@@ -203,6 +367,8 @@ class StudyPlan:
         """
         checks.whole(1, size=size)
         most = min(MOST_HOSPITALS, MOST_PATIENTS // size)
+        if self._simulated:
+            return self._begin(lambda near: near.hospitals(epsilon, size))
         return self._answer("hospitals", lambda N: (N * size, epsilon, N), 1, most)
 
     def epsilon(self, n: int) -> PlanAnswer:
@@ -214,24 +380,43 @@ class StudyPlan:
         Returns:
             The answer, to a millionth of it, or the reason why there is none.
         """
+        if self._simulated:
+            return self._begin(lambda near: near.epsilon(n))
         return self._answer("epsilon", lambda epsilon: (n, epsilon, None), LEAST_EPSILON, MOST_EPSILON)
+
+    @property
+    def _simulated(self) -> bool:
+        """Return whether simulation alone can answer."""
+        return self._refused is None and bool(self.no_formula)
 
     @cached_property
     def _refused(self) -> PlanAnswer | None:
         if self.allowed >= self.guess:
             return PlanAnswer(None, "guess", {"guess": self.guess, "allowed": self.allowed})
+        if reason := self.method.skip(self.experiment.d):
+            return PlanAnswer(None, "too large", failed=(reason,))
+        if self.no_formula:
+            return None
         bound = self.bound(self.experiment.providers, 1.0)
         if not bound.terms:
             return PlanAnswer(None, "gap", failed=_failed(bound), bound=bound)
         return None
 
+    def _begin(self, ask: Callable[["StudyPlan"], PlanAnswer]) -> PlanAnswer:
+        """Return that there is no closed form, with the answer of a method near this one to begin from."""
+        name = _NEAR[PLANNED_METHODS[self.planned].trust]
+        units = self.unit_rows or self.method.scaling == "unit"
+        near = ask(replace(self, planned=name, unit_rows=units))
+        return PlanAnswer(None, "simulation", failed=(self.no_formula,), start=near.start)
+
     def _answer(
-        self, kind: str, at: Callable[[Any], tuple[int, float, int | None]], low: float, high: float
+        self, kind: Asked, at: Callable[[Any], tuple[int, float, int | None]], low: float, high: float
     ) -> PlanAnswer:
         """Return the smallest number in [low, high] that reaches the target; but for epsilon a whole one."""
         if self._refused is not None:
             return self._refused
         whole = kind != "epsilon"
+        close = 1e-9 if self.rule.smooth else _CLOSE_TO_EDGE
 
         def excess(value: float) -> float:
             loss = self.loss(*at(round(value) if whole else value))
@@ -244,15 +429,17 @@ class StudyPlan:
             best, clean = self.loss(n, epsilon, hospitals), self.loss(n, NO_NOISE, hospitals)
             if whole:
                 return PlanAnswer(None, kind, {"most": high, "best": best, "without": clean})
-            kind = "sampling" if clean > self.allowed else kind
-            return PlanAnswer(None, kind, {"n": n, "best": best, "without": clean, "epsilon": epsilon})
+            why = "sampling" if clean > self.allowed else kind
+            return PlanAnswer(None, why, {"n": n, "best": best, "without": clean, "epsilon": epsilon})
         # Closed forms are nearly straight in logarithms.
         logs = math.log(low), math.log(high)
-        smallest = math.exp(brentq(lambda x: excess(math.exp(x)), *logs, xtol=1e-9, rtol=1e-12))
+        smallest = math.exp(brentq(lambda x: excess(math.exp(x)), *logs, xtol=close, rtol=1e-12))
+        if not self.rule.smooth:
+            smallest *= math.exp(close)
         if whole:
             smallest = math.ceil(smallest * (1 - 1e-9))
             while excess(smallest) > 0:
-                smallest += max(1, smallest // 10**8)
+                smallest += max(1, round(smallest * max(close, 1e-8)))
         return self._checked(smallest, self.bound(*at(smallest)))
 
     def _checked(self, value: float, bound: Bound, least: bool = False) -> PlanAnswer:
