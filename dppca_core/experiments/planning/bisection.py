@@ -1,4 +1,4 @@
-"""The answer of any private method by simulation: bisection over patients, epsilon or hospitals, with a confidence interval.
+"""The answer of any private method by simulation: bisection over patients, epsilon or hospitals.
 
 The first values are a factor 2 on either side of the closed form's answer. While both are on one side of the
 target, the next is a factor 4 further out; then the gap between the last value that misses the target and the
@@ -10,7 +10,8 @@ the estimate: with m(x) the mean over runs of the squared error, or of the share
 is fitted by least squares to the values within a factor 2.5 of the gap's middle and solved for the target. So
 the closed form determines the curvature, but neither the level nor the slope. Where there is none, and where
 it falls off an edge that runs may have elsewhere, c is 1 and the values are those within a factor 1.4. Means
-are of squares because a closed form predicts a mean square; of two stages they are medians. The interval is the middle `LEVEL` of the same estimate from repeats
+are of squares because a closed form predicts a mean square; of two stages they are medians.
+The interval is the middle `LEVEL` of the same estimate from repeats
 resampled with replacement, whole repeats at a time, for they may share their patients.
 """
 
@@ -216,7 +217,9 @@ class Search:
         tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
         low, high = np.quantile(crossings[1:], tails, method="inverted_cdf")
         state: Literal["found", "measuring"] = "found" if complete else "measuring"
-        return SimulatedAnswer(state, crossings[0] / unit, low / unit, high / unit, values, runs)
+        # A curve that is fitted to few values may miss the target between two that enclose it.
+        value = crossings[0] if math.isfinite(crossings[0]) else at[last + 1]
+        return SimulatedAnswer(state, value / unit, low / unit, high / unit, values, runs)
 
     def _predicted(self, at: Array) -> Array:
         """Return the logarithm of the mean loss that a smooth closed form predicts at these values, else 0."""

@@ -34,8 +34,9 @@ _STEEP = 1.15  # the power of the amount beyond which a loss falls off an edge
 class Plane:
     """Hold losses[i, j] and errors[i, j] (sin Theta) at amounts[i] and nodes[j].
 
-    epsilons: where lines are drawn, at the nodes or between them. without[i]: the loss that no epsilon goes below. holds: whether all assumptions but the smallness of the
-    error held wherever the closed form was evaluated. largest: the largest error that it describes.
+    epsilons: where lines are drawn, at the nodes or between them. without[i]: the loss that no epsilon goes
+    below. holds: whether all assumptions but the smallness of the error held wherever the closed form was
+    evaluated. largest: the largest error that it describes.
     """
 
     amounts: Array
@@ -168,7 +169,7 @@ def edge_column(
         return values[amount][0]
 
     def steep(low: int, high: int) -> bool:
-        return evaluate(low) > evaluate(high) * (high / low) ** _STEEP
+        return evaluate(low) > evaluate(high) * math.pow(high / low, _STEEP)
 
     def refine(low: int, high: int, halvings: int, corner: int) -> None:
         middle = round(math.sqrt(low * high))

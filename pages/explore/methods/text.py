@@ -8,16 +8,14 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.arrays import Array
-from dppca_core.bounds.recommendation import TRUSTS, recommend
+from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.methods import METHODS
-from dppca_core.populations.spiked import SpikedModel
-from dppca_core.privacy import Budget
-from dppca_core.records import SIGNAL, Estimate
+from dppca_core.records import Estimate
 from pages.explore.methods.charts import ComparisonMeasure, spreads_here
 from pages.explore.methods.frontier import Corner
 from pages.explore.methods.sweeps import SweepSetting
@@ -26,6 +24,7 @@ from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
+from pages.shared.text import recommended as recommendations
 
 TITLE = "Compared to what?"
 INTRODUCTION = (
@@ -299,22 +298,10 @@ def frontier(corners: Sequence[Corner], plain: bool) -> str:
 
 def recommended(experiment: ExplorerExperiment, epsilon: float) -> str:
     """Return which method the core recommends under each trust, from public numbers alone, and why."""
-    population = experiment.population
-    signal = population.signal if isinstance(population, SpikedModel) else SIGNAL
-    declared = f"components that are declared to carry {text.percent(signal)} of the variance"
-    lines = [f"Recommended under each trust, from public numbers and {declared}:"]
+    lines = [f"Recommended under each trust, from public numbers and {recommendations.declared(experiment)}:"]
     for trust in TRUSTS:
-        answer = recommend(
-            trust,
-            n=experiment.n,
-            d=experiment.d,
-            k=experiment.k,
-            budget=Budget(epsilon, experiment.delta, experiment.neighbours),
-            s_hat=None if experiment.choose_rows else experiment.s_hat,
-            providers=experiment.providers,
-            signal=signal,
-        )
-        lines.append(f"- {text.TRUST_TITLES[trust]}: {answer.reason}")
+        reason = recommendations.recommended(experiment, epsilon, trust).reason
+        lines.append(f"- {text.TRUST_TITLES[trust]}: {reason}")
     return "\n".join(lines)
 
 

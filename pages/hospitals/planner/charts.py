@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.arrays import Array
+from dppca_core.experiments.planning.plan_plane import Plane
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner import view
@@ -20,6 +21,7 @@ _ERRORS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _SHARES = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 _APART = 3  # values of epsilon between the labels of two lines
 _MARGIN = 3.0  # a factor, above and below what is drawn
+_EPSILONS = view.CHART_EPSILONS.tolist()
 _SHADE = "rgba(128,140,150,{})"
 Span = tuple[float, float]
 
@@ -36,15 +38,16 @@ def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) 
     Grey: too few patients for any epsilon. Hatched: an error too large for the closed form.
     """
     plain, chosen = settings["view"] == "plain", view.focus(settings)
-    epsilons, hospitals = drawn.plane.epsilons.tolist(), settings["plan.asked"] == "hospitals"
-    span = _span(drawn, settings)
-    traces = _shades(drawn, settings, span)
-    for i, level in enumerate(_SHARES if view.energetic(settings) else _ERRORS):
-        traces += _equal_error(drawn, level, 2 + _APART * i, settings, span)
+    hospitals, span = settings["plan.asked"] == "hospitals", _span(drawn, settings)
+    traces = []
+    if drawn.plane is not None:
+        traces = _shades(drawn, drawn.plane, settings, span)
+        for i, level in enumerate(_SHARES if view.energetic(settings) else _ERRORS):
+            traces += _equal_error(drawn.plane, level, 2 + _APART * i, settings, span)
     for name, values in drawn.curves.items():
         (colour, _, dash), title = look(name), PLANNED_METHODS[name].title
         width, opacity = (4, 1.0) if name == chosen else (2, 0.75)
-        curve = line(1, title, colour, dash, x=epsilons, y=rounded(values), showlegend=True, opacity=opacity)
+        curve = line(1, title, colour, dash, x=_EPSILONS, y=rounded(values), showlegend=True, opacity=opacity)
         curve["line"]["width"] = width
         curve["hovertemplate"] = f"%{{y:,.3s}} at %{{x:.3~g}}<extra>{title}</extra>"
         traces.append(curve)
@@ -72,8 +75,8 @@ def _amount(settings: Settings) -> int:
 
 def _span(drawn: DrawnPlan, settings: Settings) -> Span:
     """Return whole powers of ten around this setting and the target line of the method in focus."""
-    curve = drawn.curves[view.focus(settings)]
-    least, most = float(drawn.plane.amounts[0]), float(drawn.plane.amounts[-1])
+    curve = drawn.curves.get(view.focus(settings), np.array([]))
+    least, most = drawn.amounts
     if not np.isfinite(curve).any():
         return least, most
     amount = _amount(settings)
@@ -86,16 +89,20 @@ def _no_line(drawn: DrawnPlan, settings: Settings) -> list[Trace]:
     """Say in the chart why the method in focus has no line."""
     chosen = view.focus(settings)
     answer = view.answer(settings, chosen)
-    if np.isfinite(drawn.curves[chosen]).any() or answer.value is not None:
+    if np.isfinite(drawn.curves.get(chosen, np.array([]))).any() or answer.value is not None:
         return []
+    if answer.kind in ("evaluating", "simulation"):
+        words = f"{page_text.short_reason(answer, settings)}: no line"
+    else:
+        words = f"no answer by formula: {page_text.short_reason(answer, settings)}"
     at = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.12, "showarrow": False}
     box = {"font": {"size": 15}, "bgcolor": _SHADE.format(0.25), "borderpad": 6}
-    return [at | box | {"text": f"no answer by formula: {page_text.short_reason(answer, settings)}"}]
+    return [at | box | {"text": words}]
 
 
-def _shades(drawn: DrawnPlan, settings: Settings, span: Span) -> list[Trace]:
+def _shades(drawn: DrawnPlan, plane: Plane, settings: Settings, span: Span) -> list[Trace]:
     """Shade the parts of the plane without an answer."""
-    (low, high), epsilons = span, drawn.plane.epsilons.tolist()
+    (low, high), epsilons = span, plane.epsilons.tolist()
     traces = []
 
     def shade(kind: str, heights: Array, opacity: float, **more: object) -> None:
@@ -105,8 +112,8 @@ def _shades(drawn: DrawnPlan, settings: Settings, span: Span) -> list[Trace]:
         name = page_text.SHADES[kind][settings["view"] != "plain"]
         traces.extend([base, base | {"name": name, "y": rounded(heights)} | fill | more])
 
-    edge, kind = np.clip(np.nan_to_num(drawn.plane.edge, nan=low), low, high), "rough"
-    if not drawn.plane.holds and not np.isfinite(drawn.curves[view.focus(settings)]).any():
+    edge, kind = np.clip(np.nan_to_num(plane.edge, nan=low), low, high), "rough"
+    if not plane.holds and not np.isfinite(drawn.curves[view.focus(settings)]).any():
         edge, kind = np.full_like(edge, high), "assumption"
     if (edge > low).any():
         hatch = {"shape": "/", "fgcolor": _SHADE.format(0.45), "bgcolor": _SHADE.format(0.0), "size": 9}
@@ -116,19 +123,17 @@ def _shades(drawn: DrawnPlan, settings: Settings, span: Span) -> list[Trace]:
     return traces
 
 
-def _equal_error(
-    drawn: DrawnPlan, level: float, label_at: int, settings: Settings, span: Span
-) -> list[Trace]:
+def _equal_error(plane: Plane, level: float, label_at: int, settings: Settings, span: Span) -> list[Trace]:
     """Draw one thin line with its label, except where the closed form does not apply."""
     energy = view.energetic(settings)
-    values = drawn.plane.line(1 - level if energy else level / factor(settings))
-    values[(values < drawn.plane.edge) | (values < span[0]) | (values > span[1])] = np.nan
+    values = plane.line(1 - level if energy else level / factor(settings))
+    values[(values < plane.edge) | (values < span[0]) | (values > span[1])] = np.nan
     visible = np.flatnonzero(np.isfinite(values))
     if not len(visible):
         return []
     label = f"{100 * level:g} %" if energy else f"{level:g}"
     at = label_at if label_at in visible else int(visible[len(visible) // 4])
-    epsilons = drawn.plane.epsilons.tolist()
+    epsilons = plane.epsilons.tolist()
     shared, thin = {"hoverinfo": "skip"}, {"color": style.GUESS, "dash": "dot", "width": 1}
     curve = line(1, label, style.GUESS, x=epsilons, y=rounded(values), line=thin, **shared)
     words = line(1, label, style.GUESS, x=[epsilons[at]], y=rounded(values[[at]]), mode="text", **shared)
@@ -159,14 +164,34 @@ def _marks(settings: Settings, simulations: view.Simulations, span: Span) -> lis
     return marks
 
 
-def table(drawn: DrawnPlan, settings: Settings, chosen: str) -> pd.DataFrame:
-    """Return the target's curve of every method, then the plane of the chosen one, point by point."""
-    amount = "hospitals" if settings["plan.asked"] == "hospitals" else "patients"
-    loss = "share_lost" if view.energetic(settings) else "sin_theta"
+def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
+    """Return each method's answer and how it was got, its target's curve, and the plane of the one in focus.
 
-    epsilons = pd.Index(drawn.plane.epsilons.tolist(), name="epsilon")
+    Of `what` "answer" are the answers: by "closed form", or by "simulation" with the ends of its interval.
+    """
+    view.complete(settings)
+    drawn, chosen = view.drawn(settings), view.focus(settings)
+    asked, field = settings["plan.asked"], drawn.plane
+    amount = "hospitals" if asked == "hospitals" else "patients"
+    loss = "share_lost" if view.energetic(settings) else "sin_theta"
+    here = {"epsilon": settings["epsilon"], amount: _amount(settings)}
+    unknown = "epsilon" if asked == "epsilon" else amount
+    answers = []
+    for name in view.listed(settings):
+        answer, simulation = view.answer(settings, name), simulations.get(name)
+        row = here | {"way": name, "by": "closed form", unknown: answer.value, "chance_kept": answer.chance}
+        if answer.value is None:
+            row["by"] = f"none: {answer.kind}"
+        answers.append(row)
+        if simulation is not None and simulation.state in ("found", "least"):
+            ends = {unknown: simulation.value, "low": simulation.low, "high": simulation.high}
+            answers.append(here | {"way": name, "by": "simulation"} | ends)
+    epsilons = pd.Index(_EPSILONS, name="epsilon")
     curves = pd.DataFrame(drawn.curves, epsilons).melt(var_name="way", value_name=amount, ignore_index=False)
-    plane = pd.DataFrame(drawn.plane.losses.T, epsilons, drawn.plane.amounts)
-    points = plane.melt(var_name=amount, value_name=loss, ignore_index=False)
-    whole = pd.concat([curves.assign(what="target"), points.assign(what="plane", way=chosen)]).reset_index()
-    return whole[["what", "way", "epsilon", amount, loss]]
+    parts = [pd.DataFrame(answers).assign(what="answer"), curves.reset_index().assign(what="target")]
+    if field is not None:
+        nodes = pd.DataFrame(field.losses.T, pd.Index(field.nodes.tolist(), name="epsilon"), field.amounts)
+        points = nodes.melt(var_name=amount, value_name=loss, ignore_index=False).reset_index()
+        parts.append(points.assign(what="plane", way=chosen))
+    columns = ["what", "way", "epsilon", amount, loss, "by", "low", "high", "chance_kept"]
+    return pd.concat(parts).reindex(columns=columns)

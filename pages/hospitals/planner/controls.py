@@ -23,7 +23,7 @@ def choose(settings: Settings) -> None:
     widgets.choose_panel("plan.asked")
     target = "plan.share" if view.energetic(settings) else "plan.target"
     size = ["plan.size"] if settings["plan.asked"] == "hospitals" else []
-    keys = ["plan.of", target, "plan.trust", "plan.way", *size]
+    keys = ["plan.of", target, "plan.trust", "plan.way", "plan.tuned", *size]
     for column, key in zip(st.columns(len(keys), vertical_alignment="bottom"), keys, strict=True):
         with column:
             if key == "plan.way":
@@ -54,7 +54,7 @@ def running(settings: Settings) -> bool:
     """Start what is asked for, and say whether more of it is to come."""
     name = view.focus(settings)
     search, job = _current(settings, name)
-    if search is None or not settings["plan.simulate"]:
+    if search is None or not view.begins(settings):
         return False
     if job is None or job.state == "again":
         job = sweep_jobs.start(f"plan {name}", search.recipe(_values(job) if job else search.first()))
@@ -89,7 +89,7 @@ def confirm(settings: Settings) -> None:
     if search is None:
         st.caption(text.not_simulated(settings))
         return
-    if not settings["plan.simulate"]:
+    if not view.begins(settings):
         verb = "Confirm" if view.answer(settings, name).value is not None else "Find the answer of"
         label = f"{verb} {method} by simulation, about {duration(view.seconds(search))}"
         st.button(label, key="simulate", on_click=widgets.set_to, args=("plan.simulate", True))
@@ -105,13 +105,15 @@ def confirm(settings: Settings) -> None:
     failures = [f" Runs failed: {reason}." for reason in job.table()["failed"] if reason]
     runs = f"{job.progress.total:,} runs of {method} at {values} {text.SWEPT[settings['plan.asked']]}"
     left.caption(f"Simulated: {runs}.{''.join(failures[:1])}")
+    if not settings["plan.simulate"]:  # it began by itself
+        return
     leave = {"on_click": widgets.set_to, "args": ("plan.simulate", False), "width": "stretch"}
     right.button("Leave simulation out", key="simulate", **leave)
 
 
 def stop(settings: Settings) -> None:
     """Stop all simulations where none is asked for any more."""
-    for name in PLANNED_METHODS if not settings["plan.simulate"] else ():
+    for name in PLANNED_METHODS if not view.begins(settings) else ():
         job = sweep_jobs.at(f"plan {name}")
         if job is not None and job.running:
             job.stop()
@@ -120,7 +122,10 @@ def stop(settings: Settings) -> None:
 def assumptions(settings: Settings) -> None:
     """Render the closed form in focus, and its assumptions with their numbers at the answer."""
     name = view.focus(settings)
-    rule, bound = BOUNDS[PLANNED_METHODS[name].rule], view.bound(settings)
+    bound = view.bound(settings)
+    if bound is None:
+        return
+    rule = BOUNDS[PLANNED_METHODS[name].rule]
     badge = ":green[every assumption holds]" if bound.applies else ":orange[an assumption fails]"
     where = "at this setting" if view.answer(settings, name).start is None else "at the answer"
     with st.expander("Why the formula may be trusted here, or not", key="plan assumptions"):

@@ -4,8 +4,9 @@ from functools import partial
 
 import streamlit as st
 
+from dppca_core.experiments.planning.evaluations import EVALUATIONS
 from pages.hospitals.planner import charts, controls, protocol_paragraph, report, table, text, view
-from pages.shared.background import refresh
+from pages.shared.background import engine, refresh, sessions
 from pages.shared.figure import component
 from pages.shared.reports import downloads, html_report, sources
 from pages.shared.settings import widgets
@@ -13,35 +14,38 @@ from pages.shared.settings import widgets
 settings = widgets.head(text.TITLE, text.INTRODUCTION)
 controls.choose(settings)
 controls.stop(settings)
-drawn, chosen = view.drawn(settings), view.focus(settings)
+chosen, next_missing = view.focus(settings), partial(view.next_missing, settings)
 
 
 def panels() -> None:
-    """Render the answer, the chart and the table, with what has been simulated so far."""
+    """Render the answer, the chart and the table, with what has been evaluated and simulated so far."""
     if widgets.moved():  # by a button in this fragment
         st.rerun()
     simulations = controls.simulated(settings)
     headline = text.headline(settings, simulations)
     st.markdown(f"**{headline}**")
-    figure = charts.figure(drawn, settings, simulations)
+    figure = charts.figure(view.drawn(settings), settings, simulations)
     component.figure(figure, key="plan figure", save="dppca-plan", says=headline)
     st.caption(text.below_chart(settings))
     controls.confirm(settings)
     st.table(table.table(settings, simulations), hide_index=True, border="horizontal")
     st.caption(text.below_table(settings))
+    st.markdown(text.recommended(settings))
     st.header(text.PARAGRAPH_TITLE)
     paragraph = protocol_paragraph.paragraph(settings, simulations.get(chosen))
     st.code(paragraph, language=None, wrap_lines=True)
+    if next_missing() is not None:
+        engine.engine().complete(sessions.visitor(), EVALUATIONS, next_missing)
 
 
-refresh.while_more(panels, lambda: controls.running(settings))
+refresh.while_more(panels, lambda: controls.running(settings) or next_missing() is not None)
 controls.assumptions(settings)
 st.markdown(f"**Try this:** {text.try_this(settings)}")
 # Read the simulations now: a download is built outside of the visitor's session, which alone knows them.
 current = controls.simulated(settings)
 beside = downloads.downloads(
-    lambda: charts.table(drawn, settings, chosen),
-    lambda: charts.figure(drawn, settings, current),
+    lambda: charts.table(settings, current),
+    lambda: charts.figure(view.drawn(settings), settings, current),
     "dppca-plan",
 )
 with beside:

@@ -5,6 +5,7 @@ import math
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
+from dppca_core.records import RELEASED
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner import view
 from pages.shared import text
@@ -34,6 +35,8 @@ _LIMITS = (
     "worked out with a study tool whose noise is simulated in floating point: not a hardened release",
 )
 _PURE = ("ε", "approximate sampler")  # guarantees in which delta plays no part
+_UNIT = "each row divided by its own length, so that no bound has to be chosen"
+_TOGETHER = ", over all that is released together"
 _OPTIONS = {"s_hat": "ŝ = {} rows kept", "iterations": "T = {} rounds", "burn_in": "{} burn-in steps"}
 
 
@@ -69,28 +72,36 @@ def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings)
     directions, reference = f"{k} main directions of {d} measurements", view.method(name).reference
     if not plain:
         directions = f"the k = {k} leading principal directions of d = {d} measurements"
-        options = study.experiment.options(planned.method)
+        options = study.options
         listed = [words.format(options[key]) for key, words in _OPTIONS.items() if key in options]
+        if options.get("s_hat") == RELEASED:
+            listed[0] = "the rows kept chosen from the release"
         reference += f"; {', '.join(listed)}" if listed else ""
     guess = f"on average; a random guess captures {100 * (1 - study.guess):.2g} %"
     if not view.energetic(settings):
         error = text.short(study.guess * factor(settings))
-        guess = f"root mean square over patients and noise; a random guess has {error}"
+        over = "in half of the runs" if study.median else "root mean square over patients and noise"
+        guess = f"{over}; a random guess has {error}"
     sentence = (
         f"To find {directions} with {page_text.goal(settings)} ({guess}), {planned.title} ({reference}) "
         f"needs {_amount(needed, settings)}, by "
     )
     if simulation is None:
-        return f"{sentence}a closed form."
+        return f"{sentence}a closed form.{page_text.chance_of(answer)}"
     swept = "values of ε" if asked == "epsilon" and not plain else page_text.SWEPT[asked]
     many = f"{simulation.runs:,} runs at {simulation.values} {swept}, seed {settings['seed']}"
     runs = f"simulation of the method itself ({many})"
     interval = page_text.interval_of(simulation, settings)
     if answer.value is None:
-        return f"{sentence}{runs}: {interval}. No closed form applies at this target."
+        without = (
+            "There is no closed form."
+            if answer.kind == "simulation"
+            else "No closed form applies at this target."
+        )
+        return f"{sentence}{runs}: {interval}. {without}"
     agrees = page_text.agrees(view.agreement(answer, simulation))
     otherwise = "" if agrees else ", which disagrees: go by the simulation"
-    return f"{sentence}a closed form; {runs} gives {interval}{otherwise}."
+    return f"{sentence}a closed form; {runs} gives {interval}{otherwise}.{page_text.chance_of(answer)}"
 
 
 def _amount(needed: float, settings: Settings) -> str:
@@ -138,7 +149,9 @@ def _privacy(settings: Settings, epsilon: float, n: float) -> tuple[str, ...]:
         )
     promise = f"ε = {shown}" if pure else f"(ε, δ) = ({shown}, {text.number(delta)})"
     accounting = "the exponential mechanism" if pure else _ACCOUNTING[settings["accounting"]]
-    rounds = f", over all {experiment.iterations} rounds together" if "iterations" in method.uses else ""
+    rounds = _TOGETHER if method.chooses_rows or method.name.startswith("stacked_rounds") else ""
+    if "iterations" in method.uses:
+        rounds = f", over all {experiment.iterations} rounds together"
     return (
         f"Differential privacy for each patient with {promise}; {text.RELATIONS[neighbours]}; "
         f"accounting: {accounting}{rounds}.",
@@ -150,20 +163,25 @@ def _privacy(settings: Settings, epsilon: float, n: float) -> tuple[str, ...]:
 
 def _assumptions(settings: Settings) -> str:
     """Return what the numbers take patients to be."""
-    experiment = view.plan(settings, view.focus(settings)).experiment
+    study = view.plan(settings, view.focus(settings))
+    experiment, unit = study.experiment, study.unit_rows or study.method.scaling == "unit"
     table, s, spike, bulk = TABLES.get(settings["data"]), *(settings[key] for key in ("s", "spike", "bulk"))
     if table is not None:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"
         limit = "rows clipped at the bound stored with that table"
+        if unit:
+            limit = _UNIT
     elif settings["view"] == "plain":
         times = f"{spike / bulk:.3g} times above the strongest background"
         like = f"one population whose {experiment.k} patterns, in {s} of the measurements, stand out {times}"
         limit = "a limit on how large one patient's measurements count, fixed without looking at data"
+        if unit:
+            limit = "every patient's measurements count for the same size in all"
     else:
         spikes = f"k = {experiment.k} eigenvalues of {spike:g} on s = {s} of the measurements"
         like = f"one Gaussian population with {spikes} and the others uniform up to {bulk:g}"
         chance = f"that all respect with probability {1 - experiment.failure:g}"
-        limit = f"rows divided by a public bound, set beforehand, {chance}"
+        limit = _UNIT if unit else f"rows divided by a public bound, set beforehand, {chance}"
     same = "" if settings["plan.asked"] == "hospitals" else "; hospitals measure alike"
     return f"Patients are independent draws from {like}; {limit}{same}."
 

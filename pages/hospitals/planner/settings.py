@@ -14,6 +14,14 @@ TRUSTED = {
     "secure aggregation": "sums that nobody can look into",
     "local": "nobody, not even the hospital",
 }
+TUNED = {"published": "as published", "tuned": "tuned from public numbers"}
+# What stands before a method's name, so that a list of methods reads by whom they trust.
+_GROUPS = {
+    "central": "One place",
+    "untrusted server": "Own noise",
+    "secure aggregation": "Sealed sums",
+    "local": "Nobody",
+}
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
@@ -21,7 +29,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     measures = {"error": "error", "energy": "captured energy"}
     plain = {"error": "error", "energy": "share of the signal captured"}
     shares = {share: f"{100 * share:g} %" for share in SHARES}
-    titles = {name: planned.title for name, planned in PLANNED_METHODS.items()}
+    titles = {name: f"{_GROUPS[each.trust]} · {each.title}" for name, each in PLANNED_METHODS.items()}
     sizes = (*(m * 10**p for p in range(1, 6) for m in (1, 2, 5)), 10**6)
     return [
         Choice("plan.asked", "Asked", "Asked", tuple(ASKED), "patients", ASKED),
@@ -30,6 +38,12 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
         Choice("plan.share", "Captured at least", "Captured at least", SHARES, 0.95, shares),
         Choice("plan.trust", "Whom patients trust", "Whom patients trust", tuple(TRUSTED), "any", TRUSTED),
         Choice("plan.way", "Method", "Method", tuple(PLANNED_METHODS), "dps_pca", titles),
+        Choice(
+            *("plan.tuned", "Rounds and clip bound", "Rounds and cap"),
+            *(tuple(TUNED), "published", TUNED),
+            help="Tuned: the rounds by each method's own rule, and rows of length 1 where these need less. "
+            "That is the limit of ever lower clip bounds. Public numbers decide, never the data.",
+        ),
         Choice("plan.size", "Patients of each hospital", "Patients of each hospital", sizes, 20_000),
         Choice("plan.simulate", *("Confirm by simulation",) * 2, (False, True), False),
     ]

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from dppca_core.experiments.planning.planning import PLANNED_METHODS
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner import view
 from pages.shared import text
@@ -10,19 +10,23 @@ from pages.shared.settings.catalogue import Settings
 
 
 def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
-    """Return a row for every method: its answers by closed form, and the simulated one if there is any."""
+    """Return a row for every method: its answers by closed form, and the simulated one if there is any.
+
+    For two stages the predicted chance that all rows that matter are kept stands beside what is asked.
+    """
     plain, asked = settings["view"] == "plain", settings["plan.asked"]
     epsilon, n, size = settings["epsilon"], view.in_total(settings), settings["plan.size"]
     at = f"at privacy {text.number(epsilon)}" if plain else f"at ε = {text.number(epsilon)}"
-    columns: dict[view.Asked, str] = {
+    columns: dict[Asked, str] = {
         "patients": f"patients {at}",
         "epsilon": f"{'privacy' if plain else 'ε'} with {n:,} patients",
         "hospitals": f"hospitals of {size:,} {at}",
     }
     shown = {asked: columns[asked]} if plain else columns
     simulated = "simulated [95 %]" if plain else f"{columns[asked]}, simulated [95 %]"
-    rows = []
-    for name in view.listed(settings):
+    kept = "all rows that matter kept" if not plain else "all that matters kept"
+    rows, listed = [], view.listed(settings)
+    for name in listed:
         planned = PLANNED_METHODS[name]
         mark = text.GUARANTEE_MARKS.get(view.method(name).guarantee_at(settings["k"]), "")
         row = {"method": planned.title + mark, "whom it trusts": text.TRUST_TITLES[planned.trust].lower()}
@@ -31,7 +35,11 @@ def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
             most = "≤ " if answer.least and key != "hospitals" else ""
             row[column] = page_text.short_reason(answer, settings)
             if answer.value is not None:
-                row[column] = most + page_text.number(answer.value, key)
+                row[column] = most + page_text.number(answer.value, key) + page_text.doubt(answer)
+            if key == asked and any(view.method(each).chooses_rows for each in listed):
+                row[kept] = "" if answer.chance is None else text.chance(answer.chance)
+        if settings["plan.tuned"] == "tuned":
+            row["tuned to"] = page_text.tuned_to(settings, name)
         if simulations:
             row[simulated] = page_text.simulated_cell(simulations.get(name), settings)
         rows.append(row)

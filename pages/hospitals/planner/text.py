@@ -8,23 +8,35 @@ import math
 from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
-from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, PlanAnswer
 from pages.hospitals.planner import view
 from pages.shared import text
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.text import recommended as recommendations
 
 TITLE = "How many patients does it take?"
-INTRODUCTION = "The patients, privacy or hospitals that a study needs: by a formula, then by simulation."
+INTRODUCTION = (
+    "The patients, privacy or hospitals that a study needs, for every private method: by a formula where "
+    "there is one, and by simulation."
+)
 PARAGRAPH_TITLE = "For a protocol or an ethics application"
 CLOSED_FORM = (
     "**Closed forms** to first order, derived for this tool and checked against simulation in its tests, at "
-    "ten settings within 15 % in the number of patients."
+    "ten settings within 15 % in the number of patients. Of two stages they are of half of the runs, and the "
+    "chance that stage 1 keeps all rows that matter stands beside them: below 90 % the answer is called a "
+    "guess, as the edge may lie elsewhere by 20 %."
+)
+TUNING = (
+    "**Tuned**: rows of length 1 in place of a public bound where the closed form then needs less, which is "
+    "the limit of ever lower clip bounds; and the rounds of each method's own rule at its answer. Both come "
+    "from public numbers alone: sizes, rows kept, the budget, and a declared share of the components."
 )
 SIMULATION = (
     "**Simulation**: bisection with runs of the method itself on fresh synthetic patients, until the last "
     "value that misses the target and the first that reaches it are within 15 %; all runs near the answer "
-    "are read together, and the interval holds 95 % of readings off resampled runs."
+    "are read together, and the interval holds 95 % of readings off resampled runs. It begins near the "
+    "answer of a method with a formula and the same trust, and by itself where it takes two seconds."
 )
 FORMULA = r"""
 To first order a symmetric error $E$ turns direction $j\le k$ towards $i>k$ by
@@ -78,7 +90,7 @@ def amount(value: float, up: bool = False) -> str:
     return f"{rounded / unit:.3g} {name}" if name else f"{rounded:,.0f}"
 
 
-def number(answer: float, asked: view.Asked, up: bool = True) -> str:
+def number(answer: float, asked: Asked, up: bool = True) -> str:
     """Return an answer without its unit, rounded up where less would not do: hospitals always."""
     if asked == "epsilon":
         return f"{_three_digits(answer, up):.3g}"
@@ -118,6 +130,10 @@ def _question(settings: Settings) -> str:
 def no_answer(settings: Settings) -> str:
     """Return the sentence that the closed form in focus has no answer, and why."""
     answer = view.answer(settings, view.focus(settings))
+    if answer.kind == "evaluating":
+        return f"{_question(settings)}: the formula is being evaluated."
+    if answer.kind == "simulation":
+        return f"{_question(settings)} has no formula: {answer.failed[0]}."
     return f"{_question(settings)} has no answer by closed form: {reason(answer, settings)}."
 
 
@@ -127,19 +143,69 @@ def headline(settings: Settings, simulations: view.Simulations) -> str:
     answer, simulation = view.answer(settings, name), simulations.get(name)
     if answer.value is None:
         if simulation is None or simulation.state == "measuring":
-            return no_answer(settings)
+            return no_answer(settings) + (" It is being simulated." if simulation is not None else "")
         interval = interval_of(simulation, settings)
-        says = "found none either" if simulation.state == "none" else f"says {interval}"
+        if answer.kind == "simulation" and simulation.state != "none":
+            return f"{_needs(simulation.value, settings)} Simulated: {interval}."
+        says = "found none" if answer.kind == "simulation" else "found none either"
+        says = says if simulation.state == "none" else f"says {interval}"
         return f"{no_answer(settings)} Simulation {says}."
-    needed = f"{'no more than ' if answer.least else ''}{value(answer.value, settings)}"
-    verb = f"does from {needed} on" if settings["plan.asked"] == "epsilon" else f"needs {needed}"
-    sentence = f"{_question(settings)} {verb}{_spread(answer.value, settings)}."
+    sentence = _needs(answer.value, settings, answer.least) + chance_of(answer)
     ratio = view.agreement(answer, simulation)
     if ratio is not None:
         within = f"agrees within {100 * max(abs(ratio - 1), 0.005):.2g} %"
         says = within if agrees(ratio) else "says otherwise, so go by it"
         sentence += f" Simulation {says}: {interval_of(simulation, settings)}."
     return sentence + _least(answer.value, settings)
+
+
+def _needs(needed: float, settings: Settings, least: bool = False) -> str:
+    """Return the sentence that the method in focus needs so much."""
+    words = f"{'no more than ' if least else ''}{value(needed, settings)}"
+    verb = f"does from {words} on" if settings["plan.asked"] == "epsilon" else f"needs {words}"
+    return f"{_question(settings)} {verb}{_spread(needed, settings)}."
+
+
+def chance_of(answer: PlanAnswer) -> str:
+    """Return how likely all rows that matter are kept at the answer, and what that makes of it."""
+    if answer.chance is None:
+        return ""
+    guess = "" if answer.chance >= view.LIKELY else ", so this is a guess to be simulated"
+    return f" It then keeps all rows that matter with a chance {_of(answer.chance)}{guess}."
+
+
+def _of(chance: float) -> str:
+    shown = text.chance(chance)
+    return f"of {shown}" if shown.startswith("about") else shown
+
+
+def doubt(answer: PlanAnswer) -> str:
+    """Return what stands behind an answer that is called a guess, in a cell of the table."""
+    return " (a guess)" if answer.chance is not None and answer.chance < view.LIKELY else ""
+
+
+def tuned_to(settings: Settings, name: str) -> str:
+    """Return what a method's rows and rounds are tuned to, in a cell of the table."""
+    study = view.plan(settings, name)
+    unit = study.unit_rows or study.method.scaling == "unit"
+    words = ["rows of length 1" if unit else "rows within the bound"]
+    if study.method.tuned is not None:
+        words.append(f"{study.experiment.iterations} rounds")
+    return ", ".join(words)
+
+
+def recommended(settings: Settings) -> str:
+    """Return which method the core recommends under each trust at the plan, and why."""
+    current = view.recommended(settings)
+    if not current:
+        return ""
+    experiment = view.published(settings, view.focus(settings)).experiment
+    declared = recommendations.declared(experiment)
+    lines = [f"Recommended under each trust, from public numbers and {declared}:"]
+    for trust, at, answer in current:
+        where = value(at, settings).replace("a privacy setting", "privacy")
+        lines.append(f"- {text.TRUST_TITLES[trust]}, at {where}: {answer.reason}")
+    return "\n".join(lines)
 
 
 def _spread(needed: float, settings: Settings) -> str:
@@ -205,6 +271,8 @@ _REASONS = {
 def reason(answer: PlanAnswer, settings: Settings) -> str:
     """Return why there is no answer, as the end of a sentence."""
     plain = settings["view"] == "plain"
+    if answer.kind == "too large":
+        return answer.failed[0]
     if answer.kind not in _REASONS:
         if plain:
             return "its formula does not hold at these settings"
@@ -228,6 +296,9 @@ def short_reason(answer: PlanAnswer, settings: Settings) -> str:
         "first order": "target too rough",
         "assumption": "formula does not hold",
         "sampling": "none: too few patients",
+        "simulation": "by simulation",
+        "evaluating": "…",
+        "too large": "too many features",
         "epsilon": "none up to the weakest" if settings["view"] == "plain" else "none up to 10",
     }.get(answer.kind, "none")
 
@@ -248,6 +319,9 @@ def below_table(settings: Settings) -> str:
     marks = text.guarantee_notes(guarantees, settings["view"] == "plain")
     notes = f"{marks}. " if marks else ""
     notes += "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval."
+    notes += " Methods without a formula are simulated one at a time: choose one as *Method*."
+    if any(view.method(name).chooses_rows for name in view.listed(settings)):
+        notes += " Two stages are counted in half of the runs, other methods by the mean square."
     if settings["data"] in TABLES:
         name = TABLES[settings["data"]].title.split(",")[0]
         notes += (
@@ -259,13 +333,17 @@ def below_table(settings: Settings) -> str:
 
 def not_simulated(settings: Settings) -> str:
     """Return why there is nothing to simulate."""
+    answer = view.answer(settings, view.focus(settings))
     why = "a table has only its own patients" if settings["data"] in TABLES else "there is nowhere to begin"
+    why = "its formula is being evaluated first" if answer.kind == "evaluating" else why
     return f"No simulation here: {why}."
 
 
 def holding(settings: Settings) -> str:
     """Return how many assumptions of the closed form hold."""
     holds = [held for held, _ in view.assumptions(settings)]
+    if not holds:
+        return "There is no formula for this method here, so nothing but simulation speaks for it."
     return f"{sum(holds)} of the {len(holds)} assumptions that the formula rests on hold here."
 
 
@@ -274,12 +352,15 @@ def limits(settings: Settings, simulation: SimulatedAnswer | None) -> list[str]:
     lacking = "; ".join(words for held, words in view.assumptions(settings) if not held)
     needs = f"The closed form needs, and does not have: {lacking}."
     sentences = [needs if lacking and settings["view"] != "plain" else holding(settings)]
+    formula = view.answer(settings, view.focus(settings)).kind != "simulation"
     if simulation is None:
-        sentences.append("By formula only: no simulation was asked for.")
+        sentences.append(f"{'By formula only: no' if formula else 'No'} simulation was asked for.")
     elif simulation.state == "measuring":
-        sentences.append("By formula: the simulation had not ended when this was made.")
+        sentences.append(
+            f"{'By formula: the' if formula else 'The'} simulation had not ended when this was made."
+        )
     if settings["data"] in TABLES:
-        sentences.append("Nobody can simulate more patients than a table has: this is by formula only.")
+        sentences.append("Nobody can simulate more patients than a table has.")
     return sentences
 
 
@@ -289,18 +370,14 @@ def try_this(settings: Settings) -> str:
     title, now = PLANNED_METHODS[name].title, view.answer(settings, name)
     plain, energetic = settings["view"] == "plain", view.energetic(settings)
     target = "plan.share" if energetic else "plan.target"
+    if now.kind in ("simulation", "evaluating", "too large"):
+        return "choose another *Method*, and see what whom you trust does to the answer."
     if now.value is None:
         up = (now.kind in ("guess", "first order")) == energetic
         way_out = f"move *{CHOICES[target].name(plain)}* {'up' if up else 'down'}"
         return f"{way_out}, or choose another *Method*, until a bold line appears."
-    if asked == "hospitals":
-        key, wanted = "plan.size", settings["plan.size"] / 2
-    elif asked == "epsilon":
-        key, wanted = "n", settings["n"] * 10
-    else:
-        key, wanted = target, (1 + settings[target]) / 2 if energetic else settings[target] / 2
+    key, to = view.suggestion(settings)
     choice = CHOICES[key]
-    to = choice.nearest(wanted)
     then = view.answer(settings | {key: to}, name).value
     if then is None or (key == "n" and table) or to == settings[key]:
         return "choose another *Method*, and see what whom you trust does to the answer."
@@ -323,5 +400,6 @@ def about(settings: Settings) -> tuple[str, str]:
         planned, method = PLANNED_METHODS[name], view.method(name)
         trust = text.TRUST_TITLES[planned.trust].lower()
         cells = (planned.title, method.reference, trust, method.guarantee_at(settings["k"]))
-        lines.append(f"| {' | '.join(cells)} | {BOUNDS[planned.rule].title} |")
-    return f"{CLOSED_FORM} {SIMULATION}", "\n".join(lines)
+        formula = BOUNDS[planned.rule].title if planned.rule else "none: by simulation"
+        lines.append(f"| {' | '.join(cells)} | {formula} |")
+    return f"{CLOSED_FORM} {SIMULATION} {TUNING}", "\n".join(lines)

@@ -1,37 +1,56 @@
 """Turn the planner's settings into plans, with their answers and simulations. No Streamlit here."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.bounds.recommendation import TRUSTS as RECOMMENDED
+from dppca_core.bounds.recommendation import Recommendation
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
-from dppca_core.experiments.planning.plan_plane import Plane, answered, plane
-from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHODS, PlanAnswer, StudyPlan
+from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
+from dppca_core.experiments.planning.plan_plane import EDGE_EPSILONS, Plane, answered, edge_column, plane
+from dppca_core.experiments.planning.planning import (
+    MOST_EPSILON,
+    NO_NOISE,
+    PLANNED_METHODS,
+    Asked,
+    PlanAnswer,
+    StudyPlan,
+)
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.methods import METHODS
 from dppca_core.records import TRUSTS, Bound, Method
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import to_experiment
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.setting import Value
+from pages.shared.text.recommended import recommended as recommended_at
 
 CHART_EPSILONS = np.array(EPSILONS)
 _FEWEST_RUNS = 10  # at each value of a simulation, for an interval
 VALUES = 6  # that a bisection usually takes
-Asked = Literal["patients", "epsilon", "hospitals"]
+_QUICK_SECONDS = 2.0  # a simulation up to here begins by itself where no closed form answers
+QUESTIONS: tuple[Asked, ...] = ("patients", "epsilon", "hospitals")
+EVALUATING = PlanAnswer(None, "evaluating")
+LIKELY = 0.9  # below this chance that all rows that matter are kept an answer is called a guess
 Simulations = dict[str, SimulatedAnswer]  # by the name of the planned method
 
 
 def listed(settings: Settings) -> list[str]:
-    """Return the planned methods under the chosen trust, those that trust most first."""
+    """Return the planned methods under the chosen trust, those that trust most first, by formula first."""
     trust = settings["plan.trust"]
     names = [name for name, planned in PLANNED_METHODS.items() if trust in ("any", planned.trust)]
-    return sorted(names, key=lambda name: TRUSTS.index(PLANNED_METHODS[name].trust))
+
+    def place(name: str) -> tuple[int, bool]:
+        return TRUSTS.index(PLANNED_METHODS[name].trust), not PLANNED_METHODS[name].rule
+
+    return sorted(names, key=place)
 
 
 def method(name: str) -> Method:
@@ -51,8 +70,8 @@ def energetic(settings: Settings) -> bool:
     return bool(settings["plan.of"] == "energy")
 
 
-def plan(settings: Settings, name: str) -> StudyPlan:
-    """Return the plan of a method; settings that do not matter are fixed, so that caches find its answers."""
+def published(settings: Settings, name: str) -> StudyPlan:
+    """Return the plan as published; what does not matter is fixed, so that caches find its answers."""
     fixed = {"start": "random", "metric": "sin", "repeats": 10, "provider_noise": "independent"}
     n = {} if settings["data"] in TABLES else {"n": 10**9}
     experiment, _ = to_experiment.from_settings(settings | fixed | n)
@@ -67,66 +86,191 @@ def in_total(settings: Settings) -> int:
     return int(table.n if table else settings["n"])
 
 
-@lru_cache(maxsize=1536)
-def _answer(study: StudyPlan, asked: Asked, epsilon: float, n: int, size: int) -> PlanAnswer:
-    if asked == "epsilon":
-        return study.epsilon(n)
-    return study.patients(epsilon) if asked == "patients" else study.hospitals(epsilon, size)
+def _evaluated(cell: Evaluation, slow: bool) -> Any:
+    """Return what a function gives; None where that is slow and has not been evaluated beside the page."""
+    return EVALUATIONS.cells.get(cell) if slow else EVALUATIONS.cell(*cell)
+
+
+def _question(settings: Settings, asked: Asked) -> tuple[Asked, float, int, int]:
+    return asked, settings["epsilon"], in_total(settings), settings["plan.size"]
+
+
+def _tuning(settings: Settings, name: str) -> Evaluation | None:
+    """Return the evaluation that tunes a method's rows and rounds; None where they are as published."""
+    if settings["plan.tuned"] == "published":
+        return None
+    return StudyPlan.tuned, published(settings, name), *_question(settings, settings["plan.asked"])
+
+
+def _slow(study: StudyPlan) -> bool:
+    return not study.no_formula and not study.smooth
+
+
+def _plan(settings: Settings, name: str) -> StudyPlan | None:
+    """Return the plan of a method; None while its rounds are being tuned."""
+    tuning, study = _tuning(settings, name), published(settings, name)
+    if tuning is None:
+        return study
+    slow = method(name).tuned is not None and not study.no_formula
+    tuned: StudyPlan | None = _evaluated(tuning, slow)
+    return tuned
+
+
+def plan(settings: Settings, name: str) -> StudyPlan:
+    """Return the plan of a method, as published while it is being tuned."""
+    return _plan(settings, name) or published(settings, name)
+
+
+def _by_formula(study: StudyPlan) -> StudyPlan:
+    """Return the first plan with the same closed form: what that gives is evaluated once."""
+    planned = PLANNED_METHODS[study.planned]
+    same = (planned.rule, planned.provider_noise)
+    others = PLANNED_METHODS.values() if planned.rule else ()
+    first = next(
+        (other.name for other in others if (other.rule, other.provider_noise) == same), study.planned
+    )
+    return replace(study, planned=first)
+
+
+def _answering(settings: Settings, study: StudyPlan, asked: Asked) -> Evaluation:
+    return StudyPlan.answer, _by_formula(study), *_question(settings, asked)
 
 
 def answer(settings: Settings, name: str, asked: Asked | None = None) -> PlanAnswer:
-    """Return the closed form's answer at the current setting to what is asked, or to another question."""
-    asked = asked or settings["plan.asked"]
-    study, size = plan(settings, name), settings["plan.size"]
-    return _answer(study, asked, settings["epsilon"], in_total(settings), size)
+    """Return the closed form's answer at the current setting to what is asked, or to another question.
+
+    Its kind is "evaluating" while it is evaluated beside the page.
+    """
+    study = _plan(settings, name)
+    if study is None:
+        return _failed(_tuning(settings, name))
+    cell = _answering(settings, study, asked or settings["plan.asked"])
+    result: PlanAnswer | None = _evaluated(cell, _slow(study))
+    return result or _failed(cell)
 
 
-def bound(settings: Settings) -> Bound:
-    """Return the closed form in focus at its answer, or at this setting where it has none."""
+def _failed(cell: Evaluation | None) -> PlanAnswer:
+    reason = EVALUATIONS.failed.get(cell) if cell else None
+    return EVALUATING if reason is None else PlanAnswer(None, "assumption", failed=(reason,))
+
+
+def wanted(settings: Settings) -> Iterator[Evaluation]:
+    """Return what the page needs that is slow to evaluate, what is asked of the method in focus first."""
+    asked, chosen = settings["plan.asked"], focus(settings)
+    names = sorted(listed(settings), key=lambda name: name != chosen)
+    questions = sorted(QUESTIONS, key=lambda question: question != asked)
+    for question in questions:
+        for name in names:
+            tuning = _tuning(settings, name)
+            if tuning is not None and question == asked:
+                yield tuning
+            study = plan(settings, name)
+            if _slow(study):
+                yield _answering(settings, study, question)
+    for name in names:
+        study = plan(settings, name)
+        if _slow(study):
+            shape = _shape(settings)
+            for epsilon in (*EDGE_EPSILONS, NO_NOISE):
+                yield _column, _any_target(study), epsilon, *shape
+            yield _plane, _any_target(study), *shape
+            yield _curve, _by_formula(study), *shape
+    key, to = suggestion(settings)
+    then = settings | {key: to}
+    if (tuning := _tuning(then, chosen)) is not None:
+        yield tuning
+    if _slow(plan(then, chosen)):
+        yield _answering(then, plan(then, chosen), asked)
+
+
+def next_missing(settings: Settings) -> Evaluation | None:
+    """Return what the page lacks and needs first, or None."""
+    return EVALUATIONS.first_missing(wanted(settings))
+
+
+def complete(settings: Settings) -> None:
+    """Evaluate all that the page lacks, before a report or a table is written."""
+    while (missing := next_missing(settings)) is not None:
+        EVALUATIONS.try_cell(*missing)
+
+
+def bound(settings: Settings) -> Bound | None:
+    """Return the closed form in focus at its answer, or at this setting where it has none; None without."""
     name = focus(settings)
-    at_setting = plan(settings, name).bound
-    return answer(settings, name).bound or at_setting(in_total(settings), settings["epsilon"])
+    study, current = plan(settings, name), answer(settings, name)
+    if study.no_formula or current.kind in ("evaluating", "too large"):
+        return None
+    return current.bound or study.bound(in_total(settings), settings["epsilon"])
 
 
 def assumptions(settings: Settings) -> list[tuple[bool, str]]:
     """Return for each assumption of that closed form whether it holds, and the assumption with its number."""
-    return [(line.startswith("holds"), line.partition(": ")[2]) for line in bound(settings).why]
+    current = bound(settings)
+    lines = current.why if current is not None else ()
+    return [(line.startswith("holds"), line.partition(": ")[2]) for line in lines]
 
 
 class DrawnPlan(NamedTuple):
-    """Hold the plane of the method in focus, and the target's curve of each method.
+    """Hold the plane of the method in focus, None without a closed form, and the target's curve of each.
 
-    floor: the amount below which no epsilon reaches the target, NaN if none on the plane.
+    amounts: the least and the most that is drawn. floor: the amount below which no epsilon reaches the
+    target, NaN if none on the plane.
     """
 
-    plane: Plane
+    plane: Plane | None
+    amounts: tuple[float, float]
     curves: dict[str, Array]
     floor: float
 
 
-def drawn(settings: Settings) -> DrawnPlan:
-    """Evaluate what the chart draws for what is asked."""
+def _shape(settings: Settings) -> tuple[tuple[float, float], int | None]:
+    """Return the amounts that are drawn, and the patients of each hospital where hospitals are asked for."""
     size = settings["plan.size"] if settings["plan.asked"] == "hospitals" else None
-    chosen = focus(settings)
     low, high = (2, 9) if size is None else (0, 4)  # powers of ten
-    start = answer(settings, chosen).start if settings["plan.asked"] != "epsilon" else None
+    start = answer(settings, focus(settings)).start if settings["plan.asked"] != "epsilon" else None
     if start is not None and start > 10**high / 3:
         high = min(math.ceil(math.log10(start) + 0.5), 15 if size is None else 5)
-    plans = {name: plan(settings, name) for name in listed(settings)}
-    # A plane does not depend on the target, so one target stands for all in the cache.
-    planes = {name: _plane(replace(study, target=0.5), low, high, size) for name, study in plans.items()}
-    curves = {name: answered(plans[name], field, size) for name, field in planes.items()}
-    allowed, field, floor = plans[chosen].allowed, planes[chosen], math.nan
-    if field.without[-1] <= allowed < field.without[0]:
-        losses, amounts = np.log(field.without[::-1]), np.log(field.amounts[::-1])
-        floor = math.exp(float(np.interp(math.log(allowed), losses, amounts)))
-    return DrawnPlan(field, curves, floor)
+    fewest = settings["providers"] if size is None else 1
+    return (max(10.0**low, fewest), 10.0**high), size
 
 
-@lru_cache(maxsize=256)
-def _plane(study: StudyPlan, low: int, high: int, size: int | None) -> Plane:
-    fewest = study.experiment.providers if size is None else 1
-    return plane(study, (max(10.0**low, fewest), 10.0**high), CHART_EPSILONS, size)
+def _any_target(study: StudyPlan) -> StudyPlan:
+    """Return the plan that stands for all targets: a plane does not depend on one."""
+    return replace(_by_formula(study), target=0.5)
+
+
+def _column(study: StudyPlan, epsilon: float, amounts: tuple[float, float], size: int | None) -> bool:
+    """Evaluate a column of a plane, which is kept where planes take it from."""
+    edge_column(study, epsilon, amounts, size)
+    return True
+
+
+def _plane(study: StudyPlan, amounts: tuple[float, float], size: int | None) -> Plane:
+    return plane(study, amounts, CHART_EPSILONS, size)
+
+
+def _curve(study: StudyPlan, amounts: tuple[float, float], size: int | None) -> Array:
+    return answered(study, EVALUATIONS.cell(_plane, _any_target(study), amounts, size), size)
+
+
+def drawn(settings: Settings) -> DrawnPlan:
+    """Return what the chart draws for what is asked, as far as it has been evaluated."""
+    shape, chosen = _shape(settings), focus(settings)
+    curves: dict[str, Array] = {}
+    for name in listed(settings):
+        study = _plan(settings, name)
+        if study is None or study.no_formula or answer(settings, name).kind == "too large":
+            continue
+        curve = _evaluated((_curve, _by_formula(study), *shape), _slow(study))
+        if curve is not None:
+            curves[name] = curve
+    field, floor, study = None, math.nan, plan(settings, chosen)
+    if chosen in curves:
+        field = EVALUATIONS.cell(_plane, _any_target(study), *shape)
+        if field.without[-1] <= study.allowed < field.without[0]:
+            losses, amounts = np.log(field.without[::-1]), np.log(field.amounts[::-1])
+            floor = math.exp(float(np.interp(math.log(study.allowed), losses, amounts)))
+    return DrawnPlan(field, shape[0], curves, floor)
 
 
 def search(settings: Settings, name: str) -> Search | None:
@@ -134,6 +278,9 @@ def search(settings: Settings, name: str) -> Search | None:
     asked: Asked = settings["plan.asked"]
     closed_form = answer(settings, name)
     start = MOST_EPSILON if closed_form.kind in ("epsilon", "sampling") else closed_form.start
+    if start is None and closed_form.kind == "simulation":  # nothing near it has an answer either
+        somewhere = {"patients": in_total(settings), "hospitals": settings["providers"]}
+        start = somewhere.get(asked, MOST_EPSILON)
     if start is None or settings["data"] in TABLES:
         return None
     at = float(in_total(settings) if asked == "epsilon" else settings["epsilon"])
@@ -147,6 +294,63 @@ def seconds(simulation: Search) -> float:
     return run_cells.total_seconds(first) * VALUES / len(first.swept[0].values)
 
 
+def begins(settings: Settings) -> bool:
+    """Return whether the method in focus is simulated: asked for, or quick where no closed form answers."""
+    if settings["plan.simulate"]:
+        return True
+    name = focus(settings)
+    if answer(settings, name).kind != "simulation":
+        return False
+    simulation = search(settings, name)
+    return simulation is not None and seconds(simulation) <= _QUICK_SECONDS
+
+
+def suggestion(settings: Settings) -> tuple[str, Value]:
+    """Return the setting to try next, and its value."""
+    asked, energetic_target = settings["plan.asked"], energetic(settings)
+    if asked == "hospitals":
+        key, wanted_value = "plan.size", settings["plan.size"] / 2
+    elif asked == "epsilon":
+        key, wanted_value = "n", settings["n"] * 10
+    else:
+        key = "plan.share" if energetic_target else "plan.target"
+        wanted_value = (1 + settings[key]) / 2 if energetic_target else settings[key] / 2
+    return key, CHOICES[key].nearest(wanted_value)
+
+
+class RecommendedAt(NamedTuple):
+    """Hold what is recommended under a trust, and the answer that it is recommended at."""
+
+    trust: str
+    at: float
+    recommendation: Recommendation
+
+
+def recommended(settings: Settings) -> list[RecommendedAt]:
+    """Return what is recommended under each trust at the least answer there, else at this setting.
+
+    The answers are those of methods with the full guarantee; nothing is returned while some are evaluated.
+    """
+    asked, epsilon, n, size = _question(settings, settings["plan.asked"])
+    trusts = [trust for trust in RECOMMENDED if settings["plan.trust"] in ("any", trust)]
+    here = {"patients": n, "epsilon": epsilon, "hospitals": settings["providers"]}[asked]
+    result = []
+    for trust in trusts:
+        names = [name for name in listed(settings) if PLANNED_METHODS[name].trust == trust]
+        answers = [answer(settings, name) for name in names if method(name).guarantee == "(ε, δ)"]
+        if EVALUATING in answers:
+            return []
+        at = min((each.value for each in answers if each.value is not None), default=here)
+        experiment = published(settings, names[0]).experiment
+        if asked == "hospitals":
+            experiment = replace(experiment, n=int(at) * size, providers=int(at), largest_share=0.0)
+        else:
+            experiment = replace(experiment, n=n if asked == "epsilon" else int(at))
+        at_epsilon = at if asked == "epsilon" else epsilon
+        result.append(RecommendedAt(trust, at, recommended_at(experiment, at_epsilon, trust)))
+    return result
+
+
 def agreement(closed_form: PlanAnswer, simulation: SimulatedAnswer | None) -> float | None:
     """Return the simulated answer over the closed form's; None where one of them is missing."""
     if closed_form.value is None or simulation is None or simulation.state != "found":
@@ -157,7 +361,7 @@ def agreement(closed_form: PlanAnswer, simulation: SimulatedAnswer | None) -> fl
 
 def true_epsilon(settings: Settings, name: str) -> float | None:
     """Return the epsilon that the calibration truly gives, where it is not the one asked for."""
-    experiment, epsilon = plan(settings, name).experiment, settings["epsilon"]
-    options = experiment.options(PLANNED_METHODS[name].method)
-    true = method(name).true_epsilon(experiment.budget(epsilon), d=experiment.d, k=experiment.k, **options)
+    study, epsilon = plan(settings, name), settings["epsilon"]
+    budget, experiment = study.experiment.budget(epsilon), study.experiment
+    true = method(name).true_epsilon(budget, d=experiment.d, k=experiment.k, **study.options)
     return None if true is None or abs(true / epsilon - 1) <= 0.01 else true

@@ -1,0 +1,33 @@
+"""What has been evaluated of plans, for all visitors: closed forms that take longer than a frame.
+
+The closed form of two stages simulates small runs, and rounds are tuned by such runs. A page shows what is
+there, and has the rest evaluated beside it.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from dppca_core.experiments.cells import CellStore
+
+MOST = 4096  # evaluations that are kept, at some kilobytes each
+Evaluation = tuple[Any, ...]  # a function and its arguments
+
+
+class Evaluations(CellStore[Evaluation, Any]):
+    """Hold the values of functions by function and arguments, the oldest given up first."""
+
+    def measure(self, cell: Evaluation) -> Any:
+        """Call the function."""
+        function, *arguments = cell
+        value = function(*arguments)
+        for kept in (self.cells, self.failed):
+            for oldest in list(kept)[: max(len(kept) + 1 - MOST, 0)]:
+                kept.pop(oldest, None)
+        return value
+
+    def wanted(self, *view: Any) -> Iterable[Evaluation]:
+        """Return the evaluations of a view, which is a list of them."""
+        return view
+
+
+EVALUATIONS = Evaluations()
