@@ -10,9 +10,9 @@ the estimate: with m(x) the mean over runs of the squared error, or of the share
 is fitted by least squares to the values within a factor 2.5 of the gap's middle and solved for the target. So
 the closed form determines the curvature, but neither the level nor the slope. Where there is none, and where
 it falls off an edge that runs may have elsewhere, c is 1 and the values are those within a factor 1.4. Means
-are of squares because a closed form predicts a mean square; of two stages they are medians.
-The interval is the middle `LEVEL` of the same estimate from repeats
-resampled with replacement, whole repeats at a time, for they may share their patients.
+are of squares because a closed form predicts a mean square; of two stages they are medians. The interval is
+the middle `LEVEL` of the same estimate from repeats resampled with replacement, whole repeats at a time, for
+they may share their patients.
 """
 
 import math
@@ -222,7 +222,7 @@ class Search:
         return SimulatedAnswer(state, value / unit, low / unit, high / unit, values, runs)
 
     def _predicted(self, at: Array) -> Array:
-        """Return the logarithm of the mean loss that a smooth closed form predicts at these values, else 0."""
+        """Return the logarithm of the mean loss that a smooth closed form predicts at these values, or 0."""
         if not self.plan.smooth:
             return np.zeros(len(at))
         if self.asked == "epsilon":

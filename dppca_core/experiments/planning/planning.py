@@ -172,8 +172,8 @@ class StudyPlan:
     Args:
         experiment: The setting; its n and its noise across hospitals play no part.
         planned: The planned method, a key of `PLANNED_METHODS`.
-        target: sin Theta at most (root mean square over runs, of two stages the median), or with `energy` the share of the
-            population's energy in its k leading directions that is captured, at least.
+        target: sin Theta at most (root mean square over runs, of two stages the median), or with `energy` the
+            share of the population's energy in its k leading directions that is captured, at least.
         energy: Whether the target is captured energy.
         unit_rows: Whether rows are scaled to length 1 in place of a bound, for a method that divides by one.
 

@@ -45,7 +45,7 @@ def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) 
         for i, level in enumerate(_SHARES if view.energetic(settings) else _ERRORS):
             traces += _equal_error(drawn.plane, level, 2 + _APART * i, settings, span)
     for name, values in drawn.curves.items():
-        (colour, _, dash), title = look(name), PLANNED_METHODS[name].title
+        (colour, _, dash), title = look(name), view.title(settings, name)
         width, opacity = (4, 1.0) if name == chosen else (2, 0.75)
         curve = line(1, title, colour, dash, x=_EPSILONS, y=rounded(values), showlegend=True, opacity=opacity)
         curve["line"]["width"] = width

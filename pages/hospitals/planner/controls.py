@@ -85,7 +85,7 @@ def simulated(settings: Settings) -> dict[str, SimulatedAnswer]:
 def confirm(settings: Settings) -> None:
     """Render the button that simulates the method in focus, or how far the simulation is."""
     name = view.focus(settings)
-    (search, job), method = _current(settings, name), PLANNED_METHODS[name].title
+    (search, job), method = _current(settings, name), view.title(settings, name)
     if search is None:
         st.caption(text.not_simulated(settings))
         return

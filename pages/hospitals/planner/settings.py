@@ -30,6 +30,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     plain = {"error": "error", "energy": "share of the signal captured"}
     shares = {share: f"{100 * share:g} %" for share in SHARES}
     titles = {name: f"{_GROUPS[each.trust]} · {each.title}" for name, each in PLANNED_METHODS.items()}
+    plain_titles = {name: words.replace("-ε", "") for name, words in titles.items()}
     sizes = (*(m * 10**p for p in range(1, 6) for m in (1, 2, 5)), 10**6)
     return [
         Choice("plan.asked", "Asked", "Asked", tuple(ASKED), "patients", ASKED),
@@ -37,7 +38,15 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
         Choice("plan.target", "Error at most", "Error at most", ERRORS, 0.1),
         Choice("plan.share", "Captured at least", "Captured at least", SHARES, 0.95, shares),
         Choice("plan.trust", "Whom patients trust", "Whom patients trust", tuple(TRUSTED), "any", TRUSTED),
-        Choice("plan.way", "Method", "Method", tuple(PLANNED_METHODS), "dps_pca", titles),
+        Choice(
+            "plan.way",
+            "Method",
+            "Method",
+            tuple(PLANNED_METHODS),
+            "dps_pca",
+            titles,
+            plain_words=plain_titles,
+        ),
         Choice(
             *("plan.tuned", "Rounds and clip bound", "Rounds and cap"),
             *(tuple(TUNED), "published", TUNED),

@@ -29,7 +29,10 @@ def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
     for name in listed:
         planned = PLANNED_METHODS[name]
         mark = text.GUARANTEE_MARKS.get(view.method(name).guarantee_at(settings["k"]), "")
-        row = {"method": planned.title + mark, "whom it trusts": text.TRUST_TITLES[planned.trust].lower()}
+        row = {
+            "method": view.title(settings, name) + mark,
+            "whom it trusts": text.TRUST_TITLES[planned.trust].lower(),
+        }
         for key, column in shown.items():
             answer = view.answer(settings, name, key)
             most = "≤ " if answer.least and key != "hospitals" else ""

@@ -124,7 +124,7 @@ def _question(settings: Settings) -> str:
         fixed = f"with {text.count(view.in_total(settings), 'patient', 'patients')}"
     else:
         fixed = f"at {'a privacy setting of' if plain else 'ε ='} {text.number(settings['epsilon'])}"
-    return f"For {goal(settings)} {fixed}, {PLANNED_METHODS[view.focus(settings)].title}"
+    return f"For {goal(settings)} {fixed}, {view.title(settings, view.focus(settings))}"
 
 
 def no_answer(settings: Settings) -> str:
@@ -254,7 +254,7 @@ def _least(needed: float, settings: Settings) -> str:
         return ""
     best = min(less, key=answers.__getitem__)
     trust = text.TRUST_TITLES[PLANNED_METHODS[best].trust].lower()
-    return f" {PLANNED_METHODS[best].title} ({trust}) would do with {value(answers[best], settings)}."
+    return f" {view.title(settings, best)} ({trust}) would do with {value(answers[best], settings)}."
 
 
 # Why there is no answer, by its kind. A kind that is not here is an assumption that fails.
@@ -308,7 +308,7 @@ def below_chart(settings: Settings) -> str:
     which = "share captured" if view.energetic(settings) else "error"
     what = "More privacy to the left." if settings["view"] == "plain" else "All by closed form."
     return (
-        f"Bold: {goal(settings)}, {PLANNED_METHODS[view.focus(settings)].title}; dotted, equal {which}; grey "
+        f"Bold: {goal(settings)}, {view.title(settings, view.focus(settings))}; dotted, equal {which}; grey "
         f"and hatched, no answer, both for the same method. Thin: the other methods. {what}"
     )
 
@@ -367,7 +367,7 @@ def limits(settings: Settings, simulation: SimulatedAnswer | None) -> list[str]:
 def try_this(settings: Settings) -> str:
     """Return a suggestion of what to do next, with the answer that it will give."""
     asked, name, table = settings["plan.asked"], view.focus(settings), settings["data"] in TABLES
-    title, now = PLANNED_METHODS[name].title, view.answer(settings, name)
+    title, now = view.title(settings, name), view.answer(settings, name)
     plain, energetic = settings["view"] == "plain", view.energetic(settings)
     target = "plan.share" if energetic else "plan.target"
     if now.kind in ("simulation", "evaluating", "too large"):
@@ -399,7 +399,7 @@ def about(settings: Settings) -> tuple[str, str]:
     for name in view.listed(settings):
         planned, method = PLANNED_METHODS[name], view.method(name)
         trust = text.TRUST_TITLES[planned.trust].lower()
-        cells = (planned.title, method.reference, trust, method.guarantee_at(settings["k"]))
+        cells = (view.title(settings, name), method.reference, trust, method.guarantee_at(settings["k"]))
         formula = BOUNDS[planned.rule].title if planned.rule else "none: by simulation"
         lines.append(f"| {' | '.join(cells)} | {formula} |")
     return f"{CLOSED_FORM} {SIMULATION} {TUNING}", "\n".join(lines)

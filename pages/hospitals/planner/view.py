@@ -65,6 +65,12 @@ def focus(settings: Settings) -> str:
     return chosen if chosen in names else names[0]
 
 
+def title(settings: Settings, name: str) -> str:
+    """Return a planned method's title, in plain view without symbols."""
+    words = PLANNED_METHODS[name].title
+    return words.replace("-ε", "") if settings["view"] == "plain" else words
+
+
 def energetic(settings: Settings) -> bool:
     """Say whether the target is a share of the captured energy, not an error."""
     return bool(settings["plan.of"] == "energy")

@@ -1,6 +1,7 @@
 """Bind all settings to the link, and show the widgets that set them."""
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -194,7 +195,8 @@ def choose_among(key: str, options: Sequence[str], shown: str) -> None:
     """Choose one of `options`; the link keeps what was asked for until that is among them again."""
     choice = CHOICES[key]
     st.session_state[key] = shown
-    st.selectbox(choice.label, options, options.index(shown), format_func=choice.text, **_bound(key))
+    words = partial(choice.option, plain=settings()["view"] == "plain")
+    st.selectbox(choice.label, options, options.index(shown), format_func=words, **_bound(key))
 
 
 def slow_methods_button(titles: Sequence[str], seconds: float) -> None:

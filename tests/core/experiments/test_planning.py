@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dppca_core import SpikedModel
 from dppca_core.bounds import BOUNDS
+from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.planning import planning
 from dppca_core.experiments.planning.plan_plane import answered, plane
@@ -18,15 +19,19 @@ from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHO
 from dppca_core.methods import METHODS
 
 EXPERIMENT = ExplorerExperiment(SpikedModel(d=40, k=2, s=8, seed=1), n=10**5, k=2, s_hat=16, delta=1e-5)
-POOLED = [name for name in PLANNED_METHODS if "providers" not in METHODS[PLANNED_METHODS[name].method].uses]
+# Methods with a closed form that is smooth; those of two stages and those without one have tests of their own.
+SMOOTH = [name for name in PLANNED_METHODS if StudyPlan(EXPERIMENT, name, 0.1).smooth]
+EDGES = ["two_stage", "two_stage_sealed", "two_stage_own_noise"]
+SIMULATED = [name for name in PLANNED_METHODS if name not in (*SMOOTH, *EDGES)]
+POOLED = [name for name in SMOOTH if "providers" not in METHODS[PLANNED_METHODS[name].method].uses]
 TARGETS = [(0.2, False), (0.02, False), (0.98, True)]
-EVERY_METHOD = pytest.mark.parametrize("name", PLANNED_METHODS)
+EVERY_METHOD = pytest.mark.parametrize("name", SMOOTH)
 # Every method with a target, and every target with DPS-PCA: the inversion sees of a method its loss alone.
 PLANS = pytest.mark.parametrize(
     ("name", "target", "energy"),
     sorted(
         {
-            *((name, *target) for name, target in zip(PLANNED_METHODS, cycle(TARGETS), strict=False)),
+            *((name, *target) for name, target in zip(SMOOTH, cycle(TARGETS), strict=False)),
             *(("dps_pca", *target) for target in TARGETS),
         }
     ),
@@ -39,9 +44,12 @@ def near(plan, n):
     return plan.loss(n, 1.0) <= plan.allowed < plan.loss(n - step, 1.0)
 
 
-def test_every_closed_form_is_planned_and_only_dps_pca_under_two_trusts():
-    assert {planned.rule for planned in PLANNED_METHODS.values()} == {
-        name for name, rule in BOUNDS.items() if rule.kind == "prediction" and rule.smooth
+def test_every_private_method_and_closed_form_is_planned_and_only_dps_pca_under_two_trusts():
+    assert {planned.method for planned in PLANNED_METHODS.values()} == {
+        name for name, method in METHODS.items() if method.private
+    }
+    assert {planned.rule for planned in PLANNED_METHODS.values()} - {""} == {
+        name for name, rule in BOUNDS.items() if rule.kind == "prediction"
     }
     trusts = {name: planned.trust for name, planned in PLANNED_METHODS.items() if planned.method == "dps_pca"}
     assert trusts == {"dps_pca": "untrusted server", "dps_pca_summed": "secure aggregation"}
@@ -83,7 +91,7 @@ def test_hospitals_are_the_inverse_of_the_closed_form(name):
 
 @settings(max_examples=25)
 @given(
-    name=st.sampled_from(list(PLANNED_METHODS)),
+    name=st.sampled_from(SMOOTH),
     epsilon=st.floats(0.01, 10),
     target=st.floats(0.01, 0.4),
     more=st.floats(1.05, 10),
@@ -119,7 +127,7 @@ def test_half_the_error_takes_twice_or_four_times_the_patients():
 def test_energy_is_error_where_one_gap_is_all_there_is():
     """Equal spikes over a flat bulk: the share lost is (lambda - b) sin^2 / (k lambda)."""
     flat = replace(EXPERIMENT, population=SpikedModel(d=40, k=2, s=8, spike=100.0, bulk=(20.0, 20.0)))
-    for name in PLANNED_METHODS:
+    for name in SMOOTH:
         lost = 0.02
         sine = math.sqrt(lost * 2 * 100 / 80)
         by_energy, by_error = StudyPlan(flat, name, 1 - lost, energy=True), StudyPlan(flat, name, sine)
@@ -172,7 +180,7 @@ def test_no_number_of_hospitals_helps():
 
 def test_without_a_gap_there_is_no_plan(monkeypatch):
     monkeypatch.setattr(planning, "_spectrum", lambda *_: (np.full(40, 0.01), None))
-    for name in PLANNED_METHODS:
+    for name in SMOOTH:
         answer = StudyPlan(EXPERIMENT, name, 0.1).patients(1.0)
         assert answer.kind == "gap" and "gap" in answer.failed[0] and answer.start is None
 
@@ -196,7 +204,7 @@ def test_a_plan_that_cannot_be_is_refused_by_name(changed, message):
         StudyPlan(**{"experiment": EXPERIMENT, "planned": "dps_pca", "target": 0.1, **changed})
 
 
-@pytest.mark.parametrize(("name", "energy"), list(zip(PLANNED_METHODS, cycle([True, False]), strict=False)))
+@pytest.mark.parametrize(("name", "energy"), list(zip(SMOOTH, cycle([True, False]), strict=False)))
 def test_the_plane_is_the_closed_form_and_its_lines_are_its_inverse(name, energy):
     """Also between what was evaluated; the projector's noise jumps at n = d, and that is smoothed over."""
     plan = StudyPlan(EXPERIMENT, name, 0.95 if energy else 0.2, energy)
@@ -227,3 +235,110 @@ def test_an_answer_ends_where_an_assumption_does():
     field = plane(few, (100.0, 1e9), np.array(EPSILONS))
     assert np.isnan(answered(few, field)).all() and not np.isnan(field.line(0.001)[-5:]).any()
     assert field.edge[0] > field.edge[-1]
+
+
+WIDE = ExplorerExperiment(SpikedModel(d=200, k=3, s=10, seed=0), n=10**5, k=3, s_hat=20, delta=1e-5)
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_without_a_closed_form_a_simulation_has_a_start(name):
+    """From the answer of a method with one and the same trust; a method too large for d has neither."""
+    plan = StudyPlan(EXPERIMENT, name, 0.2)
+    for asked in ("patients", "epsilon", "hospitals"):
+        answer = plan.answer(asked, 1.0, 10**6, 1000)
+        assert answer.kind == "simulation" and answer.value is None and answer.bound is None
+    near = "ldp_pca" if name.startswith("ldp") else "dps_pca"
+    if PLANNED_METHODS[name].trust in ("local", "untrusted server"):
+        units = METHODS[name].scaling == "unit"
+        assert (
+            plan.patients(1.0).start == StudyPlan(EXPERIMENT, near, 0.2, unit_rows=units).patients(1.0).start
+        )
+
+
+@pytest.mark.parametrize("name", ["two_stage", "two_stage_own_noise"])
+@pytest.mark.parametrize("epsilon", [0.1, 10.0])
+def test_two_stages_can_be_inverted_although_their_chance_is_simulated(name, epsilon):
+    """The loss falls with n: around an answer no step of 5 % goes up by more than 2 %."""
+    plan = StudyPlan(WIDE, name, 0.1)
+    answer = plan.patients(epsilon)
+    n = np.round(np.geomspace(answer.start / 4, 8 * answer.start, 71)).astype(int)
+    losses = np.array([plan.loss(int(each), epsilon) for each in n])
+    assert np.diff(np.log(losses)).max() < 0.02
+    assert plan.loss(int(answer.start), epsilon) <= 0.1 < plan.loss(round(0.99 * answer.start), epsilon)
+    assert answer.chance == answer.bound.quantities["support_probability"]
+
+
+def test_two_stages_have_no_closed_form_where_it_is_about_something_else():
+    chosen = StudyPlan(replace(WIDE, choose_rows=True), "two_stage", 0.1)
+    table = StudyPlan(ExplorerExperiment("breast_cancer", 569, 2, 30, 1e-5), "two_stage", 0.1)
+    for plan in (chosen, table):
+        assert plan.patients(1.0).kind == "simulation" and plan.no_formula.startswith("it needs")
+    assert chosen.options["s_hat"] == "released"
+
+
+def test_the_plane_of_two_stages_has_the_edge_where_answers_have_it():
+    plan = StudyPlan(WIDE, "two_stage", 0.1)
+    field = plane(plan, (100.0, 1e7), np.array(EPSILONS))
+    line = answered(plan, field)
+    for j in (10, 20, 28):  # at a node and between nodes
+        assert line[j] == pytest.approx(plan.patients(EPSILONS[j]).value, rel=0.06)
+    without = replace(WIDE, s_hat=9)  # fewer rows kept than matter
+    assert np.isnan(
+        answered(
+            StudyPlan(without, "two_stage", 0.1),
+            plane(StudyPlan(without, "two_stage", 0.1), (100.0, 1e5), np.array(EPSILONS)),
+        )
+    ).all()
+
+
+@pytest.mark.parametrize("name", ["analyze_gauss", "ppca", "ldp_pca", "noisy_power"])
+def test_tuned_plans_need_less_and_never_more(name):
+    published = StudyPlan(EXPERIMENT, name, 0.2)
+    tuned = published.tuned("patients", 1.0, 10**5, 1000)
+    assert tuned.unit_rows and tuned.patients(1.0).value < published.patients(1.0).value / 3
+    # Without noise rows of length 1 lose a little, so the published scaling stays.
+    clean = published.tuned("patients", planning.NO_NOISE, 10**5, 1000)
+    assert not clean.unit_rows
+
+
+def test_tuned_rounds_are_those_of_the_method_at_its_answer():
+    plan = StudyPlan(EXPERIMENT, "dps_pca", 0.2).tuned("patients", 1.0, 10**5, 1000)
+    n = plan.patients(1.0).value
+    rule = METHODS["dps_pca"].tuned
+    options = {name: value for name, value in plan.options.items() if name != "iterations"}
+    budget, signal = EXPERIMENT.budget(1.0), EXPERIMENT.population.signal
+    assert plan.experiment.iterations == rule(budget, d=40, n=n, k=2, providers=5, signal=signal, **options)
+    assert plan.options["scaling"] == "unit" and plan.experiment.iterations < EXPERIMENT.iterations
+
+
+def test_methods_without_a_rule_or_a_bound_are_tuned_in_what_they_have():
+    unit = StudyPlan(EXPERIMENT, "two_stage", 0.2)
+    assert unit.tuned("patients", 1.0, 10**5, 1000) == unit
+    simulated = StudyPlan(EXPERIMENT, "wishart", 0.2).tuned("epsilon", 1.0, 10**5, 1000)
+    assert simulated.unit_rows and simulated.experiment == EXPERIMENT
+
+
+def test_clipping_lower_hides_less_down_to_rows_of_length_one():
+    """The gap of clipped rows against simulation: it grows with every lower bound, up to that of unit rows."""
+    population = EXPERIMENT.population
+    size = math.sqrt(population.eigenvalues.sum())
+
+    def gap(values):
+        return values[population.k - 1] - values[population.k]
+
+    gaps = [gap(draws.clipped_eigenvalues(population.eigenvalues, c * size)) for c in (2.0, 1.0, 0.5, 0.1)]
+    units = gap(planning._unit_rows(population, 0.01, 2).eigenvalues)
+    assert gaps == sorted(gaps) and gaps[-1] == pytest.approx(units, rel=0.02)
+
+
+def test_sampling_of_unit_rows_is_that_of_drawn_ones():
+    """20,000 rows: m_ij has a standard error of some 2 %, its weighted mean over 76 pairs less than 1 %."""
+    population = SpikedModel(d=40, k=2, s=8, spike=1000.0, seed=1)
+    rows = np.random.default_rng(0).standard_normal((20_000, 40)) * np.sqrt(population.eigenvalues)
+    squares = np.square(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    values = squares.mean(axis=0)
+    gaps = np.square(values[:2, None] - values[None, 2:])
+    drawn = (squares[:, :2].T @ squares[:, 2:] / len(rows) / gaps).sum()
+    units = planning._unit_rows(population, 0.01, 2)
+    assert units.sampling == pytest.approx(drawn / (np.outer(values[:2], values[2:]) / gaps).sum(), rel=0.04)
+    assert not units.sampling == pytest.approx(1, rel=0.2)

@@ -52,9 +52,10 @@ def test_it_opens_with_the_answer_a_row_for_every_method_and_a_paragraph(screen)
         *("ŝ = 20 rows kept", "T = 10 rounds", "a random guess has 1.72"),
     ):
         assert part in paragraph(page)
-    assert {PLANNED_METHODS[name].title for name in PLANNED_METHODS} <= {
-        trace["name"] for trace in page.figure["data"]
-    }
+    view.complete(settings)
+    page.run()
+    drawn = {trace["name"] for trace in page.figure["data"]}
+    assert {planned.title for planned in PLANNED_METHODS.values() if planned.rule} <= drawn
     assert mark(page, "the answer") == (1, answer) and mark(page, "this setting") == (1, settings["n"])
 
 
@@ -184,10 +185,11 @@ def test_labels_stand_on_their_lines_and_the_table_holds_the_plane():
         below = np.array(curve["y"], dtype=float) < 0.999 * drawn.plane.edge  # the closed form does not apply
         assert not below.any()
     assert "DPS-PCA, summed in secret" in html_report.of_figure(figure, "plan")
-    rows = charts.table(drawn, settings, "dps_pca")
-    assert (
-        set(rows["way"]) == set(PLANNED_METHODS) and (rows[rows["what"] == "plane"]["share_lost"] > 0).all()
-    )
+    rows = charts.table(settings, {})
+    assert (rows[rows["what"] == "plane"]["share_lost"] > 0).all()
+    answers = rows[rows["what"] == "answer"].set_index("way")
+    assert set(answers.index) == set(PLANNED_METHODS) and answers.loc["wishart", "by"] == "none: simulation"
+    assert answers.loc["two_stage", "chance_kept"] > 0.5 and answers.loc["two_stage", "by"] == "closed form"
 
 
 def test_a_table_has_a_plan_but_no_simulation(screen):
