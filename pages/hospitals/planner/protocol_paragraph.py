@@ -68,7 +68,7 @@ def _needed(settings: Settings, simulation: SimulatedAnswer | None) -> float | N
 def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings) -> str:
     name, plain, asked = view.focus(settings), settings["view"] == "plain", settings["plan.asked"]
     answer, study, simulation = view.answer(settings, name), view.plan(settings, name), _confirmed(simulation)
-    planned, d, k = PLANNED_METHODS[name], study.experiment.d, settings["k"]
+    d, k = study.experiment.d, settings["k"]
     directions, reference = f"{k} main directions of {d} measurements", view.method(name).reference
     if not plain:
         directions = f"the k = {k} leading principal directions of d = {d} measurements"
@@ -93,12 +93,8 @@ def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings)
     runs = f"simulation of the method itself ({many})"
     interval = page_text.interval_of(simulation, settings)
     if answer.value is None:
-        without = (
-            "There is no closed form."
-            if answer.kind == "simulation"
-            else "No closed form applies at this target."
-        )
-        return f"{sentence}{runs}: {interval}. {without}"
+        applies = "" if answer.kind == "simulation" else " that applies at this target"
+        return f"{sentence}{runs}: {interval}. There is no closed form{applies}."
     agrees = page_text.agrees(view.agreement(answer, simulation))
     otherwise = "" if agrees else ", which disagrees: go by the simulation"
     return f"{sentence}a closed form; {runs} gives {interval}{otherwise}.{page_text.chance_of(answer)}"

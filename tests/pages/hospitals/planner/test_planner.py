@@ -140,7 +140,9 @@ def test_simulation_answers_where_no_closed_form_does(screen):
     page = screen(PAGE, **SMALL, **{"plan.target": "0.7", "plan.simulate": "true"}).settle()
     assert view.answer(settings_of(page), "dps_pca").value is None
     assert mark(page, "simulated, 95 %") and "[" in table(page).loc["DPS-PCA"].iloc[-1]
-    assert "Simulation says" in page.markdown and "No closed form applies at this target" in paragraph(page)
+    assert "Simulation says" in page.markdown and "no closed form that applies at this target" in paragraph(
+        page
+    )
 
 
 def test_a_simulation_that_contradicts_takes_precedence(screen, monkeypatch):
