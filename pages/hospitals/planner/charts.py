@@ -60,7 +60,12 @@ def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) 
     upward |= {"tickvals": every, "ticktext": [text.patients(power) for power in every]}
     loss = "privacy setting" if plain else "privacy loss ε"
     across = axis(loss, type="log", range=[-2.03, 1.03], **EPSILON_TICKS)
-    layout = {"xaxis": across, "yaxis": upward, "height": 560, "annotations": _no_line(drawn, settings)}
+    layout = {
+        "xaxis": across,
+        "yaxis": upward,
+        "height": 560,
+        "annotations": _no_line(drawn, settings, simulations),
+    }
     result = one_panel(traces, legend_at=-0.13, legend={"traceorder": "normal"}, **layout)
     legend = result["layout"]["legend"] | {"y": -0.2}
     result["layout"]["meta"]["narrow"] = {"height": 660, "legend": legend}  # room for one name a row
@@ -85,9 +90,11 @@ def _span(drawn: DrawnPlan, settings: Settings) -> Span:
     return max(10.0**low, least), min(10.0**high, most)
 
 
-def _no_line(drawn: DrawnPlan, settings: Settings) -> list[Trace]:
-    """Say in the chart why the method in focus has no line."""
+def _no_line(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) -> list[Trace]:
+    """Say in the chart why the method in focus has no line, unless it has been simulated."""
     chosen = view.focus(settings)
+    if chosen in simulations and simulations[chosen].state == "found":
+        return []
     answer = view.answer(settings, chosen)
     if np.isfinite(drawn.curves.get(chosen, np.array([]))).any() or answer.value is not None:
         return []

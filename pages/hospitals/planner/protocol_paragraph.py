@@ -83,7 +83,8 @@ def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings)
         over = "in half of the runs" if study.median else "root mean square over patients and noise"
         guess = f"{over}; a random guess has {error}"
     sentence = (
-        f"To find {directions} with {page_text.goal(settings)} ({guess}), {view.title(settings, name)} ({reference}) "
+        f"To find {directions} with {page_text.goal(settings)} ({guess}), "
+        f"{view.title(settings, name)} ({reference}) "
         f"needs {_amount(needed, settings)}, by "
     )
     if simulation is None:

@@ -146,7 +146,10 @@ def headline(settings: Settings, simulations: view.Simulations) -> str:
             return no_answer(settings) + (" It is being simulated." if simulation is not None else "")
         interval = interval_of(simulation, settings)
         if answer.kind == "simulation" and simulation.state != "none":
-            return f"{_needs(simulation.value, settings)} Simulated: {interval}."
+            _, low, high = _ends(simulation, settings)
+            ends = "" if simulation.state == "least" else f" (95 % interval {low} to {high})"
+            sentence = _needs(simulation.value, settings, simulation.state == "least").removesuffix(".")
+            return f"{sentence}, by simulation{ends}."
         says = "found none" if answer.kind == "simulation" else "found none either"
         says = says if simulation.state == "none" else f"says {interval}"
         return f"{no_answer(settings)} Simulation {says}."
@@ -244,17 +247,18 @@ def simulated_cell(simulation: SimulatedAnswer | None, settings: Settings) -> st
 
 def _least(needed: float, settings: Settings) -> str:
     """Name the method of the full guarantee that needs least, if that is clearly less; else nothing."""
-    answers = {name: view.answer(settings, name).value for name in view.listed(settings)}
-    less = [
-        name
-        for name, answer in answers.items()
-        if answer is not None and answer < 0.95 * needed and view.method(name).guarantee == "(ε, δ)"
-    ]
+    less = {}
+    for name in view.listed(settings):
+        answer = view.answer(settings, name)
+        fewer = answer.value is not None and answer.value < 0.95 * needed
+        if fewer and view.method(name).guarantee == "(ε, δ)":
+            less[name] = answer
     if not less:
         return ""
-    best = min(less, key=answers.__getitem__)
+    best = min(less, key=lambda name: less[name].value or math.inf)
+    needs = value(less[best].value or math.inf, settings) + doubt(less[best])
     trust = text.TRUST_TITLES[PLANNED_METHODS[best].trust].lower()
-    return f" {view.title(settings, best)} ({trust}) would do with {value(answers[best], settings)}."
+    return f" {view.title(settings, best)} ({trust}) would do with {needs}."
 
 
 # Why there is no answer, by its kind. A kind that is not here is an assumption that fails.
@@ -290,6 +294,8 @@ def reason(answer: PlanAnswer, settings: Settings) -> str:
 
 def short_reason(answer: PlanAnswer, settings: Settings) -> str:
     """Return why there is no answer, in a few words for a cell of the table."""
+    if answer.kind == "simulation" and settings["data"] in TABLES:
+        return "no formula"
     return {
         "guess": "a guess does",
         "gap": "no eigengap",
@@ -305,6 +311,8 @@ def short_reason(answer: PlanAnswer, settings: Settings) -> str:
 
 def below_chart(settings: Settings) -> str:
     """Return what the chart's lines are."""
+    if view.plan(settings, view.focus(settings)).no_formula:
+        return f"Lines: {goal(settings)}, by methods with a formula. Diamond: this method, simulated."
     which = "share captured" if view.energetic(settings) else "error"
     what = "More privacy to the left." if settings["view"] == "plain" else "All by closed form."
     return (
@@ -317,8 +325,8 @@ def below_table(settings: Settings) -> str:
     """Return what the table's marks mean, how its numbers are rounded, and for what population they hold."""
     guarantees = [view.method(name).guarantee_at(settings["k"]) for name in view.listed(settings)]
     marks = text.guarantee_notes(guarantees, settings["view"] == "plain")
-    notes = f"{marks}. " if marks else ""
-    notes += "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval."
+    notes = "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval."
+    notes += f" {marks}." if marks else ""
     notes += " Methods without a formula are simulated one at a time: choose one as *Method*."
     if any(view.method(name).chooses_rows for name in view.listed(settings)):
         notes += " Two stages are counted in half of the runs, other methods by the mean square."
@@ -352,13 +360,13 @@ def limits(settings: Settings, simulation: SimulatedAnswer | None) -> list[str]:
     lacking = "; ".join(words for held, words in view.assumptions(settings) if not held)
     needs = f"The closed form needs, and does not have: {lacking}."
     sentences = [needs if lacking and settings["view"] != "plain" else holding(settings)]
-    formula = view.answer(settings, view.focus(settings)).kind != "simulation"
+    formula = not view.plan(settings, view.focus(settings)).no_formula
     if simulation is None:
-        sentences.append(f"{'By formula only: no' if formula else 'No'} simulation was asked for.")
-    elif simulation.state == "measuring":
         sentences.append(
-            f"{'By formula: the' if formula else 'The'} simulation had not ended when this was made."
+            "By formula only: no simulation was asked for." if formula else "Nothing was simulated."
         )
+    elif simulation.state == "measuring":
+        sentences.append("The simulation had not ended when this was made.")
     if settings["data"] in TABLES:
         sentences.append("Nobody can simulate more patients than a table has.")
     return sentences

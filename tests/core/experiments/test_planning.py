@@ -315,7 +315,7 @@ def test_methods_without_a_rule_or_a_bound_are_tuned_in_what_they_have():
 
 
 def test_clipping_lower_hides_less_down_to_rows_of_length_one():
-    """The gap of clipped rows against simulation: it grows with every lower bound, up to that of unit rows."""
+    """The gap of simulated clipped rows grows with every lower bound, up to that of rows of length 1."""
     population = EXPERIMENT.population
     size = math.sqrt(population.eigenvalues.sum())
 
