@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from inspect import signature
 from typing import Any, Literal, get_args
 
@@ -142,7 +143,7 @@ class Method:
         checks.one_of(SCALINGS, scaling=self.scaling)
         checks.one_of(POOLS, pools=self.pools)
 
-    @property
+    @cached_property
     def chooses_rows(self) -> bool:
         """True if the method has a second stage, whose rows it can choose from what stage 1 released."""
         return "stage_one" in signature(self.fit).parameters

@@ -73,7 +73,7 @@ class Plane:
         return drawn
 
 
-class Column(NamedTuple):
+class EdgeColumn(NamedTuple):
     """Hold the losses and errors of a closed form with an edge at one epsilon, at each amount of a grid.
 
     An error is infinite where an assumption but the smallness of the error fails.
@@ -145,7 +145,7 @@ def _rows(amounts: tuple[float, float]) -> list[int]:
 @lru_cache(maxsize=512)
 def edge_column(
     plan: StudyPlan, epsilon: float, amounts: tuple[float, float], size: int | None = None
-) -> Column:
+) -> EdgeColumn:
     """Evaluate a closed form that falls off an edge at one epsilon.
 
     Args:
@@ -186,7 +186,7 @@ def edge_column(
     beyond = 10 * random_guess(plan.experiment.d, plan.experiment.k)  # an error no line is drawn at
     logs = np.log([np.minimum(values[amount], beyond) for amount in at])
     losses, errors = (np.exp(np.interp(fine, np.log(at), column)) for column in logs.T)
-    return Column(np.exp(fine), losses, errors)
+    return EdgeColumn(np.exp(fine), losses, errors)
 
 
 def _edge_plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: int | None) -> Plane:

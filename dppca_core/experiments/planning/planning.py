@@ -348,8 +348,6 @@ class StudyPlan:
             The answer, to a patient or a millionth of it, or the reason why there is none.
         """
         fewest = self.experiment.providers
-        if self._simulated:
-            return self._begin(lambda near: near.patients(epsilon))
         return self._answer("patients", lambda n: (n, epsilon, None), fewest, MOST_PATIENTS)
 
     def hospitals(self, epsilon: float, size: int) -> PlanAnswer:
@@ -367,8 +365,6 @@ class StudyPlan:
         """
         checks.whole(1, size=size)
         most = min(MOST_HOSPITALS, MOST_PATIENTS // size)
-        if self._simulated:
-            return self._begin(lambda near: near.hospitals(epsilon, size))
         return self._answer("hospitals", lambda N: (N * size, epsilon, N), 1, most)
 
     def epsilon(self, n: int) -> PlanAnswer:
@@ -380,14 +376,7 @@ class StudyPlan:
         Returns:
             The answer, to a millionth of it, or the reason why there is none.
         """
-        if self._simulated:
-            return self._begin(lambda near: near.epsilon(n))
         return self._answer("epsilon", lambda epsilon: (n, epsilon, None), LEAST_EPSILON, MOST_EPSILON)
-
-    @property
-    def _simulated(self) -> bool:
-        """Return whether simulation alone can answer."""
-        return self._refused is None and bool(self.no_formula)
 
     @cached_property
     def _refused(self) -> PlanAnswer | None:
@@ -396,18 +385,17 @@ class StudyPlan:
         if reason := self.method.skip(self.experiment.d):
             return PlanAnswer(None, "too large", failed=(reason,))
         if self.no_formula:
-            return None
+            return PlanAnswer(None, "simulation", failed=(self.no_formula,))
         bound = self.bound(self.experiment.providers, 1.0)
         if not bound.terms:
             return PlanAnswer(None, "gap", failed=_failed(bound), bound=bound)
         return None
 
-    def _begin(self, ask: Callable[["StudyPlan"], PlanAnswer]) -> PlanAnswer:
-        """Return that there is no closed form, with the answer of a method near this one to begin from."""
-        name = _NEAR[PLANNED_METHODS[self.planned].trust]
+    @property
+    def near(self) -> "StudyPlan":
+        """Return the plan with a closed form whose answer is near this one's, for a simulation to begin at."""
         units = self.unit_rows or self.method.scaling == "unit"
-        near = ask(replace(self, planned=name, unit_rows=units))
-        return PlanAnswer(None, "simulation", failed=(self.no_formula,), start=near.start)
+        return replace(self, planned=_NEAR[PLANNED_METHODS[self.planned].trust], unit_rows=units)
 
     def _answer(
         self, kind: Asked, at: Callable[[Any], tuple[int, float, int | None]], low: float, high: float
