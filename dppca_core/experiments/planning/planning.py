@@ -393,7 +393,7 @@ class StudyPlan:
 
     @property
     def near(self) -> "StudyPlan":
-        """Return the plan with a closed form whose answer is near this one's, for a simulation to begin at."""
+        """Return the plan with a closed form near whose answer a simulation of this one begins."""
         units = self.unit_rows or self.method.scaling == "unit"
         return replace(self, planned=_NEAR[PLANNED_METHODS[self.planned].trust], unit_rows=units)
 

@@ -107,6 +107,35 @@ def test_epsilon_and_hospitals_are_bisected_too():
     assert answer.state == "found" and answer.value == pytest.approx(hospitals, rel=0.1, abs=0.5)
 
 
+@pytest.mark.parametrize("name", ["analyze_gauss", "noisy_power"])
+def test_tuned_plans_need_what_they_say(name):
+    """Rows of length 1 and tuned rounds; divided by the bound, rows need five times as many."""
+    published = StudyPlan(experiment(**SPARSE), name, 0.2)
+    plan = published.tuned("patients", 1.0, 1000, 1)
+    n = plan.patients(1.0).value
+    answer = simulate(Search(plan, "patients", 1.0, n, repeats=20))
+    assert plan.unit_rows and answer.state == "found" and 1 / WITHIN < answer.value / n < WITHIN
+    assert published.patients(1.0).value > 5 * answer.value
+
+
+def test_two_stages_are_bisected_by_medians_near_their_closed_form():
+    """Stage 1's edge may lie elsewhere by 20 %, as the page says; means would count single rare misses."""
+    plan = StudyPlan(experiment(60, 2, 8, s_hat=16), "two_stage", 0.1)
+    n = plan.patients(1.0).value
+    answer = simulate(Search(plan, "patients", 1.0, n, repeats=20))
+    assert answer.state == "found" and n == pytest.approx(answer.value, rel=0.25)
+    one_miss = table(Search(plan, "patients", 1.0, n), lambda n: 4 / n, (200, 380, 420, 800))
+    one_miss.loc[one_miss["repeat"] == 0, "sin_theta"] = 1.0
+    assert Search(plan, "patients", 1.0, n).reading(one_miss).value == pytest.approx(400, rel=0.02)
+
+
+@pytest.mark.parametrize(("truth", "power"), [(800, 1.0), (10**5, 3.0)])
+def test_a_power_law_needs_no_closed_form(truth, power):
+    searched = Search(StudyPlan(experiment(**SPARSE), "wishart", 0.1), "patients", 1.0, 1000)
+    _, answer = bisected(searched, lambda n: 0.01 * (truth / n) ** power)
+    assert answer.state == "found" and answer.value == pytest.approx(truth, rel=0.01)
+
+
 def search(target=0.1, asked="patients", start=1000, repeats=20, **more):
     return Search(
         StudyPlan(experiment(**SPARSE), "dps_pca", target), asked, 1.0, start, repeats=repeats, **more

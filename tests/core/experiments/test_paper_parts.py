@@ -262,6 +262,18 @@ def test_how_many_times_fewer_patients():
     assert beyond.fewer(table, "never", "few") == pytest.approx((np.inf, 10_000 / 300, np.inf))
 
 
+def test_two_stages_are_counted_beside_dps_pca():
+    """As stored; a planted error, three times as large, needs more than a tenth of the patients."""
+    figure = FIGURES["two-stage-patients"]
+    table = results.stored("two-stage-patients").table
+    check = beyond.FIGURES[1].runs[0].checks[0]
+    finding = check(figure.curves(figure.runs[0], table), table)
+    for count in ("one place 3,548", "own noise 8,704", "dense start 1,286,9", "exact 190,6"):
+        assert count in finding.sentence
+    worse = table.assign(sin_theta=3 * table["sin_theta"])
+    assert finding.holds and not check(figure.curves(figure.runs[0], worse), worse).holds
+
+
 def test_a_method_that_misses_the_target_is_described_in_words():
     """It never reached the target, or did and lost it; neither sentence has an infinite number in it."""
     names = (beyond._PRINTED, beyond._EXACT)
