@@ -8,9 +8,9 @@ the estimate: with m(x) the mean over runs of the squared error, or of the share
     ln m(x) = ln c(x) + a + b ln x,  c(x) the closed form's prediction,
 
 is fitted by least squares to the values within a factor 2.5 of the gap's middle and solved for the target. So
-the closed form determines the curvature, but neither the level nor the slope. Where there is none, and where
-it falls off an edge that runs may have elsewhere, c is 1 and the values are those within a factor 1.4. Means
-are of squares because a closed form predicts a mean square; of two stages they are medians. The interval is
+the closed form determines the curvature, but neither the level nor the slope. Where there is none c is 1, and
+the values are those within a factor 1.4. Means are of squares because a closed form predicts a mean square.
+Of two stages, whose errors fall off an edge, medians are interpolated by powers of x. The interval is
 the middle `LEVEL` of the same estimate from repeats resampled with replacement, whole repeats at a time, for
 they may share their patients.
 """
@@ -33,6 +33,7 @@ from dppca_core.experiments.planning.planning import (
     Asked,
     StudyPlan,
 )
+from dppca_core.experiments.sweeps.patients_needed import last_fall
 from dppca_core.experiments.sweeps.recipe import METRICS, Axis, Recipe, Value, variant
 from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
 
@@ -212,8 +213,11 @@ class Search:
         near[last : last + 2] = True
         rng = np.random.default_rng([self.plan.experiment.seed, 1])
         chosen = rng.integers(losses.shape[1], size=(_RESAMPLES, losses.shape[1]))
-        resampled = self._typical(losses[near][:, chosen], axis=2)
-        crossings = self._crossings(at[near], np.column_stack([means[near], resampled]))
+        resampled = np.column_stack([means, self._typical(losses[:, chosen], axis=2)])
+        if self.plan.median:
+            crossings = last_fall(at, resampled.T, self._target)
+        else:
+            crossings = self._crossings(at[near], resampled[near])
         tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
         low, high = np.quantile(crossings[1:], tails, method="inverted_cdf")
         state: Literal["found", "measuring"] = "found" if complete else "measuring"

@@ -57,9 +57,9 @@ def _needed(runs: pd.DataFrame, target: float, level: float, rng: np.random.Gene
     if wide.empty:
         return dict.fromkeys(_NUMBERS, np.nan) | {"state": "unmeasured", "reason": "no run has finished"}
     patients, errors = wide.index.to_numpy(dtype=float), wide.to_numpy(dtype=float)
-    needed = float(_crossing(patients, _medians(errors)[None], target)[0])
+    needed = float(last_fall(patients, _medians(errors)[None], target)[0])
     chosen = rng.integers(errors.shape[1], size=(_RESAMPLES, errors.shape[1]))
-    resampled = _crossing(patients, _medians(errors[:, chosen]).T, target)
+    resampled = last_fall(patients, _medians(errors[:, chosen]).T, target)
     tails = [(1 - level) / 2, (1 + level) / 2]
     low, high = np.quantile(resampled, tails, method="inverted_cdf")
     smallest, largest = patients[0], patients[-1]
@@ -84,8 +84,11 @@ def _medians(errors: Array) -> Array:
     return np.where(count > 0, (middle[0] + middle[1]) / 2, np.nan)[..., 0]
 
 
-def _crossing(patients: Array, medians: Array, target: float) -> Array:
-    """Return where each row of medians, (m, number of n), falls below the target for good, else infinity."""
+def last_fall(patients: Array, medians: Array, target: float) -> Array:
+    """Return where each row of medians, (m, number of n), falls below the target for good, else infinity.
+
+    Between two n a median is taken as a power of n.
+    """
     crossings = np.empty(len(medians))
     for i, row in enumerate(medians):
         measured = ~np.isnan(row)

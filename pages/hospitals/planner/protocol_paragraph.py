@@ -88,7 +88,7 @@ def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings)
         f"needs {_amount(needed, settings)}, by "
     )
     if simulation is None:
-        return f"{sentence}a closed form.{page_text.chance_of(answer)}"
+        return f"{sentence}a closed form.{page_text.chance_of(answer, None)}"
     swept = "values of ε" if asked == "epsilon" and not plain else page_text.SWEPT[asked]
     many = f"{simulation.runs:,} runs at {simulation.values} {swept}, seed {settings['seed']}"
     runs = f"simulation of the method itself ({many})"
@@ -98,7 +98,8 @@ def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings)
         return f"{sentence}{runs}: {interval}. There is no closed form{applies}."
     agrees = page_text.agrees(view.agreement(answer, simulation))
     otherwise = "" if agrees else ", which disagrees: go by the simulation"
-    return f"{sentence}a closed form; {runs} gives {interval}{otherwise}.{page_text.chance_of(answer)}"
+    chance = page_text.chance_of(answer, simulation)
+    return f"{sentence}a closed form; {runs} gives {interval}{otherwise}.{chance}"
 
 
 def _amount(needed: float, settings: Settings) -> str:

@@ -153,7 +153,7 @@ def headline(settings: Settings, simulations: view.Simulations) -> str:
         says = "found none" if answer.kind == "simulation" else "found none either"
         says = says if simulation.state == "none" else f"says {interval}"
         return f"{no_answer(settings)} Simulation {says}."
-    sentence = _needs(answer.value, settings, answer.least) + chance_of(answer)
+    sentence = _needs(answer.value, settings, answer.least) + chance_of(answer, simulation)
     ratio = view.agreement(answer, simulation)
     if ratio is not None:
         within = f"agrees within {100 * max(abs(ratio - 1), 0.005):.2g} %"
@@ -169,11 +169,13 @@ def _needs(needed: float, settings: Settings, least: bool = False) -> str:
     return f"{_question(settings)} {verb}{_spread(needed, settings)}."
 
 
-def chance_of(answer: PlanAnswer) -> str:
+def chance_of(answer: PlanAnswer, simulation: SimulatedAnswer | None) -> str:
     """Return how likely all rows that matter are kept at the answer, and what that makes of it."""
     if answer.chance is None:
         return ""
-    guess = "" if answer.chance >= view.LIKELY else ", so this is a guess to be simulated"
+    guess = "" if answer.chance >= view.LIKELY else ", so the formula's answer is a guess"
+    if guess and simulation is None:
+        guess += " to be simulated"
     return f" It then keeps all rows that matter with a chance {_of(answer.chance)}{guess}."
 
 
@@ -204,7 +206,8 @@ def recommended(settings: Settings) -> str:
         return ""
     experiment = view.published(settings, view.focus(settings)).experiment
     declared = recommendations.declared(experiment)
-    lines = [f"Recommended under each trust, from public numbers and {declared}:"]
+    half = "" if experiment.choose_rows else ", in half of the rows kept"
+    lines = [f"Recommended under each trust, from public numbers and {declared}{half}:"]
     for trust, at, answer in current:
         where = value(at, settings).replace("a privacy setting", "privacy")
         lines.append(f"- {text.TRUST_TITLES[trust]}, at {where}: {answer.reason}")

@@ -319,7 +319,7 @@ def test_two_stages_show_the_chance_beside_their_answer_and_call_it_a_guess(scre
             == guess
             == ("(a guess)" in table(page).loc["Two-stage PCA"].iloc[1])
         )
-        assert ("so this is a guess" in page.markdown) == guess == ("this is a guess" in paragraph(page))
+        assert ("answer is a guess" in page.markdown) == guess == ("answer is a guess" in paragraph(page))
         assert "in half of the runs" in paragraph(page) and "own length" in paragraph(page)
         assert mark(page, "the answer") == (1, answer.value)
 
