@@ -12,7 +12,7 @@ each add it to their own sum, sqrt(N) times as much in all.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -71,8 +71,15 @@ def release_rounds(
     Returns:
         The bases, T + 1 of (d, k), the first being the start, and the noisy rounds, T of (d, k).
     """
+    return follow_rounds(lambda block, std: release(cohort, block, std, rng), stds, start, left_out)
+
+
+def follow_rounds(
+    ask: Callable[[Array, float], Array], stds: Sequence[float], start: Array, left_out: int
+) -> tuple[tuple[Array, ...], list[Array]]:
+    """Return the bases and the noisy rounds; `ask` releases one, of a basis, with noise of this size."""
     bases, rounds = [start], list[Array]()
     for std in stds:
-        rounds.append(release(cohort, bases[-1], std, rng))
+        rounds.append(ask(bases[-1], std))
         bases.append(linalg.orthonormalise(stacked_rounds.leading(rounds, stds, left_out)))
     return tuple(bases), rounds

@@ -75,6 +75,24 @@ def selection_share(multiplier: float, factor: float, d: int, n: int, signal: fl
     return min(max(_LEAST_SHARE + _SLOPE * height / signal, _LEAST_SHARE), _MOST_SHARE)
 
 
+class Division(NamedTuple):
+    """Hold how a run divides its budget: w, the share of stage 1, and T, its rounds."""
+
+    share: float
+    rounds: int
+
+
+def division(
+    budget: Budget, factor: float, *, d: int, n: int | None, s_hat: int | str, signal: float = SIGNAL
+) -> Division:
+    """Return how a run divides its budget, by rule, from public numbers; n is None where it is not public."""
+    if n is None:
+        return Division(SHARE_WITHOUT_N, ROUNDS)
+    z = gaussian.noise_multiplier(budget)
+    rounds = rounds_for_choice(z * factor * math.sqrt(d) / n) if s_hat == RELEASED else ROUNDS
+    return Division(selection_share(z, factor, d, n, signal), rounds)
+
+
 class StageNoise(NamedTuple):
     """Hold the noise of every release of one run, on the scale of means over n patients.
 
@@ -143,25 +161,19 @@ def release(
         scaling: "unit", or "inside" for rows as the cohort holds them, in moments; rounds need no scale.
         n: Patients, where rows that stand out are kept and their number is public.
     """
-    moment = cohort.pooled
+    moment, part = cohort.pooled, None
     if stage_one == "moment":
         whole = moment.unit() if scaling == "unit" else moment
         noisy = symmetric_gaussian.with_noise(whole, noise.moment_std, "isotropic", rng)
         values, basis = linalg.top_eigenpairs(noisy, start.shape[1])
         bases: tuple[Array, ...] = (basis,)
-        leading = basis * values
+        leading, part = basis * values, float(values.sum())
     else:
         skipped = left_out(len(noise.round_stds))
         bases, rounds = normalised_product.release_rounds(cohort, noise.round_stds, start, skipped, rng)
         leading = stacked_rounds.leading(rounds, noise.round_stds, skipped)
-    if isinstance(s_hat, str):
-        fitted = row_selection.mixture(leading)
-        part = float(values.sum()) if stage_one == "moment" else _signal_part(rounds[-1], fitted)
-        off_diagonal = noise.block_std / math.sqrt(2)
-        part = float(np.clip(part, *_PARTS))
-        rows = row_selection.rows_worth_keeping(leading, fitted, part, off_diagonal, n)
-    else:
-        rows = linalg.largest_rows(leading, s_hat)
+    last = leading if stage_one == "moment" else rounds[-1]
+    rows = rows_to_keep(leading, last, noise.block_std, s_hat=s_hat, n=n, part=part)
     if scaling == "unit":
         restricted = moment.restricted_unit(rows)
     else:
@@ -169,6 +181,26 @@ def release(
     return ReleasedStages(
         bases, rows, symmetric_gaussian.with_noise(restricted, noise.block_std, "isotropic", rng)
     )
+
+
+def rows_to_keep(
+    leading: Array, last: Array, block_std: float, *, s_hat: int | str, n: float, part: float | None = None
+) -> Indices:
+    """Return J, ascending, from what stage 1 released: post-processing.
+
+    Args:
+        leading: The block whose heaviest rows are kept, (d, k).
+        last: The last round, (d, k).
+        block_std: Noise of a diagonal entry of stage 2's moment.
+        s_hat: How many rows are kept, or "released" for those that stand out.
+        n: Patients, infinite where their number is protected.
+        part: k lambda_k/tr Sigma where it is known better than from the last round.
+    """
+    if not isinstance(s_hat, str):
+        return linalg.largest_rows(leading, s_hat)
+    fitted = row_selection.mixture(leading)
+    part = float(np.clip(_signal_part(last, fitted) if part is None else part, *_PARTS))
+    return row_selection.rows_worth_keeping(leading, fitted, part, block_std / math.sqrt(2), n)
 
 
 def answer(block: Array, rows: Indices, d: int, k: int, std: float | None, n: float) -> Array:
@@ -250,14 +282,9 @@ def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
         factor = normalised_product.noise_factor(trust, len(cohort))
         given = share
         public_n = cohort.n if budget.neighbours == "replace-one" else declared_n
-        rounds = ROUNDS if iterations is None else iterations
-        if public_n is None:
-            share = SHARE_WITHOUT_N if share is None else share
-        else:
-            z = gaussian.noise_multiplier(budget)
-            if iterations is None and kept == RELEASED:
-                rounds = rounds_for_choice(z * factor * math.sqrt(d) / public_n)
-            share = selection_share(z, factor, d, public_n, signal) if share is None else share
+        rule = division(budget, factor, d=d, n=public_n, s_hat=kept, signal=signal)
+        share = rule.share if share is None else share
+        rounds = rule.rounds if iterations is None else iterations
         noise = stage_noise(budget, factor, d=d, n=cohort.n, share=share, signal=signal, iterations=rounds)
         begin = block_power.begin(start, d, k, rng)
         known_n = math.inf if public_n is None else public_n

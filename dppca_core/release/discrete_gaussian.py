@@ -104,55 +104,68 @@ def check_clipped(rows: Array) -> None:
         raise ValueError("rows must be clipped to norm 1 beforehand")
 
 
-def noise_std(d: int, bits: int, budget: Budget) -> float:
+def noise_std(d: int, bits: int, budget: Budget, share: float = 1.0) -> float:
     """Return the std of a diagonal entry's noise in units of 4^-bits: `sum_noise_std` times 4^bits.
 
-    Rows, (m, d), are rounded to multiples of 2^-bits. Public, so it is asked before a release is paid for.
-    Raises ValueError for more than 400 features, accounting as printed, whose noise is not exact, and noise
-    beyond what 64-bit integers hold.
+    Rows, (m, d), are rounded to multiples of 2^-bits. share: of the budget, as 1/z^2. Public, so it is asked
+    before a release is paid for. Raises ValueError for more than 400 features, accounting as printed, whose
+    noise is not exact, and noise beyond what 64-bit integers hold.
     """
     checks.whole(1, MOST_FEATURES, features=d)
     checks.one_of(ACCOUNTINGS, accounting=budget.accounting)
-    std = symmetric_gaussian.sum_noise_std(budget) * 4.0**bits
+    return check_std(symmetric_gaussian.sum_noise_std(budget) / math.sqrt(share) * 4.0**bits, budget)
+
+
+def check_std(std: float, budget: Budget) -> float:
+    """Return a std, in whole units, unless it is beyond what 64-bit integers hold: then raise ValueError."""
     if not 2.0**6 <= std <= 2.0**56:
         raise ValueError(f"epsilon = {budget.epsilon:g} asks for noise outside of what integers can hold")
     return std
 
 
-def release(summed: IntegerSum, budget: Budget, progress: Progress = lambda share: True) -> Array:
+def release(
+    summed: IntegerSum, budget: Budget, progress: Progress = lambda share: True, *, share: float = 1.0
+) -> Array:
     """Return the noisy second moment, (d, d), of rows scaled to norm 1.
 
     The only step that releases private rows.
 
-    `progress` is told the share done, and answers whether to go on. Raises StoppedError where it says no, and
-    ValueError as `noise_std`.
+    `progress` is told the share done, and answers whether to go on; `share` is that of the budget. Raises
+    StoppedError where it says no, and ValueError as `noise_std`.
     """
     d, unit = len(summed.total), 4.0**summed.bits
-    std = noise_std(d, summed.bits, budget)
+    std = noise_std(d, summed.bits, budget, share)
     rows, columns = np.triu_indices(d)
     diagonal = rows == columns
     noisy = np.empty(len(rows))
     whole = summed.total[rows, columns]
     done = 0
+
+    def report(piece: int) -> bool:
+        nonlocal done
+        done += piece
+        return progress(done / len(rows))
+
     for chosen, entry_std in ((diagonal, std), (~diagonal, std / math.sqrt(2))):
-        measure, positions = _measurement(entry_std), np.flatnonzero(chosen)
-        for begin in range(0, len(positions), _PIECE):
-            piece = positions[begin : begin + _PIECE]
-            noisy[piece] = measure([int(entry) for entry in whole[piece]])
-            done += len(piece)
-            if not progress(done / len(rows)):
-                raise StoppedError
+        noisy[chosen] = add_noise(whole[chosen], entry_std, report)
     mean = np.zeros((d, d))
     mean[rows, columns] = noisy / (unit * summed.n)
     mean[columns, rows] = mean[rows, columns]
     return mean
 
 
-def add_noise(whole: Array, std: float) -> Array:
-    """Return whole numbers, (m,), with discrete Gaussian noise. Raises ValueError for a std out of reach."""
-    if not 2.0**6 <= std <= 2.0**56:
-        raise ValueError(f"std must be what 64-bit integers can hold, got {std:g}")
-    return np.array(_measurement(std)([int(value) for value in whole]), dtype=np.float64)
+def add_noise(whole: Array, std: float, go_on: Callable[[int], bool] = lambda drawn: True) -> Array:
+    """Return whole numbers, (m,), with discrete Gaussian noise of this std, which `check_std` has passed.
+
+    `go_on` is told how many were drawn since it was asked last. Raises StoppedError where it says no.
+    """
+    measure, noisy = _measurement(std), np.empty(len(whole))
+    for begin in range(0, len(whole), _PIECE):
+        piece = whole[begin : begin + _PIECE]
+        noisy[begin : begin + _PIECE] = measure([int(entry) for entry in piece])
+        if not go_on(len(piece)):
+            raise StoppedError
+    return noisy
 
 
 def _measurement(std: float) -> "dp.Measurement":

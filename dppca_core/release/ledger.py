@@ -25,6 +25,7 @@ from typing import Any
 from dppca_core.accounting import numerical
 from dppca_core.privacy import Event
 from dppca_core.release import journal
+from dppca_core.release.drawn import Drawn, DrawnInMemory, DrawnOnDisk
 from dppca_core.release.ledger_records import (
     Account,
     Entry,
@@ -67,6 +68,18 @@ class Ledger(ABC):
     def _exclusive(self) -> Any:
         """Return a context in which nobody else writes."""
 
+    @abstractmethod
+    def _begin(self, entry_id: str, asked: dict[str, Any]) -> None:
+        """Begin to keep what the release of this entry draws."""
+
+    @abstractmethod
+    def drawn(self, entry_id: str) -> Drawn | None:
+        """Return what the release of this entry has drawn so far, or None where it is not kept here."""
+
+    @abstractmethod
+    def forget(self, entry_id: str) -> None:
+        """Drop what the release of this entry has drawn: its owner has it."""
+
     def account(self) -> Account:
         """Return the account as it stands. Raises ValueError for damaged lines, or those of another table."""
         return from_lines(self._lines(), self._patients)
@@ -95,11 +108,13 @@ class Ledger(ABC):
         about: Mapping[str, Any] | None = None,
         expected: Account | None = None,
         neighbours: str | None = None,
+        asked: dict[str, Any] | None = None,
     ) -> Entry:
         """Pay for a release before it is made; return the entry, which is on the ledger by then.
 
         expected: the account for which the price was said. neighbours: those that the events count, if they
-        are to be the ledger's. Raises OverLimitError beyond the limit, and ValueError before a limit was set,
+        are to be the ledger's. asked: what the release is of; then `drawn` keeps its steps. Raises
+        OverLimitError beyond the limit, and ValueError before a limit was set,
         for no events or other neighbours, or where the account is another by now.
         """
         if not events:
@@ -118,7 +133,14 @@ class Ledger(ABC):
                     f"{now.limit.epsilon:.4g}: nothing was spent"
                 )
             entry = Entry(_now(), title, tuple(events), dict(about or {}), secrets.token_hex(8))
-            self._add(release_line(entry))
+            # Kept first: a crash in between leaves what nobody paid for, never a payment without its steps.
+            if asked is not None:
+                self._begin(entry.id, asked)
+            try:
+                self._add(release_line(entry))
+            except OSError:
+                self.forget(entry.id)
+                raise
             return entry
 
     def export(self) -> str:
@@ -168,6 +190,7 @@ class SessionLedger(Ledger):
     def __init__(self, patients: int | None = None) -> None:
         super().__init__(patients)
         self._kept: list[dict[str, Any]] = []
+        self._drawn: dict[str, DrawnInMemory] = {}
         self._lock = threading.Lock()
 
     def _lines(self) -> list[dict[str, Any]]:
@@ -178,6 +201,15 @@ class SessionLedger(Ledger):
 
     def _exclusive(self) -> Any:
         return self._lock
+
+    def _begin(self, entry_id: str, asked: dict[str, Any]) -> None:
+        self._drawn[entry_id] = DrawnInMemory(asked)
+
+    def drawn(self, entry_id: str) -> Drawn | None:
+        return self._drawn.get(entry_id)
+
+    def forget(self, entry_id: str) -> None:
+        self._drawn.pop(entry_id, None)
 
 
 class DiskLedger(Ledger):
@@ -218,6 +250,26 @@ class DiskLedger(Ledger):
             for path in self._paths:  # in one order everywhere, so that no two processes deadlock
                 locks.enter_context(journal.locked(path))
             yield
+
+    def _steps(self, entry_id: str) -> Path | None:
+        """Return the file of this entry's steps; an id that was typed into a ledger names none."""
+        if _KEY.fullmatch(entry_id) is None:
+            return None
+        return self._paths[0].with_name(f"{entry_id}.drawn.jsonl")
+
+    def _begin(self, entry_id: str, asked: dict[str, Any]) -> None:
+        path = self._steps(entry_id)
+        assert path is not None  # the id was drawn here
+        DrawnOnDisk(path).begin(asked)
+
+    def drawn(self, entry_id: str) -> Drawn | None:
+        path = self._steps(entry_id)
+        return DrawnOnDisk(path) if path is not None and path.exists() else None
+
+    def forget(self, entry_id: str) -> None:
+        path = self._steps(entry_id)
+        if path is not None:
+            path.unlink(missing_ok=True)
 
 
 def _check_alike(first: Limit | None, second: Limit | None, message: str) -> None:

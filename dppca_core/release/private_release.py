@@ -1,15 +1,20 @@
 """Releases on real patients: paid for first, drawn once from the operating system's entropy, documented.
 
 Methods that begin with a noisy second moment get it from `discrete_gaussian` (OpenDP's discrete Gaussian on
-exact integer sums); all that follows is post-processing, and the eigenvalues come with it. DPS-PCA
-multiplies rows by a basis between its releases, which no such sum holds: its noise is drawn in floating
-point, and the result says so.
+exact integer sums); all that follows is post-processing, and the eigenvalues come with it. Two stages read
+the rows again for each of theirs (`exact_stages`). DPS-PCA multiplies rows by a basis in floating point, and
+draws its noise there too: the result says so.
+
+Each step that is drawn is kept (`drawn`) until the release is downloaded, so that one that was paid for and
+interrupted goes on with `resumed`, and costs nothing more.
 """
 
+import json
 import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -20,16 +25,23 @@ from dppca_core.accounting import closed_form
 from dppca_core.accounting.events_json import to_plain
 from dppca_core.arrays import Array, Moment, Provider
 from dppca_core.cohort import Cohort
+from dppca_core.mechanisms import normalised_product, two_stage
 from dppca_core.methods import METHODS, dpdis_pca
 from dppca_core.numerics import linalg, moments
+from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.privacy import Budget, Event
-from dppca_core.records import Estimate
+from dppca_core.records import RELEASED, Estimate
 from dppca_core.release import discrete_gaussian as hardened
-from dppca_core.release.discrete_gaussian import IntegerSum, Progress
+from dppca_core.release import exact_stages
+from dppca_core.release.discrete_gaussian import IntegerSum, Progress, StoppedError
+from dppca_core.release.drawn import Drawn
+from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
 
-HARDENED = ("analyze_gauss", "analyze_gauss_sparse", "dpdis_pca")
+STAGES = ("two_stage", "two_stage_sealed", "two_stage_own_noise")
+_MOMENTS = ("analyze_gauss", "analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", "dpdis_pca")
+HARDENED = (*STAGES, *_MOMENTS)
 OFFERED = (*HARDENED, "dps_pca")
 Part = Array | IntegerSum
 
@@ -38,7 +50,8 @@ Part = Array | IntegerSum
 class Request:
     """Hold what is to be released. Raises ValueError for a method not offered, or a field out of range.
 
-    s_hat: features kept, of the sparse methods. rank: R of DPdisPCA. iterations, burn_in: of DPS-PCA. budget:
+    s_hat: features kept, of the sparse methods; of two stages also "released", for those that stand out of
+    stage 1's noise. rank: R of DPdisPCA. iterations, burn_in: of DPS-PCA. budget:
     for one row. rows_per_patient: how many rows one patient can have at most, a public statement of the
     table's owner; it changes no noise, only what is said of a patient.
     """
@@ -47,7 +60,7 @@ class Request:
     d: int
     k: int
     budget: Budget
-    s_hat: int | None = None
+    s_hat: int | str | None = None
     rank: int | None = None
     iterations: int = 4
     burn_in: int = 2
@@ -56,21 +69,43 @@ class Request:
     def __post_init__(self) -> None:
         checks.one_of(OFFERED, method=self.method)
         checks.whole(1, rows_per_patient=self.rows_per_patient)
-        checks.whole(2, hardened.MOST_FEATURES if self.method in HARDENED else math.inf, d=self.d)
-        checks.whole(1, self.d - 1, k=self.k)
-        for name, kept in (("s_hat", self.s_hat), ("rank", self.rank)):
-            if kept is not None:
-                checks.whole(self.k, self.d, **{name: kept})
+        stages = self.method in STAGES
+        most = hardened.MOST_FEATURES if self.method in _MOMENTS else math.inf
+        checks.whole(2, exact_stages.MOST_FEATURES if stages else most, d=self.d)
+        checks.whole(1, min(self.d - 1, exact_stages.MOST_DIRECTIONS if stages else math.inf), k=self.k)
+        if not (stages and self.s_hat == RELEASED):
+            room = min(self.d, hardened.MOST_FEATURES) if stages else self.d
+            checks.whole(self.k, room, s_hat=self.d if self.s_hat is None else self.s_hat)
+        if self.rank is not None:
+            checks.whole(self.k, self.d, rank=self.rank)
         checks.whole(1, iterations=self.iterations)
         checks.whole(0, burn_in=self.burn_in)
         checks.one_of(hardened.ACCOUNTINGS, accounting=self.budget.accounting)
 
+    @staticmethod
+    def from_plain(plain: Mapping[str, Any]) -> "Request":
+        """Return a request from what `asdict` made of it. Raises ValueError for anything else."""
+        try:
+            return Request(**{**plain, "budget": Budget(**plain["budget"])})
+        except (KeyError, TypeError) as error:
+            raise ValueError("this is no request of a release") from error
+
     @property
-    def method_options(self) -> dict[str, int]:
+    def trust(self) -> str:
+        """Return whom the hospitals trust."""
+        return METHODS[self.method].trust
+
+    @property
+    def kept(self) -> int | str:
+        """Return how many features are kept, or by which rule."""
+        return self.d if self.s_hat is None else self.s_hat
+
+    @property
+    def method_options(self) -> dict[str, Any]:
         """Return the method's parameters, as its `fit` names them."""
-        sparse = {"s_hat": self.s_hat or self.d}
-        given = {
-            "analyze_gauss_sparse": sparse,
+        sparse = {"s_hat": self.kept}
+        given: dict[str, dict[str, Any]] = {
+            **dict.fromkeys(("analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", *STAGES), sparse),
             "dpdis_pca": {"rank": self.rank or min(2 * self.k, self.d)},
             "dps_pca": sparse | {"iterations": self.iterations, "burn_in": self.burn_in},
         }
@@ -103,6 +138,8 @@ def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: i
 class Released:
     """Hold what leaves: (d, k) components, k eigenvalues of the scaled rows if paid for, the ledger's entry.
 
+    Of two stages the eigenvalues are of rows that are restricted to what was kept.
+
     document: all as plain JSON, with what is needed to check it.
     """
 
@@ -122,19 +159,26 @@ def make(
     by_column: bool = False,
     expected: Account | None = None,
     progress: Progress = lambda share: True,
+    read: Reader | None = None,
+    resumed: Entry | None = None,
 ) -> Released:
     """Pay, draw, and return the release of hospitals' clipped rows, (n_i, d) each, of norm at most 1.
 
     A hospital may also be the exact sum of its rows (`discrete_gaussian.Adder`), of a table too large to
     hold. features: names of the d columns. public: what is public about the table (bounds, categories,
     sizes), for the document. by_column: hospitals follow from a patient's own row, so that their sizes tell
-    of it. expected: as for `Ledger.spend`. Raises OverLimitError beyond the limit, and ValueError for rows
-    that are longer than 1 or do not fit the request, and for noise that cannot be drawn exactly, before
-    anything is paid; and `discrete_gaussian.StoppedError` where `progress` says so: then it is paid for,
-    unseen.
+    of it. expected: as for `Ledger.spend`. read: hands over the rows of a table of which `rows` are sums.
+    resumed: an entry that paid for this release before; it costs nothing then, and what was drawn is not
+    drawn again.
+
+    Raises OverLimitError beyond the limit. Raises ValueError, before anything is paid, for rows that are
+    longer than 1 or do not fit the request, for noise that cannot be drawn exactly, and where `resumed` paid
+    for another request or table. Raises `discrete_gaussian.StoppedError` where `progress` says so: then it is
+    paid for, unseen.
     """
-    _refuse(request, rows, features)
+    _refuse(request, rows, features, read)
     sizes = [patients(part) for part in rows]
+    asked = as_asked(request, sizes, features, public)
     about = {
         "method": request.method,
         "rows": sum(sizes),
@@ -142,12 +186,20 @@ def make(
         "parameters": parameters(request),
     }
     method, exact = METHODS[request.method], request.budget.accounting == "exact"
-    entry = ledger.spend(method.title, request.events, about, expected, request.budget.neighbours)
-    basis, eigenvalues = (
-        _from_moments(request, rows, progress)
-        if request.method in HARDENED
-        else (_in_floating_point(request, rows), None)
+    entry = resumed or ledger.spend(
+        method.title, request.events, about, expected, request.budget.neighbours, asked
     )
+    drawn = ledger.drawn(entry.id)
+    if drawn is None or drawn.asked != asked:
+        raise ValueError("what was paid for is another release, or of another table or dictionary")
+    read = read or _reader(rows)
+    eigenvalues, stages = None, None
+    if request.method in STAGES:
+        basis, eigenvalues, stages = _by_stages(request, rows, read, features, drawn, progress)
+    elif request.method in HARDENED:
+        basis, eigenvalues = _from_moments(request, rows, read, drawn, progress)
+    else:
+        basis = drawn.once("basis", lambda: _in_floating_point(request, rows))
     document = {
         "what": method.title,
         "reference": method.reference,
@@ -165,6 +217,7 @@ def make(
         "public": public,
         "features": list(features),
         "components": basis.T.tolist(),
+        "stages": stages,
         "eigenvalues": None if eigenvalues is None else eigenvalues.tolist(),
         "versions": {"python": platform.python_version()}
         | {name: version(name) for name in ("numpy", "scipy", "opendp", "dp-accounting")},
@@ -173,7 +226,16 @@ def make(
     return Released(basis, eigenvalues, entry, document)
 
 
-def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str]) -> None:
+def as_asked(
+    request: Request, sizes: Sequence[int], features: Sequence[str], public: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what a release is of, as plain JSON, to recognise it when it goes on."""
+    asked = {"request": asdict(request), "hospitals": sizes, "features": features, "public": public}
+    plain: dict[str, Any] = json.loads(json.dumps(asked))
+    return plain
+
+
+def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], read: Reader | None) -> None:
     """Raise ValueError for what could not be released, or not with the guarantee that is stated."""
     if len(features) != request.d or any(columns(part) != request.d for part in rows):
         raise ValueError(f"rows must have the {request.d} columns that were asked for")
@@ -184,9 +246,13 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str]) -> 
     for part in rows:
         if not isinstance(part, IntegerSum):
             hardened.check_clipped(part)
-    if request.method in HARDENED:
-        for blocks in _released_together(request, rows):
-            hardened.noise_std(request.d, _bits(blocks), request.budget)
+    if METHODS[request.method].scaling == "unit" and read is None and isinstance(rows[0], IntegerSum):
+        raise ValueError("this method scales each row to length 1, and only sums of rows were kept")
+    if request.method in STAGES:
+        exact_stages.check(request.budget, _division(request, rows), _bits(rows))
+    elif request.method in HARDENED:
+        for group in _released_together(request, rows):
+            hardened.noise_std(request.d, _bits([rows[i] for i in group]), request.budget)
 
 
 def patients(part: Part) -> int:
@@ -215,31 +281,105 @@ def _bits(parts: Sequence[Part]) -> int:
     return first.bits if isinstance(first, IntegerSum) else hardened.bits_for(sum(map(patients, parts)))
 
 
-def _released_together(request: Request, rows: Sequence[Part]) -> list[list[Part]]:
-    """Return whose rows go into one noisy moment: everybody's, or each hospital's own."""
-    return [[part] for part in rows] if request.method == "dpdis_pca" else [list(rows)]
+def _released_together(request: Request, rows: Sequence[Part]) -> list[list[int]]:
+    """Return whose rows go into one noisy sum: everybody's, or each hospital's own."""
+    everybody = list(range(len(rows)))
+    return [[hospital] for hospital in everybody] if request.trust == "untrusted server" else [everybody]
 
 
-def _from_moments(request: Request, rows: Sequence[Part], progress: Progress) -> tuple[Array, Array]:
+def _reader(rows: Sequence[Part]) -> Reader:
+    """Return what hands over rows that are held."""
+
+    def read(use: Callable[[int, Array], None], progress: Progress) -> None:
+        for hospital, part in enumerate(rows):
+            assert not isinstance(part, IntegerSum)  # `_refuse` has seen to it
+            for piece in linalg.pieces(*part.shape):
+                use(hospital, part[piece])
+            if not progress((hospital + 1) / len(rows)):
+                raise StoppedError
+
+    return read
+
+
+def _division(request: Request, rows: Sequence[Part]) -> two_stage.Division:
+    """Return how two stages divide the budget: as the method does, which the twin rehearses."""
+    factor = normalised_product.noise_factor(request.trust, len(rows))
+    n = sum(patients(part) for part in rows) if request.budget.neighbours == "replace-one" else None
+    return two_stage.division(request.budget, factor, d=request.d, n=n, s_hat=request.kept)
+
+
+def _by_stages(
+    request: Request,
+    rows: Sequence[Part],
+    read: Reader,
+    features: Sequence[str],
+    drawn: Drawn,
+    progress: Progress,
+) -> tuple[Array, Array, dict[str, Any]]:
+    """Return components and eigenvalues of the rows kept, and how the run was divided, for the document."""
+    division = _division(request, rows)
+    basis, kept, moment = exact_stages.release(
+        read,
+        _released_together(request, rows),
+        request.budget,
+        division,
+        drawn,
+        sizes=[patients(part) for part in rows],
+        d=request.d,
+        k=request.k,
+        s_hat=request.kept,
+        bits=_bits(rows),
+        progress=progress,
+    )
+    turned, values = _by_falling_eigenvalue(basis[kept], moment)
+    public = {
+        "share of the first stage": division.share,
+        "rounds": division.rounds,
+        "features kept": [features[row] for row in kept],
+    }
+    return linalg.scatter_rows(turned, kept, request.d), values, public
+
+
+def _by_falling_eigenvalue(basis: Array, moment: Array) -> tuple[Array, Array]:
+    values, turn = linalg.top_eigenpairs(basis.T @ moment @ basis, basis.shape[1])
+    return basis @ turn, values
+
+
+def _sums(request: Request, rows: Sequence[Part], read: Reader, progress: Progress) -> list[IntegerSum]:
+    """Return the exact sums that get noise, of rows as they are or of length 1. Reads private rows."""
+    groups = _released_together(request, rows)
+    if METHODS[request.method].scaling == "inside":
+        return [sum_rows([rows[hospital] for hospital in group], request.d) for group in groups]
+    bits = _bits(rows)
+    adders = [hardened.Adder(request.d, bits) for _ in groups]
+    group_of = {hospital: adder for group, adder in zip(groups, adders, strict=True) for hospital in group}
+    read(lambda hospital, part: group_of[hospital].add(unit_rows(part)), lambda share: progress(0.0))
+    sizes = [sum(patients(rows[hospital]) for hospital in group) for group in groups]
+    return [adder.sum._replace(n=n) for adder, n in zip(adders, sizes, strict=True)]
+
+
+def _from_moments(
+    request: Request, rows: Sequence[Part], read: Reader, drawn: Drawn, progress: Progress
+) -> tuple[Array, Array]:
     """Return components and eigenvalues, both from noisy moments alone, by falling eigenvalue."""
-    parts, options = _released_together(request, rows), request.method_options
+    sums, options = _sums(request, rows, read, progress), request.method_options
     noisy: list[Array] = []
 
     def report(share: float) -> bool:
-        return progress((len(noisy) + share) / len(parts))
+        return progress((len(noisy) + share) / len(sums))
 
-    for blocks in parts:
-        noisy.append(hardened.release(sum_rows(blocks, request.d), request.budget, report))
+    for number, summed in enumerate(sums, start=1):
+        draw = partial(hardened.release, summed, request.budget, report)
+        noisy.append(drawn.once(f"moment {number}", draw))
+    share = dpdis_pca.shares([summed.n for summed in sums], request.budget, "size")
+    moment = np.tensordot(share, np.stack(noisy), axes=1)
     if request.method == "dpdis_pca":
         rank = options["rank"]
         sent = [moment if rank == request.d else dpdis_pca.compress(moment, rank, "eigh") for moment in noisy]
-        share = dpdis_pca.shares([patients(part) for part in rows], request.budget, "size")
         basis = dpdis_pca.combine(sent, share, request.k, "eigh")
-        moment = np.tensordot(share, np.stack(noisy), axes=1)
     else:
-        basis, moment = Estimate.from_moment(noisy[0], request.k, **options).basis, noisy[0]
-    values, turn = linalg.top_eigenpairs(basis.T @ moment @ basis, request.k)
-    return basis @ turn, values
+        basis = Estimate.from_moment(moment, request.k, **options).basis
+    return _by_falling_eigenvalue(basis, moment)
 
 
 def _moment(part: Part) -> Moment:

@@ -80,7 +80,7 @@ def make(
     rows_per_patient: as for `private_release.Request`; it stands on the ledger.
 
     Raises OverLimitError before anything is read beyond the limit, and ValueError for accounting as printed,
-    neighbours that are not the ledger's, or rows longer than 1.
+    neighbours that are not the ledger's, rows longer than 1, or noise that integers cannot hold.
     """
     n, d = sum(map(private_release.patients, rows)), private_release.columns(rows[0])
     about = {
@@ -89,8 +89,9 @@ def make(
         "rows per patient": rows_per_patient,
         "budget": asdict(budget),
     }
+    step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
+    discrete_gaussian.check_std(std / step, budget)
     entry = ledger.spend(TITLE, events(budget), about, neighbours=budget.neighbours)
     whole = whole_eigenvalues(private_release.sum_rows(rows, d))
-    step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
     noisy = discrete_gaussian.add_noise(whole, std / step) * step / n
     return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std / n, entry)

@@ -48,10 +48,40 @@ def reduce_file(
     ValueError as `files.opened` and `encoding.encode` do, where no row
     is left, and where the hospitals' matrices would not fit.
     """
-    names = dict.fromkeys(column.name for column in schema.columns) | ({by: None} if by is not None else {})
-    batch_rows = max(256, _BATCH_CELLS // max(schema.d, len(names)))
     sums: dict[str, Array] = {}
     counts: dict[str, int] = {}
+
+    def add(hospital: str, clipped: Array) -> None:
+        if hospital not in sums:
+            _check_room(len(sums) + 1, schema.d, by)
+            sums[hospital], counts[hospital] = np.zeros((schema.d, schema.d)), 0
+        sums[hospital] += clipped.T @ clipped
+        counts[hospital] += len(clipped)
+        if each is not None:
+            each(hospital, clipped)
+
+    owner = read_pieces(source, schema, add, by=by, encoding=encoding, progress=progress)
+    if not sums:
+        raise ValueError("No row is left: each has a missing cell, or there are none.")
+    hospitals = tuple(sorted(sums))
+    for hospital in hospitals:
+        sums[hospital] /= counts[hospital]
+    providers = tuple(Provider(counts[hospital], DenseMoment(sums[hospital])) for hospital in hospitals)
+    return Reduced(Cohort(providers, SumMoment(providers), schema.bound), hospitals, owner)
+
+
+def read_pieces(
+    source: files.Source,
+    schema: Schema,
+    each: Callable[[str, Array], None],
+    *,
+    by: str | None = None,
+    encoding: str = "utf-8",
+    progress: Callable[[int, int | None], None] | None = None,
+) -> OwnerOnly:
+    """Hand over the clipped rows of each hospital, a batch at a time; arguments as for `reduce_file`."""
+    names = dict.fromkeys(column.name for column in schema.columns) | ({by: None} if by is not None else {})
+    batch_rows = max(256, _BATCH_CELLS // max(schema.d, len(names)))
     owner = OwnerOnly(0, 0, 0, (0,) * len(schema.columns), 0)
     with files.opened(source, encoding, tuple(names), batch_rows) as layout:
         for large in layout.batches():
@@ -60,23 +90,10 @@ def reduce_file(
                 encoded = encode(schema, batch, layout.decimal_comma, owner.rows)
                 owner += encoded.owner
                 for hospital, rows in _dealt(batch, encoded, by, layout.decimal_comma):
-                    if hospital not in sums:
-                        _check_room(len(sums) + 1, schema.d, by)
-                        sums[hospital], counts[hospital] = np.zeros((schema.d, schema.d)), 0
-                    clipped = clip_rows(rows, schema.bound)
-                    sums[hospital] += clipped.T @ clipped
-                    counts[hospital] += len(rows)
-                    if each is not None:
-                        each(hospital, clipped)
+                    each(hospital, clip_rows(rows, schema.bound))
                 if progress is not None:
                     progress(owner.rows, layout.rows)
-    if not sums:
-        raise ValueError("No row is left: each has a missing cell, or there are none.")
-    hospitals = tuple(sorted(sums))
-    for hospital in hospitals:
-        sums[hospital] /= counts[hospital]
-    providers = tuple(Provider(counts[hospital], DenseMoment(sums[hospital])) for hospital in hospitals)
-    return Reduced(Cohort(providers, SumMoment(providers), schema.bound), hospitals, owner)
+    return owner
 
 
 def _dealt(

@@ -1,6 +1,7 @@
 """The controls that spend privacy budget: a price, one button, one question, one answer that counts once."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -55,9 +56,28 @@ def show(order: Order, label: str, price: Price, question: str, make: Make) -> N
 
 def _make_pending(state: TableSession, order: Order, make: Make) -> None:
     if state.ready is not None:
-        run = partial(make, order, state.ready, session.ledger(state.ready.raw))
-        # A job is paid for when it begins, so a connection that breaks for a moment must not stop it.
-        state.pending = ReleaseJob(order, run, sessions.returning(sessions.visitor()))
+        state.pending = _job(state.ready, order, make)
+
+
+def _job(table: PreparedTable, order: Order, make: Make) -> ReleaseJob:
+    ledger = session.ledger(table.raw)
+    # A job is paid for when it begins, so a connection that breaks for a moment must not stop it.
+    present = sessions.returning(sessions.visitor())
+    return ReleaseJob(order, partial(make, order, table, ledger), present, partial(_forget, ledger))
+
+
+def _forget(ledger: Ledger, result: Any) -> None:
+    """Drop what the ledger keeps of a release that its owner has by now."""
+    with suppress(OSError):  # then it stays, and is offered again
+        ledger.forget(result.entry.id)
+
+
+def go_on(order: Order, make: Make) -> None:
+    """Go on with what was paid for before: nothing is asked, since nothing is spent."""
+    state = session.current()
+    last = state.last(order.kind)
+    if state.ready is not None and (last is None or not last.running):
+        _confirm(state, _job(state.ready, order, make))
 
 
 def _show_question(state: TableSession, job: ReleaseJob, question: str) -> None:

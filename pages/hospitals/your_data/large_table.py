@@ -84,7 +84,33 @@ def reduce(
     held = tuple(part._replace(n=part.n + left_out) for part in parts)
     assignment = IN_ONE_PLACE if hospital_column is None else by_column(hospital_column)
     raw, sizes = replace(large, key=keys.key, former_key=keys.former), tuple(part.n for part in held)
-    return PreparedTable(raw, schema, reduced.owner, sizes, assignment, held, row_sum)
+    read = partial(_read_again, raw, schema, hospital_column, reduced.hospitals)
+    return PreparedTable(raw, schema, reduced.owner, sizes, assignment, held, row_sum, read)
+
+
+def _read_again(
+    large: LargeTable,
+    schema: Schema,
+    hospital_column: str | None,
+    hospitals: tuple[str, ...],
+    use: Callable[[int, Array], None],
+    progress: Progress,
+) -> None:
+    """Hand over the clipped rows, which no sum holds: two stages need them once for each step."""
+    number = {hospital: index for index, hospital in enumerate(hospitals)}
+
+    def report(done: int, total: int | None) -> None:
+        if not progress(done / max(total or limits.MOST_ROWS_IN_PIECES, done, 1)):
+            raise StoppedError
+
+    tables.read_pieces(
+        large.data,
+        schema,
+        lambda hospital, rows: use(number[hospital], rows),
+        by=hospital_column,
+        encoding=large.encoding,
+        progress=report,
+    )
 
 
 def show(state: TableSession, schema: Schema) -> PreparedTable | str | None:

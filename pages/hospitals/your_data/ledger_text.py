@@ -103,12 +103,35 @@ def exact(spent: numerical.Total, limit: Limit) -> str:
 
 def missing(on_disk: bool) -> str:
     """Return that this server has nothing more of what a tab paid for, and what can be done."""
-    bring = "Bring the table again to see what its ledger says"
-    if not on_disk:
-        bring = "Its ledger was in the session only, and is gone too: import it again if you exported it"
+    gone = (
+        "This tab had a paid release that was not downloaded. The server was started anew, or the page was "
+        "away for too long."
+    )
+    if on_disk:
+        return f"{gone} Bring the table again: what was paid for and not downloaded is kept."
     return (
-        "This tab had a paid release that was not downloaded, and this server no longer has it. It was "
-        f"started anew, or the page was away for too long. {bring}. Another release costs anew."
+        f"{gone} Its ledger was in the session only, and is gone too: import it again if you exported it. "
+        "Another release costs anew."
+    )
+
+
+def _named(entry: Entry) -> str:
+    return f"{literal(entry.title)} on {literal(entry.at[:16].replace('T', ' '))} UTC"
+
+
+def kept(entry: Entry) -> str:
+    """Return that a paid release can be had without paying again."""
+    return (
+        f"**{_named(entry)} is paid for and was not downloaded.** Go on with it: it costs nothing more, and "
+        "what was drawn is not drawn again."
+    )
+
+
+def kept_of_another(entry: Entry) -> str:
+    """Return that a paid release is kept, but not of the table as it is read now."""
+    return (
+        f"{_named(entry)} is paid for and was not downloaded. It was made with another dictionary, row bound "
+        "or other hospitals: set these again to go on with it."
     )
 
 
@@ -120,7 +143,7 @@ def lost(absent: Sequence[Entry], account: Account, plain: bool) -> str:
         if account.limit is not None:
             cost = closed_form.epsilon_of(entry.events, account.limit.delta)
             price = f", {epsilon(cost, plain)}"
-        listed.append(f"{literal(entry.title)} on {literal(entry.at[:16].replace('T', ' '))} UTC{price}")
+        listed.append(f"{_named(entry)}{price}")
     more = f" and {len(absent) - _LISTED:,} earlier" if len(absent) > _LISTED else ""
     return (
         f"The ledger holds {text.count(len(absent), 'paid release', 'paid releases')} that this session does "

@@ -5,6 +5,7 @@ import streamlit as st
 from dppca_core.release.private_release import Request
 from pages.hospitals.your_data import (
     ledger_panel,
+    ledger_text,
     owner_only_panel,
     release_panel,
     report,
@@ -46,7 +47,10 @@ if prepared is not None:
     if account is not None and account.limit is None:
         ledger_panel.ask_limit(ledger, settings)
     elif account is not None:
-        unsaved_warning.show_lost(state, account, settings["view"] == "plain")
+        if not state.drawing:  # a release is on the ledger before it is here
+            lost = release_panel.show_kept(prepared, ledger, account)
+            if lost:
+                st.warning(ledger_text.lost(lost, account, settings["view"] == "plain"))
         release_panel.show(prepared, account, request, settings)
 unsaved_warning.show(state, prepared is not None)
 release = release_panel.show_releases(settings)

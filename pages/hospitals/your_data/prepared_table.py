@@ -11,6 +11,7 @@ from dppca_core.arrays import Array, Indices
 from dppca_core.numerics import moments
 from dppca_core.release import private_release
 from dppca_core.release.discrete_gaussian import IntegerSum
+from dppca_core.release.exact_stages import Reader
 from dppca_core.tables import OwnerOnly, Raw, Schema
 from dppca_core.tables.cells import Mask
 
@@ -76,7 +77,8 @@ class PreparedTable:
     A patient who is left out, for a missing cell, counts as a row of zeros: so the number of patients does
     not tell of any cell, and replacing a row by one that is left out moves a sum by at most the row's own
     length. `held` is the patients' rows or, of a table too large to hold, each hospital's exact sum.
-    `row_sum`, (d,), of all clipped rows, centres the owner's covariance and never a release.
+    `row_sum`, (d,), of all clipped rows, centres the owner's covariance and never a release. `read` reads a
+    table of which only sums are held once more.
 
     All of it is private except the schema, the sizes and how patients were assigned (`assignment`).
     """
@@ -88,6 +90,7 @@ class PreparedTable:
     assignment: str
     held: Rows | tuple[IntegerSum, ...] = field(repr=False)
     row_sum: Array = field(repr=False)
+    read: Reader | None = field(repr=False, default=None)
 
     @property
     def identity(self) -> TableIdentity:

@@ -19,9 +19,16 @@ class ReleaseJob:
         what: What it makes, without any row.
         make: Returns the result; gets a function to which it reports its progress.
         present: Tells whether the visitor is still there; the job stops when they have left.
+        on_download: Is given the result when a file of it was requested.
     """
 
-    def __init__(self, what: Any, make: Callable[[Progress], Any], present: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        what: Any,
+        make: Callable[[Progress], Any],
+        present: Callable[[], bool],
+        on_download: Callable[[Any], None] = lambda result: None,
+    ) -> None:
         self.number = next(_numbers)
         self.what = what
         self.state: State = "pending"
@@ -31,6 +38,7 @@ class ReleaseJob:
         self.share = 0.0
         self._make: Callable[[Progress], Any] | None = make
         self._present = [present]
+        self._on_download = on_download
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._ended = threading.Event()
@@ -66,6 +74,7 @@ class ReleaseJob:
     def mark_downloaded(self) -> None:
         """Note that a file of the result was requested."""
         self.downloaded = True
+        self._on_download(self.result)
 
     def follow(self, present: Callable[[], bool]) -> None:
         """Go on for this visitor too: after a reload they have another session."""

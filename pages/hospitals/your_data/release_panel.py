@@ -1,15 +1,18 @@
 """Render the release: its settings, its price, its confirmation, and what was released."""
 
 import json
+from functools import partial
 
 import streamlit as st
 
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
-from dppca_core.release import private_release
+from dppca_core.records import RELEASED
+from dppca_core.release import discrete_gaussian, private_release
+from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Account
-from dppca_core.release.private_release import Progress, Released, Request
+from dppca_core.release.ledger_records import Account, Entry
+from dppca_core.release.private_release import OFFERED, STAGES, Progress, Released, Request
 from dppca_core.tables import safe_cell, safe_csv
 from pages.hospitals.your_data import charts, confirmation, ledger_text, session
 from pages.hospitals.your_data import text as page_text
@@ -22,8 +25,8 @@ from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 _METHOD_SETTINGS = {
+    **dict.fromkeys(OFFERED, ("own.k", "own.s_hat")),
     "analyze_gauss": ("own.k",),
-    "analyze_gauss_sparse": ("own.k", "own.s_hat"),
     "dpdis_pca": ("own.k", "own.rank"),
     "dps_pca": ("own.k", "own.s_hat", "own.iterations", "own.burn_in"),
 }
@@ -34,14 +37,16 @@ def requested(settings: Settings, d: int, account: Account | None, rows: int) ->
     # Before the limit is set, neighbours are what the limit's form begins with.
     limit = account.limit if account is not None else None
     neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
-    k = min(settings["own.k"], d - 1)
+    k, method = min(settings["own.k"], d - 1), settings["own.method"]
+    chosen, most = settings["own.s_hat"], discrete_gaussian.MOST_FEATURES if method in STAGES else d
+    s_hat = (chosen if method in STAGES else d) if chosen == RELEASED else min(max(chosen, k), d, most)
     try:
         return Request(
-            settings["own.method"],
+            method,
             d,
             k,
             Budget(settings["own.epsilon"], settings["own.delta"], neighbours),
-            s_hat=min(max(settings["own.s_hat"], k), d),
+            s_hat=s_hat,
             rank=min(max(settings["own.rank"], k), d),
             iterations=settings["own.iterations"],
             burn_in=settings["own.burn_in"],
@@ -54,7 +59,11 @@ def requested(settings: Settings, d: int, account: Account | None, rows: int) ->
 def adjustments(request: Request, settings: Settings) -> list[str]:
     """Return a sentence for each setting of the method that so few features do not allow."""
     used = {key: getattr(request, key.removeprefix("own.")) for key in _METHOD_SETTINGS[request.method]}
-    return [page_text.adjusted(key, settings, value) for key, value in used.items() if value != settings[key]]
+    return [
+        page_text.adjusted(key, settings, value)
+        for key, value in used.items()
+        if value != settings[key] and settings[key] != RELEASED
+    ]
 
 
 def choose_settings(settings: Settings, hospitals: int) -> None:
@@ -67,12 +76,9 @@ def choose_settings(settings: Settings, hospitals: int) -> None:
                 widgets.choose(key)
     trust = METHODS[method].trust
     titled = text.TRUST_TITLES[trust].lower()
-    st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)}")
-    if hospitals == 1 and trust != "central":
-        st.info(
-            f"{METHODS[method].title} is made for several hospitals. Here all patients are in one place: "
-            "that place adds all the noise, and nobody else sees a row."
-        )
+    st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)} {page_text.estimates(method)}")
+    if trust != "central":
+        st.info(page_text.several(method, hospitals))
 
 
 def show(prepared: PreparedTable, account: Account, request: Request | str, settings: Settings) -> None:
@@ -98,7 +104,9 @@ def show(prepared: PreparedTable, account: Account, request: Request | str, sett
     confirmation.show(order, "Release …", price, question, _make)
 
 
-def _make(order: Order, prepared: PreparedTable, ledger: Ledger, progress: Progress) -> Released:
+def _make(
+    order: Order, prepared: PreparedTable, ledger: Ledger, progress: Progress, resumed: Entry | None = None
+) -> Released:
     return private_release.make(
         order.request,
         prepared.parts,
@@ -108,7 +116,41 @@ def _make(order: Order, prepared: PreparedTable, ledger: Ledger, progress: Progr
         by_column=is_by_column(prepared.assignment),
         expected=order.account,
         progress=progress,
+        read=prepared.read,
+        resumed=resumed,
     )
+
+
+def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account) -> list[Entry]:
+    """Offer to go on with what was paid for and is not here. Return the entries that are kept nowhere."""
+    state = session.current()
+    known = {job.result.entry.id for job in state.confirmed if job.result is not None}
+    absent = [entry for entry in account.entries if entry.id not in known]
+    lost = []
+    for entry in absent:
+        drawn = ledger.drawn(entry.id)
+        request = None if drawn is None else _request_kept(drawn, prepared)
+        if drawn is None:
+            lost.append(entry)
+        elif request is None:
+            st.warning(ledger_text.kept_of_another(entry))
+        else:
+            left, right = st.columns([4, 2], vertical_alignment="center")
+            left.warning(ledger_text.kept(entry))
+            order = Order("release", request, account, prepared.identity, prepared.raw.name)
+            go_on = partial(confirmation.go_on, order, partial(_make, resumed=entry))
+            right.button("Go on with it", key=f"own resume {entry.id}", on_click=go_on, width="stretch")
+    return lost
+
+
+def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | None:
+    """Return what was asked, if it was of this table by this dictionary and these hospitals."""
+    try:
+        request = Request.from_plain(drawn.asked["request"])
+        same = private_release.as_asked(request, prepared.sizes, prepared.schema.features, prepared.public)
+        return request if same == drawn.asked else None
+    except (KeyError, ValueError):  # a damaged file, or one that was downloaded this moment
+        return None
 
 
 def show_releases(settings: Settings) -> ReleaseJob | None:
@@ -158,7 +200,8 @@ def _show_release(release: ReleaseJob, plain: bool) -> None:
     left, right, beside = st.columns([1, 1, 1])
     if not release.downloaded:
         # In a column: when it goes, nothing below moves, or Streamlit would close what is folded open there.
-        beside.markdown(page_text.UNSAVED)
+        kept = page_text.IN_SESSION if session.folder() is None else page_text.ON_SERVER
+        beside.markdown(f"{page_text.UNSAVED} {kept}")
     # Ready bytes: a file built after the click is lost if the page runs between the click and the file.
     document = json.dumps(released.document, indent=1, ensure_ascii=False)
     for column, label, data, name, form in (

@@ -21,14 +21,15 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         same = shared[key]
         names = (label or same.label, plain or same.plain)
         link = f"own.{same.parameter}"
-        return Choice(f"own.{key}", *names, same.numbers, default, help=help or same.help, link_name=link)
+        words = {option: same.text(option) for option in same.options if isinstance(option, str)} or None
+        return Choice(f"own.{key}", *names, same.options, default, words, help or same.help, link_name=link)
 
     return [
         Choice("own.encoding", "Text encoding", "Text encoding", tuple(encodings), "utf-8", encodings),
         like(
             *("providers", 1, "Number of hospitals", "Number of hospitals"),
-            help="1: all patients in one place. More: patients are dealt at random, to rehearse DPS-PCA or "
-            "DPdisPCA.",
+            help="1: all patients in one place. More: patients are dealt at random, to rehearse methods for "
+            "several hospitals.",
         ),
         Choice("own.method", "Method", "Method", OFFERED, "analyze_gauss", titles),
         like("epsilon", 0.5),

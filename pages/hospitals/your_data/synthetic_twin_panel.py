@@ -80,6 +80,8 @@ def twin_of(request: Request | str, schema: Schema, sizes: tuple[int, ...], sett
     experiment, epsilon = to_experiment.from_settings(wanted)
     # The row bound, in root mean square lengths of rows that spread evenly over the dictionary's ranges.
     clip = schema.bound / schema.default_bound if n * d <= _MOST_DRAWN else None
+    if page_text.is_unit(request.method):
+        clip = None  # rows of length 1 need no bound
     experiment = replace(experiment, method=request.method, rank=request.rank, clip=clip)
     return Twin(experiment, epsilon, wanted, request)
 
@@ -87,7 +89,8 @@ def twin_of(request: Request | str, schema: Schema, sizes: tuple[int, ...], sett
 def nearest(wanted: Settings) -> Settings:
     """Return the explorer's options nearest to these settings, possible together."""
     snapped = {
-        key: CHOICES[key].nearest(value) if CHOICES[key].numeric else value for key, value in wanted.items()
+        key: CHOICES[key].nearest(value) if CHOICES[key].numeric and not isinstance(value, str) else value
+        for key, value in wanted.items()
     }
     return catalogue.reconcile(snapped)[0]
 
@@ -150,7 +153,11 @@ def show(
     link = urlencode(catalogue.to_link(nearest(twin.settings)))
     label = "Open the explorer with these settings"
     st.link_button(label, f"./?{link}", help="In a new tab: this table stays here.")
-    st.caption(twin_text.invented(twin.experiment, rows, spectrum is not None, prepared.schema.bound))
+    st.caption(
+        twin_text.invented(
+            twin.experiment, rows, spectrum is not None, prepared.schema.bound, twin.request.method
+        )
+    )
     if spectrum is not None:
         st.markdown(twin_text.spectrum(spectrum, twin.request.k, plain))
     if account is not None and account.limit is not None:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.auditing import tradeoff_curves
+from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event
 from dppca_core.release import private_release
 from dppca_core.release.ledger_records import Account
@@ -29,7 +30,9 @@ EVADES = (
     "If you release such a table too, add up the costs by hand."
 )
 OF_EXAMPLE = "Known of this example: each patient has one row."
-UNSAVED = "**Not downloaded yet.** This release is in this session only, and is lost when the page is closed."
+UNSAVED = "**Not downloaded yet.**"
+IN_SESSION = "This release is in this session only, and is lost when the page is closed."
+ON_SERVER = "This server keeps it until a file of it is downloaded: bring the table again to have it back."
 TRY_THIS = (  # the first of which something has still to be done
     "take the breast cancer table as if it were yours, and release its directions.",
     "say how many rows one patient can have, from how the table was made.",
@@ -138,7 +141,8 @@ def components(k: int, plain: bool) -> str:
 def ended(job: ReleaseJob) -> str:
     """Return why a job has no result."""
     return {
-        "stopped": "Stopped: it is on the ledger and paid for, and nothing of it was shown.",
+        "stopped": "Stopped: it is on the ledger and paid for, and nothing of it was shown. You can go on "
+        "with it for nothing.",
         "refused": f"Nothing was released: {refusal(job.message)}",
         "unwritten": f"Nothing was released: the ledger could not be written ({job.message}). Whether it was "
         "paid for stands on it.",
@@ -172,7 +176,11 @@ def eigenvalues(released: Released, plain: bool) -> str:
     """Return the released eigenvalues in one line."""
     assert released.eigenvalues is not None
     listed = ", ".join(text.short(max(value, 0.0)) for value in released.eigenvalues)
-    what = "Strength of each direction" if plain else "Private eigenvalues of the scaled rows (shares of B²)"
+    method = released.document["method"]
+    scaled = "rows of length 1" if is_unit(method) else "the scaled rows (shares of B²)"
+    if released.document["stages"] is not None:
+        scaled += ", of the features kept alone"
+    what = "Strength of each direction" if plain else f"Private eigenvalues of {scaled}"
     return f"{what}: {listed}."
 
 
@@ -194,6 +202,34 @@ def centring(released: Released, plain: bool) -> str:
     if share < MOST_IN_ONE:
         return limit
     return f"{limit} It holds {text.percent(share)} of the released strength, as a large mean would."
+
+
+def is_unit(method: str) -> bool:
+    """Return whether the method scales every row to length 1."""
+    return METHODS[method].scaling == "unit"
+
+
+def estimates(method: str) -> str:
+    """Return what rows of length 1 change; nothing where rows keep their length."""
+    if not is_unit(method):
+        return ""
+    return (
+        "Each row is scaled to length 1, so that no bound decides the noise. It estimates the directions of "
+        "such rows: those of PCA only where what is left over is symmetric."
+    )
+
+
+def several(method: str, hospitals: int) -> str:
+    """Return what a method that is made for several hospitals does on this page."""
+    title, alone = METHODS[method].title, METHODS[method].trust == "untrusted server"
+    if hospitals == 1:
+        return (
+            f"{title} is made for several hospitals. Here all patients are in one place: that place adds all "
+            "the noise, and nobody else sees a row."
+        )
+    noise = "the noise that each hospital would" if alone else "the noise that hospitals would add together"
+    needs = "" if alone else " Between hospitals it needs a protocol that seals sums."
+    return f"This page holds the rows of all {hospitals:,} hospitals, and adds {noise}.{needs}"
 
 
 def hardening(method: str) -> str:

@@ -6,7 +6,7 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
 from dppca_core.release.private_release import Request
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.your_data.text import components, noun
+from pages.hospitals.your_data.text import components, is_unit, noun
 from pages.hospitals.your_data.upload_text import where_patients_are
 from pages.shared import text
 
@@ -31,20 +31,25 @@ def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
     return f"{what}, {', '.join(given)}, {where}."
 
 
-def invented(twin: ExplorerExperiment, rows: int, paid: bool, bound: float) -> str:
+def invented(twin: ExplorerExperiment, rows: int, paid: bool, bound: float, method: str) -> str:
     """Return what the twin has in common with the table, and in what it differs.
 
     paid: whether its pattern is as strong as eigenvalues that were paid for.
     """
     many = noun(rows)
     strength = "as strong as you paid to know" if paid else "your guess"
-    long_rows = (
-        "The twin's long rows are shortened as a release shortens yours, if your rows spread evenly over "
-        "their ranges."
-        if twin.clip is not None
-        else "So many rows are not drawn one by one: the twin shortens none, and its bound holds the "
-        f"longest. A release shortens rows beyond {bound:.4g}, which usually needs less noise."
-    )
+    if is_unit(method):
+        long_rows = "Its rows are scaled to length 1, as a release scales yours."
+    elif twin.clip is not None:
+        long_rows = (
+            "The twin's long rows are shortened as a release shortens yours, if your rows spread evenly over "
+            "their ranges."
+        )
+    else:
+        long_rows = (
+            "So many rows are not drawn one by one: the twin shortens none, and its bound holds the "
+            f"longest. A release shortens rows beyond {bound:.4g}, which usually needs less noise."
+        )
     return (
         f"Invented {many}, as many ({twin.n:,}) and with as many measurements ({twin.d:,}) as yours, whose "
         f"pattern is {strength}. No patient of yours has a part in this figure, so it costs nothing. "

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from dppca_core.release.ledger_records import Account
 from pages.hospitals.your_data import ledger_text, session
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import refresh, sessions
@@ -117,13 +116,3 @@ def _show_elsewhere(state: TableSession) -> None:
             st.info(ledger_text.ELSEWHERE)
 
     st.fragment(check, run_every=_CHECK_SECONDS)()
-
-
-def show_lost(state: TableSession, account: Account, plain: bool) -> None:
-    """Say which paid releases of this table the session does not have."""
-    if state.drawing:
-        return  # a release is on the ledger before it is here
-    known = {job.result.entry.id for job in state.confirmed if job.result is not None}
-    absent = [entry for entry in account.entries if entry.id not in known]
-    if absent:
-        st.warning(ledger_text.lost(absent, account, plain))

@@ -48,6 +48,11 @@ def test_fewer_columns_than_were_guessed_to_matter_are_said(built, guess, used):
 REHEARSED = {
     "analyze_gauss": {"own.k": "3", "own.eps": "1"},
     "analyze_gauss_sparse": {"own.shat": "4", "own.delta": "1e-7"},
+    "sealed_sparse": {"own.shat": "3", "own.eps": "0.8", "own.N": "2"},
+    "own_noise_sparse": {"own.shat": "4", "own.N": "3"},
+    "two_stage": {"own.shat": "4", "own.eps": "0.8"},
+    "two_stage_sealed": {"own.shat": "chosen from the release", "own.N": "2"},
+    "two_stage_own_noise": {"own.shat": "3", "own.N": "3"},
     "dpdis_pca": {"own.rank": "3", "own.N": "2"},
     "dps_pca": {"own.T": "3", "own.burn": "1", "own.shat": "4", "own.N": "3"},
 }

@@ -61,8 +61,10 @@ def test_downloads_are_the_same_ready_bytes_in_every_run(monkeypatch):
 
 
 def test_a_paid_release_of_another_session_is_named_and_not_shown(folder):
+    """Once its session has downloaded it; before that it is kept (`test_going_on.py`)."""
     former = released()
     assert "does not have" not in former.warnings
+    former.state.releases[0].mark_downloaded()
     page = prepared()
     lost = ledger_text.lost(*_ledger(former), False)
     assert lost in page.warnings and "Analyze Gauss on 20" in lost and "ε = 0.5." in lost

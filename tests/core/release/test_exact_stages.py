@@ -1,0 +1,275 @@
+"""Two stages on real patients: exact sums, noise of the stated size in every step, no step drawn twice."""
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dppca_core import Budget, Cohort, sin_theta
+from dppca_core.accounting import closed_form, gaussian
+from dppca_core.mechanisms import two_stage
+from dppca_core.methods import METHODS
+from dppca_core.numerics import moments, unit_rows
+from dppca_core.privacy import Release
+from dppca_core.release import discrete_gaussian, exact_stages, private_release
+from dppca_core.release.drawn import Drawn, DrawnInMemory, DrawnOnDisk
+from dppca_core.release.ledger import DiskLedger, SessionLedger
+from dppca_core.release.ledger_records import Limit
+from dppca_core.release.private_release import STAGES, Request
+
+ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
+D, K, BITS = 30, 2, 20
+BUDGET = Budget(1.0, 1e-5)
+RNG = np.random.default_rng(5)
+ODD = np.array([[0.0] * D, [1e-300] * D, [np.nan] + [1.0] * (D - 1), [1e300] * D, [1.0] + [0.0] * (D - 1)])
+TRUTH = np.linalg.qr(np.vstack([RNG.standard_normal((6, K)), np.zeros((D - 6, K))]))[0]
+SCORES = RNG.standard_normal((2000, K)) * 2
+ROWS = moments.clip_rows(SCORES @ TRUTH.T + 0.4 * RNG.standard_normal((2000, D)), 8.0)
+PARTS = [ROWS[:900], ROWS[900:]]
+NAMES = [f"column {i}" for i in range(D)]
+
+
+def basis(seed=0):
+    return np.linalg.qr(np.random.default_rng(seed).standard_normal((D, K)))[0]
+
+
+def test_products_are_exact_and_no_row_depends_on_another():
+    """One by one in whole numbers of Python, and in any order, to the last bit."""
+    rows, block = np.vstack([ROWS[:40], ODD]), basis()
+    total = exact_stages.whole_products(rows, block, BITS)
+    alone = [exact_stages.whole_products(row[None], block, BITS) for row in rows]
+    exact = [[sum(int(part[i, j]) for part in alone) for j in range(K)] for i in range(D)]
+    assert [[Fraction(entry) for entry in row] for row in total.tolist()] == exact
+    np.testing.assert_array_equal(total, exact_stages.whole_products(rows[::-1], block, BITS))
+    usable = unit_rows.unit_rows(rows)
+    mean = unit_rows.normalised_product(usable, block) * len(rows)
+    np.testing.assert_allclose(total / 4.0**BITS, mean, atol=len(rows) * 2.0 ** (3 - BITS))
+
+
+@pytest.mark.parametrize("bits", [8, 20])
+def test_no_row_moves_a_sum_by_more_than_one(bits):
+    """Of rows of every length, among them those whose q falls on an edge; a length of 1.01 is rejected."""
+    shapes = RNG.standard_normal((300, D)) * 10.0 ** RNG.uniform(-12, 12, (300, D))
+    longest = max(
+        np.linalg.norm(exact_stages.whole_products(row[None], basis(3), bits))
+        for row in (*shapes, *ODD, *basis(3).T, *ROWS[:50])
+    )
+    assert 0.9 * 4.0**bits < longest <= 4.0**bits
+    assert 1.01 * longest > 4.0**bits
+
+
+def drawn_of(parts, request, progress=lambda share: True, drawn=None):
+    drawn = drawn or DrawnInMemory({})
+    division = private_release._division(request, parts)
+    answer = exact_stages.release(
+        private_release._reader(parts),
+        private_release._released_together(request, parts),
+        request.budget,
+        division,
+        drawn,
+        sizes=[len(part) for part in parts],
+        d=D,
+        k=K,
+        s_hat=request.kept,
+        bits=BITS,
+        progress=progress,
+    )
+    return drawn, division, answer
+
+
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+@pytest.mark.parametrize(("method", "factor"), [("two_stage_sealed", 1.0), ("two_stage_own_noise", 3**0.5)])
+def test_the_noise_of_every_step_is_gaussian_of_its_part_of_the_budget(method, factor, neighbours):
+    """Kolmogorov-Smirnov at ALPHA of patients who are all zero; 20 % more or less is rejected."""
+    budget = Budget(1.0, 1e-5, neighbours)
+    z, moved = gaussian.noise_multiplier(budget), 2.0 if neighbours == "replace-one" else 1.0
+    parts = [np.zeros((1000, D))] * 3
+    rounds, on, off = [], [], []
+    for _ in range(8):
+        drawn, division, answer = drawn_of(parts, Request(method, D, K, budget, s_hat=20))
+        for number, weight in enumerate(two_stage.round_weights(division.rounds)):
+            values = drawn.once(f"round {number + 1}", lambda: pytest.fail("drawn twice"))
+            std = factor * moved * z / math.sqrt(division.share * weight)
+            rounds.append(values.ravel() * 3000 / std)
+        std = factor * math.sqrt(moved) * z / math.sqrt(1 - division.share)
+        on.append(answer.moment.diagonal() * 3000 / std)
+        off.append(answer.moment[np.triu_indices(20, 1)] * 3000 / (std / math.sqrt(2)))
+    for measured in map(np.concatenate, (rounds, on, off)):
+        assert stats.kstest(measured, "norm").pvalue > ALPHA
+    both = np.concatenate([*rounds, *off])
+    assert all(stats.kstest(both * wrong, "norm").pvalue < ALPHA for wrong in (0.8, 1.25))
+    spent = (
+        sum(division.share * weight / z**2 for weight in two_stage.round_weights(division.rounds))
+        + (1 - division.share) / z**2
+    )
+    assert spent == pytest.approx(1 / z**2)
+
+
+@pytest.mark.parametrize("method", STAGES)
+def test_it_errs_as_the_method_does(method):
+    """The same patients, 40 runs each: two-sample Kolmogorov-Smirnov at 1e-4; noise twice as large fails."""
+    budget = Budget(0.5, 1e-5)
+    cohort = Cohort.from_rows(PARTS, 1.0)
+
+    def simulated(budget):
+        rng = np.random.default_rng(1)
+        fit = METHODS[method].fit
+        return [sin_theta(fit(cohort, k=K, budget=budget, rng=rng, s_hat=8).basis, TRUTH) for _ in range(40)]
+
+    measured = [
+        sin_theta(drawn_of(PARTS, Request(method, D, K, budget, s_hat=8))[2].basis, TRUTH) for _ in range(40)
+    ]
+    assert stats.ks_2samp(measured, simulated(budget)).pvalue > 1e-4
+    assert stats.ks_2samp(measured, simulated(Budget(0.2, 1e-5))).pvalue < 1e-4
+
+
+def test_without_noise_it_finds_the_pattern_and_its_rows():
+    request = Request("two_stage", D, K, Budget(1e6, 1e-5), s_hat="released")
+    _, _, answer = drawn_of(PARTS, request)
+    assert set(range(6)) <= set(answer.rows.tolist())
+    assert sin_theta(answer.basis, TRUTH) < 0.1
+
+
+class StopAfter:
+    """Let so many steps be drawn."""
+
+    def __init__(self, steps):
+        self.steps = steps
+
+    def __call__(self, share):
+        return share * 5 < self.steps
+
+
+class Forgetful(DrawnInMemory):
+    """Keep nothing, as a bug would."""
+
+    def _append(self, line):
+        pass
+
+
+def steps_drawn(monkeypatch, drawn, request):
+    """Interrupt a release after every step, and go on; return how often noise was drawn."""
+    calls, draw = [], discrete_gaussian.add_noise
+    monkeypatch.setattr(discrete_gaussian, "add_noise", lambda *a, **o: calls.append(a) or draw(*a, **o))
+    for steps in range(1, 5):
+        with pytest.raises(discrete_gaussian.StoppedError):
+            drawn_of(PARTS, request, StopAfter(steps), drawn)
+    _, _, answer = drawn_of(PARTS, request, drawn=drawn)
+    monkeypatch.undo()
+    return len(calls), answer
+
+
+@pytest.mark.parametrize("where", ["memory", "disk"])
+def test_a_release_that_is_interrupted_after_every_step_draws_each_once(monkeypatch, tmp_path, where):
+    request = Request("two_stage", D, K, BUDGET, s_hat=8)
+    drawn: Drawn = DrawnInMemory({})
+    if where == "disk":
+        drawn = DrawnOnDisk(tmp_path / "id.drawn.jsonl")
+        drawn.begin({"asked": 1})
+    once = 4 + 2  # rounds, and the moment on and off its diagonal
+    calls, answer = steps_drawn(monkeypatch, drawn, request)
+    assert calls == once
+    again = drawn_of(PARTS, request, drawn=drawn)[2]
+    np.testing.assert_array_equal(again.basis, answer.basis)
+    assert steps_drawn(monkeypatch, Forgetful({}), request)[0] > once  # the planted bug
+
+
+def test_two_who_go_on_at_once_get_the_same(tmp_path):
+    drawn = DrawnOnDisk(tmp_path / "id.drawn.jsonl")
+    drawn.begin({})
+    request = Request("two_stage", D, K, BUDGET, s_hat=8)
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: drawn_of(PARTS, request, drawn=drawn)[2].basis, range(4)))
+    assert all(np.array_equal(answers[0], other) for other in answers)
+
+
+def released(ledger, request, parts=PARTS, **options):
+    return private_release.make(request, parts, ledger, features=NAMES, public={"bound": 8.0}, **options)
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+@pytest.mark.parametrize("method", private_release.OFFERED)
+def test_a_paid_release_goes_on_at_no_cost_until_it_is_forgotten(tmp_path, method, on_disk):
+    """A crash after paying, and another program on the same folder."""
+
+    def opened():
+        return DiskLedger(tmp_path, "ab" * 8) if on_disk else kept
+
+    kept = SessionLedger()
+    ledger, request = opened(), Request(method, D, K, BUDGET, s_hat=8)
+    ledger.set_limit(Limit(1.0, 1e-5))
+    with pytest.raises(MemoryError):
+        released(ledger, request, progress=crash) if method != "dps_pca" else crash_in(ledger, request)
+    (entry,) = opened().account().entries
+    asked = private_release.as_asked(request, [900, 1100], NAMES, {"bound": 8.0})
+    assert Request.from_plain(opened().drawn(entry.id).asked["request"]) == request
+    assert opened().drawn(entry.id).asked == asked
+    result = released(opened(), request, resumed=entry)
+    assert result.entry == entry and opened().account().entries == (entry,)
+    np.testing.assert_array_equal(released(opened(), request, resumed=entry).basis, result.basis)
+    for other in ({"k": 1}, {"budget": Budget(2.0, 1e-5)}):
+        with pytest.raises(ValueError, match="what was paid for is another release"):
+            released(opened(), Request(**vars(request) | other), resumed=entry)
+    with pytest.raises(ValueError, match="what was paid for is another release"):
+        released(opened(), request, [ROWS], resumed=entry)
+    opened().forget(entry.id)
+    with pytest.raises(ValueError, match="what was paid for is another release"):
+        released(opened(), request, resumed=entry)
+
+
+def crash(share):
+    raise MemoryError
+
+
+def crash_in(ledger, request):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(private_release, "_in_floating_point", lambda *_: crash(0))
+        released(ledger, request)
+
+
+@pytest.mark.parametrize("method", STAGES)
+def test_both_stages_are_paid_together_before_anything_is_read(method, monkeypatch):
+    ledger, reading = SessionLedger(), []
+    ledger.set_limit(Limit(1.2, 1e-5))
+    result = released(ledger, Request(method, D, K, BUDGET, s_hat=8))
+    (entry,) = ledger.account().entries
+    assert entry.events == (Release(gaussian.noise_multiplier(BUDGET)),)
+    assert closed_form.epsilon_of(entry.events, 1e-5) == pytest.approx(1.0, rel=1e-4)
+    division = result.document["stages"]
+    assert division["rounds"] == 4 and 0.2 <= division["share of the first stage"] <= 0.7
+    assert set(division["features kept"]) >= {NAMES[i] for i in np.flatnonzero(result.basis.any(axis=1))}
+    monkeypatch.setattr(exact_stages, "whole_products", lambda *a: reading.append(a))
+    with pytest.raises(ValueError, match="nothing was spent"):
+        released(ledger, Request(method, D, K, BUDGET, s_hat=8))
+    assert reading == [] and len(ledger.account().entries) == 1
+
+
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+@pytest.mark.parametrize("rows", [ROWS[:1], np.zeros((5, D)), np.tile(ROWS[:1], (7, 1)), ODD[[0, 4]]])
+@pytest.mark.parametrize(("k", "s_hat"), [(1, 1), (D - 1, D), (D - 1, D - 1), (3, "released")])
+def test_unkind_tables_are_released_without_a_warning(rows, k, s_hat, neighbours):
+    ledger = SessionLedger()
+    ledger.set_limit(Limit(1.0, 1e-5, neighbours))
+    request = Request("two_stage", D, k, Budget(1.0, 1e-5, neighbours), s_hat=s_hat)
+    result = released(ledger, request, [rows])
+    np.testing.assert_allclose(result.basis.T @ result.basis, np.eye(k), atol=1e-9)
+    assert np.isfinite(result.eigenvalues).all()
+    assert (np.diff(result.eigenvalues) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"d": 20_001, "s_hat": 10}, "d must be between 2 and 20000"),
+        ({"d": 1000, "s_hat": 401}, "s_hat must be between 2 and 400"),
+        ({"d": 1000, "s_hat": None}, "s_hat must be between 2 and 400"),
+        ({"d": 100, "k": 51}, "k must be between 1 and 50"),
+        ({"method": "analyze_gauss_sparse", "s_hat": "released"}, "s_hat must be"),
+    ],
+)
+def test_a_request_of_two_stages_checks_itself(changed, message):
+    with pytest.raises(ValueError, match=message):
+        Request(**{"method": "two_stage", "d": D, "k": K, "budget": BUDGET, "s_hat": 8} | changed)

@@ -1,0 +1,106 @@
+"""A release that was paid for and not downloaded goes on at no cost, in this session or a later one."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dppca_core.release import discrete_gaussian, exact_stages
+from dppca_core.tables import Schema, limits
+from pages.hospitals.your_data import ledger_text
+from tests.pages.hospitals.your_data.table_page import (
+    DICTIONARY,
+    TablePage,
+    limited,
+    parquet,
+    patients,
+    prepared,
+    released,
+)
+
+METHODS = {"own.method": "two_stage", "own.shat": "3"}
+
+
+def entries(page):
+    return page.app.session_state["own table"].ready, page.spent
+
+
+def test_another_session_goes_on_with_it_until_it_was_downloaded(folder):
+    """As after the server was killed: the same numbers, the same ledger, no price and no question."""
+    former = released(**METHODS)
+    result = former.state.releases[0].result
+    page = prepared()
+    assert ledger_text.kept(result.entry) in page.warnings and not page.state.releases
+    page.press("Go on with it")
+    page.state.releases[0].wait(60)
+    page.run()
+    again = page.state.releases[0].result
+    np.testing.assert_array_equal(again.basis, result.basis)
+    assert again.document | {"versions": 0} == result.document | {"versions": 0}
+    assert page.spent == former.spent and not page.has_button("Go on with it")
+    page.state.releases[0].mark_downloaded()
+    assert not list(folder.glob("*.drawn.jsonl"))
+    assert "cannot be shown again" in prepared().warnings
+
+
+@pytest.mark.parametrize("method", ["two_stage_sealed", "analyze_gauss"])
+def test_what_was_stopped_goes_on(monkeypatch, method):
+    """In a session whose ledger is nowhere else: after two rounds, or before anything was drawn."""
+    drawn, draw = [], discrete_gaussian.add_noise
+
+    def stopping(*args, **options):
+        drawn.append(args)
+        if len(drawn) == 3:
+            raise discrete_gaussian.StoppedError
+        return draw(*args, **options)
+
+    page = limited(**METHODS | {"own.method": method})
+    monkeypatch.setattr(discrete_gaussian, "add_noise", stopping)
+    if method == "analyze_gauss":
+        drawn += [(), ()]
+    page.release()
+    assert "You can go on with it for nothing" in page.warnings
+    before = page.spent
+    page.press("Go on with it")
+    page.state.releases[-1].wait(60)
+    page.run()
+    assert page.state.releases[-1].result is not None and page.spent == before
+    assert "paid for" not in page.warnings
+    if method != "analyze_gauss":
+        assert len(drawn) == 1 + 4 + 2  # one was not kept
+
+
+def test_it_is_of_its_own_dictionary(folder):
+    result = released(**METHODS).state.releases[0].result
+    page = prepared(dictionary=Schema(DICTIONARY.columns, bound=0.5))
+    assert ledger_text.kept_of_another(result.entry) in page.warnings
+    assert not page.has_button("Go on with it")
+
+
+def test_a_file_of_steps_that_is_damaged_stops_nothing(folder):
+    released(**METHODS)
+    (file,) = folder.glob("*.drawn.jsonl")
+    for damage in ("", "x", json.dumps({"request": {"method": 1}}) + "\n"):
+        file.write_text(damage)
+        page = prepared()
+        assert not page.app.exception and page.has_button("Release")
+
+
+def test_a_table_read_in_pieces_is_read_again_for_every_step(monkeypatch):
+    """Two stages of a file too large to hold; the sums are those of the same table in memory."""
+    monkeypatch.setattr(limits, "MOST_ROWS", len(patients()) - 1)
+    page = TablePage(**METHODS | {"own.method": "two_stage_own_noise"})
+    page.upload(parquet(patients()), "ours.parquet")
+    page.answer()
+    page.open_dictionary()
+    page.choose_hospitals()
+    page.press("Read it now")
+    page.press("Set this limit")
+    summed, products = [], exact_stages.whole_products
+    monkeypatch.setattr(
+        exact_stages, "whole_products", lambda rows, *a: summed.append(len(rows)) or products(rows, *a)
+    )
+    page.release()
+    result = page.state.releases[0].result
+    assert result.document["hospitals"] == list(page.state.ready.sizes) and result.basis.shape == (3, 2)
+    assert sum(summed) == 4 * len(patients())
