@@ -12,7 +12,8 @@ from 1/|x|^2 = int exp(-t |x|^2) dt. A round of block power sends v q^T with q =
     E[v q^T] = (1/pi) int int (s t)^(-1/2) p(s) |I + 2 t G_s|^(-1/2) A_s Q (I + 2 t G_s)^(-1) ds dt
 
 with A_s = (Lambda^(-1) + 2 s)^(-1) and G_s = Q^T A_s Q. Both integrals are over the logarithms of s and t by
-the trapezoidal rule, whose error falls exponentially in the number of nodes.
+the trapezoidal rule, whose error falls exponentially in the number of nodes. Near 0 an integrand is t^a but for
+a share of order t, so that all nodes below the first are a geometric series, which is added to its weight.
 """
 
 import math
@@ -28,6 +29,8 @@ _BLOCK = 2**17  # numbers that are scaled at a time, so that they stay in the ca
 # Of log t: integrands of many eigenvalues are analytic and tame in a strip of half-width pi/2, so a share
 # exp(-pi^2/step) is lost.
 _STEP = 0.25
+# Of k eigenvalues they are so almost up to pi: a share below 2^(k/2) exp(-1.6 pi^2/step) is lost.
+_INNER_STEP = 0.4
 _NEGLIGIBLE = 1e-14
 _TALL = 4  # rows a column from which the Gram matrix of white rows is well conditioned
 
@@ -113,9 +116,13 @@ def _inner(values: Array) -> Array:
     largest = values[:, -1:]
     ratios = values / largest
     present = ratios > np.finfo(float).eps
-    times = np.exp(np.arange(2 * math.log(_NEGLIGIBLE), -2 * math.log(_NEGLIGIBLE), _STEP))
+    # Beyond the inverse of the smallest ratio the integrand falls as t^(-(m + 1)/2), m the eigenvalues present.
+    fall = (int(present.sum(axis=1).min()) + 1) / 2
+    end = -math.log(_NEGLIGIBLE) / fall - math.log(float(ratios[present].min()))
+    times = np.exp(np.arange(math.log(_NEGLIGIBLE) / 1.5, end + _INNER_STEP, _INNER_STEP))
     doubled = 2 * np.where(present, ratios, 0.0)[:, :, None] * times
-    weights = np.exp(-0.5 * np.log1p(doubled).sum(axis=1)) * np.sqrt(times) * _STEP  # (nodes, times)
+    weights = np.exp(-0.5 * np.log1p(doubled).sum(axis=1)) * np.sqrt(times) * _INNER_STEP  # (nodes, times)
+    weights[:, 0] /= 1 - math.exp(-_INNER_STEP / 2)
     integrals = (1 / (1 + doubled)) @ weights[:, :, None]
     return np.where(present, integrals[:, :, 0], 0.0) / np.sqrt(largest)
 
@@ -123,12 +130,13 @@ def _inner(values: Array) -> Array:
 def _nodes(values: Array, power: float = 1.0) -> tuple[Array, Array]:
     """Return t, (nodes,), and p(t) d(log t), for integrands that begin as t^power and end below p(t)."""
     present = values[values > 0]
-    begin = math.log(_NEGLIGIBLE) / power - math.log(float(present.sum()))
+    begin = math.log(_NEGLIGIBLE) / (1 + power) - math.log(float(present.sum()))
     end = -math.log(float(present.max()))
     while 0.5 * float(np.log1p(2 * present * math.exp(end)).sum()) < -math.log(_NEGLIGIBLE):
         end += 1.0
     times: Array = np.exp(np.arange(begin, end + _STEP, _STEP))
     weights: Array = np.exp(-0.5 * np.log1p(2 * values[:, None] * times).sum(axis=0)) * _STEP
+    weights[0] /= 1 - math.exp(-power * _STEP)
     return times, weights
 
 
