@@ -12,8 +12,8 @@ from 1/|x|^2 = int exp(-t |x|^2) dt. A round of block power sends v q^T with q =
     E[v q^T] = (1/pi) int int (s t)^(-1/2) p(s) |I + 2 t G_s|^(-1/2) A_s Q (I + 2 t G_s)^(-1) ds dt
 
 with A_s = (Lambda^(-1) + 2 s)^(-1) and G_s = Q^T A_s Q. Both integrals are over the logarithms of s and t by
-the trapezoidal rule, whose error falls exponentially in the number of nodes. Near 0 an integrand is t^a but for
-a share of order t, so that all nodes below the first are a geometric series, which is added to its weight.
+the trapezoidal rule, whose error falls exponentially in the number of nodes. Near 0 an integrand is t^a but
+for a share of order t: all nodes below the first are a geometric series, which is added to its weight.
 """
 
 import math
@@ -116,7 +116,7 @@ def _inner(values: Array) -> Array:
     largest = values[:, -1:]
     ratios = values / largest
     present = ratios > np.finfo(float).eps
-    # Beyond the inverse of the smallest ratio the integrand falls as t^(-(m + 1)/2), m the eigenvalues present.
+    # Beyond the inverse of the smallest ratio the integrand falls as t^(-(m + 1)/2), of m that are present.
     fall = (int(present.sum(axis=1).min()) + 1) / 2
     end = -math.log(_NEGLIGIBLE) / fall - math.log(float(ratios[present].min()))
     times = np.exp(np.arange(math.log(_NEGLIGIBLE) / 1.5, end + _INNER_STEP, _INNER_STEP))

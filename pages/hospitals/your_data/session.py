@@ -1,7 +1,7 @@
 """The table and the releases of one visitor, held in the memory of their session and nowhere else.
 
-Nothing here is given to a cache, a log, a link or a file. Only a ledger, and what a paid release has drawn, may
-be on disk: neither holds a cell.
+Nothing here is given to a cache, a log, a link or a file. Only a ledger, and what a paid release has drawn,
+may be on disk: neither holds a cell.
 """
 
 import os

@@ -12,14 +12,15 @@ from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.learn.story import view
-from pages.learn.story.glossary import PROTOCOL_TITLES, SERVER_SEES, error, useless
-from pages.learn.story.view import OPEN, TOO_MUCH, Curve, Spread
+from pages.learn.story.glossary import SERVER_SEES, WAY_TITLES, error, useless
+from pages.learn.story.view import TOO_MUCH, Curve, Spread
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.style import WITH, WITHOUT
 from pages.shared.charts.traces import Trace, arms, axis, band, bar, line, marks, one_panel, rounded
 
 _ERROR = "error (0 is exact)"
+_FREE = "sparse_pca"  # has the look of all rows together without privacy, whichever method that is
 _FITS = {"height": 0.62, "type": 0.0107}  # shares of the window's height and width: 20 px type at 1920
 
 
@@ -75,7 +76,7 @@ def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], guess: float) -> d
 def sharing(sharing: view.Sharing) -> dict[str, Any]:
     """Draw step 1: alone and together."""
     setting, most = sharing.setting, max(sharing.setting.sizes)
-    bars = [("All together", f"{setting.n:,} patients", sharing.together, OPEN, True)]
+    bars = [("All together", f"{setting.n:,} patients", sharing.together, _FREE, True)]
     if len(setting.sizes) > 1:
         bars.insert(0, ("The largest hospital alone", f"{most:,} patients", sharing.alone, "local_pca", True))
     return _bars(bars, view.guess(setting))
@@ -84,9 +85,9 @@ def sharing(sharing: view.Sharing) -> dict[str, Any]:
 def joined(joined: view.Joined) -> dict[str, Any]:
     """Draw step 7: the error by whom hospitals trust, and who sees what."""
     bars = []
-    for protocol, spread in joined.errors.items():
-        under = f"the server sees {SERVER_SEES[protocol]}; {text.size(joined.sent[protocol])} from each"
-        bars.append((PROTOCOL_TITLES[protocol], under, spread, protocol, protocol == joined.protocol))
+    for way, (method, spread) in joined.ways.items():
+        under = f"the server sees {SERVER_SEES[way]}; {text.size(joined.sent[way])} from each"
+        bars.append((WAY_TITLES[way], under, spread, method, way == joined.way))
     largest = "The hospital" if len(joined.setting.sizes) == 1 else "The largest hospital alone"
     for under, alone in (
         ("with noise, so that it may publish", joined.published),
@@ -120,9 +121,9 @@ def rebuilt(record: view.RebuiltRecord) -> dict[str, Any]:
 
 def weights(weights: view.Weights) -> dict[str, Any]:
     """Draw step 3: released beside true weights."""
-    rows, colour = weights.rows, style.look(weights.protocol).colour
+    rows, colour = weights.rows, style.look(weights.method).colour
     shown = {"y": names(weights.setting, rows), "showlegend": True}
-    name = "found" if weights.protocol == OPEN else "with noise"
+    name = "found" if weights.method in view.OPEN else "with noise"
     released = bar(name, colour, 0.75, 2, x=rounded(weights.released[rows]), **shown)
     true = marks(1, "true", WITHOUT, "line-ns", 24, 5, x=rounded(weights.true[rows]), **shown)
     return _figure(
@@ -170,10 +171,10 @@ def attack(attack: view.SpyAttack) -> dict[str, Any]:
 
 
 def _curve(curve: Curve, title: str, ticks: Mapping[float, str], here: str) -> dict[str, Any]:
-    look, free, guess = style.look(curve.protocol), style.look(OPEN), view.guess(curve.setting)
+    look, free, guess = style.look(curve.method), style.look(_FREE), view.guess(curve.setting)
     x, ends = list(curve.at), [curve.at[0], curve.at[-1]]
     low, middle, high = zip(*curve.private, strict=True)
-    edges = band(1, PROTOCOL_TITLES[curve.protocol], look.colour, x, rounded(low), rounded(high))
+    edges = band(1, WAY_TITLES[curve.way], look.colour, x, rounded(low), rounded(high))
     marker = {"symbol": look.symbol, "size": 11, "color": look.colour}
     without = rounded([spread.middle for spread in curve.free])
     shown = [

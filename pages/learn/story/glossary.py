@@ -1,17 +1,17 @@
-"""The story's terms: protocols, a glossary, and errors in words. No Streamlit here."""
+"""The story's terms: ways of working, a glossary, and errors in words. No Streamlit here."""
 
 from typing import NamedTuple
 
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
-from pages.learn.story.settings import OFFERED_PROTOCOLS
+from pages.learn.story.settings import WAYS
 from pages.learn.story.view import TOO_MUCH, guess
 from pages.shared import text
 
-PROTOCOL_TITLES = {protocol: words.capitalize() for protocol, words in OFFERED_PROTOCOLS.items()}
+WAY_TITLES = {way: words.capitalize() for way, words in WAYS.items()}
 SERVER_SEES = {
-    "dps_pca": "noisy numbers from each",
-    "dps_pca secure": "one noisy sum",
-    "analyze_gauss_sparse": "all exact totals",
+    "own noise": "noisy numbers from each",
+    "sealed sum": "one noisy sum",
+    "one place": "all patients' rows",
 }
 
 PATTERN = ("Pattern", "measurements that rise and fall together in many patients.")

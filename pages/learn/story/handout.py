@@ -24,7 +24,7 @@ _LABELS, _WIDTH, _ROW, _BAR = 230, 680, 19, 11
 
 def _picture(weights: Weights) -> str:
     """Return released weights as bars, with true ones as marks across them, in an SVG without scripts."""
-    scale, top, colour = _WIDTH - _LABELS - 50, 4, style.look(weights.protocol).colour
+    scale, top, colour = _WIDTH - _LABELS - 50, 4, style.look(weights.method).colour
     parts = []
     labels = charts.names(weights.setting, weights.rows)
     for i, (name, row) in enumerate(zip(labels, weights.rows, strict=True)):
@@ -49,7 +49,7 @@ def html(decision: Decision, settings: Settings, link: str, made: str) -> str:
     setting = joined.setting
     listed = text.listed(settings, setting)
     limits = "".join(f"<li>{escape(limit)}</li>" for limit in _limits(settings))
-    sees = glossary.SERVER_SEES[joined.protocol]
+    sees = glossary.SERVER_SEES[joined.way]
     failure = text.failure(setting)
     failure = "" if failure in shown.more else failure  # it stands above already
     page = f"{shown.sentences} {listed} {limits} {sees} server weight".lower()

@@ -8,23 +8,23 @@ from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
 
 STEPS = 8
-# Protocols that a board can choose between, from the least trust to the most.
-OFFERED_PROTOCOLS = {
-    "dps_pca": "each hospital adds its own noise",
-    "dps_pca secure": "a sealed sum",
-    "analyze_gauss_sparse": "one trusted place",
+# Ways of working that a board can choose between, from the least trust to the most.
+WAYS = {
+    "own noise": "each hospital adds its own noise",
+    "sealed sum": "a sealed sum",
+    "one place": "one trusted place",
 }
 _TWENTY = tuple(range(1, 21))
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Return the page's own controls: step, patient, draw, protocol, and whether notes are shown."""
-    protocols = tuple(OFFERED_PROTOCOLS)
+    """Return the page's own controls: step, patient, draw, way, and whether notes are shown."""
+    ways = tuple(WAYS)
     return [
         Choice("story.step", "Step", "Step", tuple(range(1, STEPS + 1)), 1),
         Choice("story.patient", "Patient", "Which patient", _TWENTY, 1),
         Choice("story.draw", "Draw", "Draw again", _TWENTY, 1),
-        Choice("story.way", "Way", "How hospitals work together", protocols, protocols[1], OFFERED_PROTOCOLS),
+        Choice("story.way", "Way", "How hospitals work together", ways, ways[1], WAYS),
         Choice("story.notes", "Speaker notes", "Speaker notes", (False, True), False),
     ]
 

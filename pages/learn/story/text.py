@@ -122,12 +122,12 @@ def _hundred(chance: float) -> str:
 
 def joined(joined: Joined) -> StepText:
     """Return step 7."""
-    setting, protocol = joined.setting, joined.protocol
+    setting, way = joined.setting, joined.way
     one_hospital = len(setting.sizes) == 1
     where = "the hospital" if one_hospital else "the largest hospital"
     rows = f"The patients' rows, {text.size(joined.kept)} in {where}, stay at home."
-    errors = {name: spread.middle for name, spread in joined.errors.items()}
-    best, chosen = min(errors, key=lambda name: errors[name]), errors[protocol]
+    errors = {name: used.error.middle for name, used in joined.ways.items()}
+    best, chosen = min(errors, key=lambda name: errors[name]), errors[way]
     price = f"The error is {error(chosen)}."
     if useless(joined.free.middle, setting):
         price = f"Even without noise the error is {error(joined.free.middle)}. {glossary.why_unseen(setting)}"
@@ -135,13 +135,13 @@ def joined(joined: Joined) -> StepText:
         price = "At this privacy setting, no way gives a useful answer."
     elif one_hospital:
         price += " One hospital has nobody else to trust."
-    elif best == protocol or errors[best] > chosen / NEARLY_FREE or error(errors[best]) == error(chosen):
+    elif best == way or errors[best] > chosen / NEARLY_FREE or error(errors[best]) == error(chosen):
         price += " No way here is clearly better."
     else:
-        price += f" “{glossary.PROTOCOL_TITLES[best]}” has {error(errors[best])}."
+        price += f" “{glossary.WAY_TITLES[best]}” has {error(errors[best])}."
     if not useless(errors[best], setting) and not one_hospital:
         price += _better_alone(joined)
-    sees, sent = glossary.SERVER_SEES[protocol], text.size(joined.sent[protocol])
+    sees, sent = glossary.SERVER_SEES[way], text.size(joined.sent[way])
     finding = f"The server sees {sees}. Each hospital sends {sent}."
     move = "move *Hospitals* up. Whose bar grows, and whose does not?"
     return StepText(finding, (rows, price), (glossary.SERVER, glossary.SEALED), move)
@@ -238,7 +238,7 @@ def _refuse(joined: Joined) -> tuple[str, str]:
 def decision(decision: Decision) -> StepText:
     """Return step 8."""
     joined = decision.joined
-    setting, sent = joined.setting, text.size(joined.sent[joined.protocol])
+    setting, sent = joined.setting, text.size(joined.sent[joined.way])
     count = len(setting.sizes)
     finding, cost = _decide(joined)
     traffic = f"Each of {count:,} hospitals sends {sent}." if count > 1 else f"The hospital sends {sent}."
@@ -276,5 +276,5 @@ def listed(settings: Mapping[str, Any], setting: CollaborationSetting) -> Sequen
         ("Patterns", str(setting.k)),
         ("Privacy setting (ε)", text.number(setting.budget.epsilon)),
         ("Chance of failure (δ)", text.number(setting.budget.delta)),
-        ("Way of working", glossary.PROTOCOL_TITLES[settings["story.way"]]),
+        ("Way of working", glossary.WAY_TITLES[settings["story.way"]]),
     )

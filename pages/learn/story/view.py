@@ -25,14 +25,22 @@ from dppca_core.numerics import subspace_metrics
 from dppca_core.numerics.block_power import MOST_STEPS
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
-from pages.learn.story.settings import OFFERED_PROTOCOLS
 from pages.shared.settings import to_experiment
 
-OPEN = "sparse_pca"  # all rows together, without privacy
-# One hospital by itself: the methods it may use in-house, and those whose result it may publish.
-IN_HOUSE = ("sparse_pca", "pca")
-PROTECTED = ("analyze_gauss_sparse", "analyze_gauss")
+NOISELESS = "two_stage without noise"  # else it would seem that noise helps: its rows have length 1
+_NO_NOISE = 1e6  # epsilon
+# Of each list the method that errs least at a setting is shown: all rows together without privacy, each way
+# of working, and one hospital by itself, whose result stays in-house or is published.
+OPEN = ("sparse_pca", "sparse_pca_shrunk", NOISELESS)
+WORKING = {
+    "own noise": ("two_stage_own_noise", "own_noise_sparse"),
+    "sealed sum": ("two_stage_sealed", "sealed_sparse"),
+    "one place": ("two_stage", "analyze_gauss_sparse"),
+}
+IN_HOUSE = (*OPEN, "pca")
+PROTECTED = ("two_stage", "analyze_gauss_sparse", "analyze_gauss")
 _WORK = 1e8  # operations of the eigenproblems of one point of a chart: a few tenths of a second
+_CURVE = 4  # times less of them at each point of a curve
 _WIDE = 400  # measurements beyond which a chart over settings has fewer points
 TOO_MUCH = 1 / 3  # of a random guess: beyond it a pattern is of little use (as on the bounds page)
 _NO_WEIGHT = 1e-9  # a weight that is zero up to rounding
@@ -79,6 +87,9 @@ def _rounds(population: SpikedModel | str) -> int:
 
 def released_basis(setting: CollaborationSetting, protocol: str, repeat: int = 0) -> Array:
     """Return what one run gives, (d, k)."""
+    if protocol == NOISELESS:
+        budget = replace(setting.budget, epsilon=_NO_NOISE)
+        return released_basis(replace(setting, budget=budget), "two_stage", repeat)
     return setting.estimate(PROTOCOLS[protocol], ALL, repeat).basis
 
 
@@ -88,9 +99,9 @@ def error(setting: CollaborationSetting, protocol: str, repeat: int) -> float:
     return subspace_metrics.sin_theta(released_basis(setting, protocol, repeat), setting.truth.basis)
 
 
-def spread(setting: CollaborationSetting, protocol: str) -> Spread:
-    """Return the error over runs: over all of them, or fewer where one takes long."""
-    runs = max(1, min(setting.repeats, int(_WORK / setting.d**3)))
+def spread(setting: CollaborationSetting, protocol: str, few: bool = False) -> Spread:
+    """Return the error over runs: over all, or fewer where one takes long or few are asked."""
+    runs = max(1, min(setting.repeats, int(_WORK / (_CURVE if few else 1) / setting.d**3)))
     return Spread(*(float(v) for v in quantiles([error(setting, protocol, r) for r in range(runs)])))
 
 
@@ -99,18 +110,17 @@ def largest_hospital(setting: CollaborationSetting) -> CollaborationSetting:
     return replace(setting, sizes=(max(setting.sizes),))
 
 
-class Alone(NamedTuple):
-    """Hold the error that the largest hospital reaches by itself, and its method."""
+class Best(NamedTuple):
+    """Hold the method that errs least in the median, and its error."""
 
     method: str
     error: Spread
 
 
-def best_alone(setting: CollaborationSetting, methods: Sequence[str]) -> Alone:
-    """Return the method with the least median error for the largest hospital by itself."""
-    lone = largest_hospital(setting)
-    each = [Alone(method, spread(lone, method)) for method in methods]
-    return min(each, key=lambda alone: alone.error.middle)
+def best(setting: CollaborationSetting, methods: Sequence[str], few: bool = False) -> Best:
+    """Return which of these methods errs least at a setting."""
+    each = [Best(method, spread(setting, method, few)) for method in methods]
+    return min(each, key=lambda method: method.error.middle)
 
 
 def guess(setting: CollaborationSetting) -> float:
@@ -128,7 +138,8 @@ class Sharing(NamedTuple):
 
 def measure_sharing(settings: Mapping[str, Any]) -> Sharing:
     setting = to_setting(settings)
-    return Sharing(setting, spread(largest_hospital(setting), OPEN), spread(setting, OPEN))
+    lone = best(largest_hospital(setting), OPEN)
+    return Sharing(setting, lone.error, best(setting, OPEN).error)
 
 
 class RebuiltRecord(NamedTuple):
@@ -159,7 +170,7 @@ class Weights(NamedTuple):
     """
 
     setting: CollaborationSetting
-    protocol: str
+    method: str
     true: Array
     released: Array
     rows: Array  # of the chart, heaviest first
@@ -177,12 +188,14 @@ class Weights(NamedTuple):
         return len(heaviest[0] & heaviest[1])
 
 
-def measure_weights(settings: Mapping[str, Any], protocol: str = OPEN) -> Weights:
+def measure_weights(settings: Mapping[str, Any], way: str = "") -> Weights:
+    """Measure the weights of a way of working; without one, of all rows together without privacy."""
     setting = to_setting(settings)
-    bases = setting.truth.basis, released_basis(setting, protocol)
+    method, errors = best(setting, WORKING[way] if way else OPEN)
+    bases = setting.truth.basis, released_basis(setting, method)
     true, released = (np.linalg.norm(basis, axis=1) for basis in bases)
-    rows = np.argsort(-(true if protocol == OPEN else released), kind="stable")[:_SHOWN]
-    return Weights(setting, protocol, true, released, rows, spread(setting, protocol))
+    rows = np.argsort(-(released if way else true), kind="stable")[:_SHOWN]
+    return Weights(setting, method, true, released, rows, errors)
 
 
 class SpyAttack(NamedTuple):
@@ -208,7 +221,8 @@ class Curve(NamedTuple):
     """Hold steps 5 and 6: the error along a setting, with and without privacy."""
 
     setting: CollaborationSetting
-    protocol: str
+    way: str
+    method: str  # at the current setting; elsewhere another may err less, and counts
     at: tuple[float, ...]
     private: tuple[Spread, ...]
     free: tuple[Spread, ...]
@@ -249,16 +263,30 @@ class Curve(NamedTuple):
 
 def curve_over_privacy(settings: Mapping[str, Any]) -> Curve:
     """Measure the error over epsilon."""
-    setting, protocol = to_setting(settings), settings["story.way"]
+    setting, way = to_setting(settings), settings["story.way"]
     epsilon = setting.budget.epsilon
     at = tuple(sorted({*EPSILONS[:: 5 if setting.d > _WIDE else 2], EPSILONS[-1], epsilon}))
-    private = tuple(spread(replace(setting, budget=replace(setting.budget, epsilon=e)), protocol) for e in at)
-    return Curve(setting, protocol, at, private, (spread(setting, OPEN),) * len(at), at.index(epsilon))
+    points = [replace(setting, budget=replace(setting.budget, epsilon=e)) for e in at]
+    private = [best(point, WORKING[way], few=point != setting) for point in points]
+    return _curve(setting, way, at, private, [best(setting, OPEN)] * len(at), epsilon)
+
+
+def _curve(
+    setting: CollaborationSetting,
+    way: str,
+    at: tuple[float, ...],
+    private: Sequence[Best],
+    free: Sequence[Best],
+    here: float,
+) -> Curve:
+    index = at.index(here)
+    spreads = (tuple(point.error for point in points) for points in (private, free))
+    return Curve(setting, way, private[index].method, at, *spreads, index)
 
 
 def curve_over_patients(settings: Mapping[str, Any]) -> Curve:
     """Measure the error over the number of patients of as many hospitals; a table's up to all of them."""
-    setting, protocol = to_setting(settings), settings["story.way"]
+    setting, way = to_setting(settings), settings["story.way"]
     table = settings["data"] in TABLES
     digits = (1,) if setting.d > _WIDE else (1, 3)
     steps = {float(m * 10**p) for p in range(2, 9) for m in digits}
@@ -268,8 +296,12 @@ def curve_over_patients(settings: Mapping[str, Any]) -> Curve:
     at = tuple(sorted({*(n for n in steps if least <= n <= most), float(setting.n)}))
     points = [_part(setting, int(n)) if table else to_setting({**settings, "n": int(n)}) for n in at]
     # Both errors at one point before the next, so that the patients of a wide table are drawn once.
-    private, free = zip(*((spread(point, protocol), spread(point, OPEN)) for point in points), strict=True)
-    return Curve(setting, protocol, at, private, free, at.index(setting.n))
+    private, free = [], []
+    for point in points:
+        few = point != setting  # which is shown in other steps too
+        private.append(best(point, WORKING[way], few))
+        free.append(best(point, OPEN, few))
+    return _curve(setting, way, at, private, free, setting.n)
 
 
 def _part(setting: CollaborationSetting, n: int) -> CollaborationSetting:
@@ -280,45 +312,45 @@ def _part(setting: CollaborationSetting, n: int) -> CollaborationSetting:
 
 
 class Joined(NamedTuple):
-    """Hold step 7: the error of protocols, the largest hospital's alone, and what one sends and keeps."""
+    """Hold step 7: ways of working, the largest hospital's alone, and what one hospital sends and keeps."""
 
     setting: CollaborationSetting
-    protocol: str  # the chosen one
-    errors: dict[str, Spread]
-    in_house: Alone
-    published: Alone
+    way: str  # the chosen one
+    ways: dict[str, Best]
+    in_house: Best
+    published: Best
     free: Spread
     sent: dict[str, int]  # bytes of one hospital in all rounds
     kept: int  # bytes of the largest hospital's own table
 
     @property
     def chosen(self) -> Spread:
-        """Return the error of the chosen protocol."""
-        return self.errors[self.protocol]
+        """Return the error of the chosen way."""
+        return self.ways[self.way].error
 
 
-def measure_joined(settings: Mapping[str, Any], protocols: Collection[str] = OFFERED_PROTOCOLS) -> Joined:
+def measure_joined(settings: Mapping[str, Any], ways: Collection[str] = tuple(WORKING)) -> Joined:
     setting = to_setting(settings)
-    traffic = {protocol: setting.traffic(PROTOCOLS[protocol]) for protocol in protocols}
+    lone, shown = largest_hospital(setting), {way: best(setting, WORKING[way]) for way in ways}
     return Joined(
         setting,
         settings["story.way"],
-        {protocol: spread(setting, protocol) for protocol in protocols},
-        best_alone(setting, IN_HOUSE),
-        best_alone(setting, PROTECTED),
-        spread(setting, OPEN),
-        {protocol: sum(each.sent) for protocol, each in traffic.items()},
+        shown,
+        best(lone, IN_HOUSE),
+        best(lone, PROTECTED),
+        best(setting, OPEN).error,
+        {way: sum(setting.traffic(PROTOCOLS[used.method]).sent) for way, used in shown.items()},
         NUMBER * max(setting.sizes) * setting.d,
     )
 
 
 class Decision(NamedTuple):
-    """Hold step 8: what would be released, and what the chosen protocol costs."""
+    """Hold step 8: what would be released, and what the chosen way of working costs."""
 
     weights: Weights
     joined: Joined
 
 
 def measure_decision(settings: Mapping[str, Any]) -> Decision:
-    protocol = settings["story.way"]
-    return Decision(measure_weights(settings, protocol), measure_joined(settings, (protocol,)))
+    way = settings["story.way"]
+    return Decision(measure_weights(settings, way), measure_joined(settings, (way,)))
