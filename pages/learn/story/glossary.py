@@ -11,7 +11,7 @@ WAY_TITLES = {way: words.capitalize() for way, words in WAYS.items()}
 SERVER_SEES = {
     "own noise": "noisy numbers from each",
     "sealed sum": "one noisy sum",
-    "one place": "all patients' rows",
+    "one place": "all exact totals",
 }
 
 PATTERN = ("Pattern", "measurements that rise and fall together in many patients.")
