@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 from playwright.sync_api import Browser
 
+from scripts import needed_picture
 from scripts.started import ROOT, chromium, serving
 
 PICTURES = ROOT / "docs" / "pictures"
@@ -142,6 +143,7 @@ def main() -> None:
         file for screen in shown for file in screen.files
     }:
         (PICTURES / old).unlink()
+    needed_picture.write()
     write(shown)
 
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from dppca_core.numerics.subspace_metrics import random_guess
-from scripts import method_pages
+from scripts import method_pages, needed_picture
 from tests import markdown
 
 FILES = markdown.files()
@@ -77,6 +77,14 @@ def missing(command: str) -> list[str]:
         *(name for name in modules if not list(markdown.ROOT.glob(f"{name.replace('.', '/')}*"))),
         *(name for name in targets if f"\n{name}:" not in makefile),
     ]
+
+
+def test_the_picture_of_patients_needed_is_of_the_stored_runs():
+    """And the headline says its numbers."""
+    assert needed_picture.PICTURE.read_text(encoding="utf-8") == needed_picture.svg()
+    readme = (markdown.ROOT / "README.md").read_text(encoding="utf-8")
+    for shown in ("191,000", "3,500", "8,700"):
+        assert shown in readme.partition("```")[0] and f">{shown}<" in needed_picture.svg()
 
 
 @pytest.mark.parametrize("block", blocks("sh"), ids=where)

@@ -111,7 +111,7 @@ index = min(settings["run"], len(figure.runs) - 1)
 if len(figure.runs) > 1:
     run_key = f"run of {figure.key}"
     st.segmented_control(
-        *("PaperRun", range(len(figure.runs))),
+        *("Run", range(len(figure.runs))),
         default=index,
         key=run_key,
         format_func=lambda index: text.symbols(figure.runs[index].title),
