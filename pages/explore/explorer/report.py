@@ -5,7 +5,7 @@ from typing import Any
 from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
-from pages.explore.explorer.text import TITLE
+from pages.explore.explorer.text import TITLE, two_stages
 from pages.shared import text
 from pages.shared.charts import explorer_summary, explorer_text, loadings
 from pages.shared.reports import html_report, phrases, sources
@@ -33,6 +33,7 @@ def build(results: Results, epsilon: float, settings: Settings, link: str) -> Re
         sentence=words["sentence"],
         settings=phrases.settings_in_words(settings, (*sidebar.MAIN, *sidebar.MORE)),
         figures=_figures(results, epsilon, settings, payload),
+        texts=[("Two stages", two_stages(results, epsilon, settings))] * (not plain),
         tables=[ReportTable(f"{METHODS[TRACED].title} in four numbers", ("", "", ""), tiles)],
         guarantee=_guarantee(results, epsilon, settings),
         limits=_limits(results, payload, settings),
