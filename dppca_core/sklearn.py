@@ -14,12 +14,14 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from dppca_core import checks
 from dppca_core.accounting import closed_form as accounting
+from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import recommend
 from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import eigenvalues
+from dppca_core.mechanisms import eigenvalues, paid_centre
 from dppca_core.methods import METHODS, with_tuned_rounds
-from dppca_core.privacy import Budget, Event
+from dppca_core.numerics import moments
+from dppca_core.privacy import Budget, Event, Guarantee
 from dppca_core.records import TUNED, Method
 
 RECOMMENDED = "recommended"
@@ -52,6 +54,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         bound: Longest row that counts in full, in units of the scaled rows. At the default of 1, rows that
             are all longer count by their direction alone.
         center: Public, one number or one for each feature, in the units of the data; None is 0.
+        private_center: False, True, or the share of the budget, between 0 and 1, that pays for the mean of
+            the rows about `center`, shortened to `bound`: rows are centred there before the components are
+            estimated (`dppca_core.mechanisms.paid_centre`, with the rule that True takes). Without it the
+            first component is the mean wherever `center` is far from it. For methods of Gaussian noise.
         scale: Public and positive, one number or one for each feature; None is 1.
         neighbours: See `dppca_core.Budget`.
         accounting: See `dppca_core.Budget`.
@@ -66,7 +72,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         components_: Orthonormal rows, (k, d), in units of the scaled features.
         explained_variance_: Second moments along them of the clipped rows, about `center` and over n, (k,),
             largest first. AttributeError unless paid for, or part of what the method releases anyway.
-        mean_: The public center, (d,).
+        mean_: The public center, or the one that was paid for, (d,).
         scale_: The public scale, (d,).
         spent_: Events of the fit, for a ledger.
         epsilon_: Their true epsilon at `delta`.
@@ -100,6 +106,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         delta: float = 1e-6,
         bound: float = 1.0,
         center: ArrayLike | None = None,
+        private_center: bool | float = False,
         scale: ArrayLike | None = None,
         neighbours: str = "replace-one",
         accounting: str = "exact",
@@ -113,6 +120,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.delta = delta
         self.bound = bound
         self.center = center
+        self.private_center = private_center
         self.scale = scale
         self.neighbours = neighbours
         self.accounting = accounting
@@ -142,6 +150,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         k = int(self.n_components)
         # scikit-learn keeps parameters as they were given; Budget refuses unknown words.
         budget = Budget(self.epsilon, self.delta, self.neighbours, self.accounting)  # type: ignore[arg-type]
+        whole, share = budget, self._mean_share(budget, d, len(rows))
+        if share:
+            budget = gaussian.remaining(whole, share)
         method, options = self._method_and_options(budget, len(rows), d, k)
         mean, scale = self._public("center", 0.0, d), self._public("scale", 1.0, d)
         if self.random_state is not None:
@@ -152,16 +163,24 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             checks.inside_unit_interval(explained_variance=self.explained_variance)
             part, price = eigenvalues.split(method, budget, self.explained_variance, d=d, k=k, **options)
         spent: tuple[Event, ...] = method.spends(part, d=d, k=k, **options) if method.spends else ()
+        if share and any(isinstance(event, Guarantee) for event in spent):
+            raise ValueError(f"private_center goes with Gaussian noise, which {method.name} has not")
         spent += (price,) if price else ()
-        epsilon = accounting.epsilon_of(spent, budget.delta)
-        if epsilon > budget.epsilon * (1 + 1e-6) + 1e-9:  # more than rounding can add
+        spent += (paid_centre.price(whole, share),) if share else ()
+        epsilon = accounting.epsilon_of(spent, whole.delta)
+        if epsilon > whole.epsilon * (1 + 1e-6) + 1e-9:  # more than rounding can add
             warnings.warn(
-                f"{method.name} truly spends epsilon = {epsilon:.4g} at delta = {budget.delta:g}, more than "
-                f"the {budget.epsilon:g} asked for",
+                f"{method.name} truly spends epsilon = {epsilon:.4g} at delta = {whole.delta:g}, more than "
+                f"the {whole.epsilon:g} asked for",
                 stacklevel=2,
             )
         with np.errstate(over="ignore"):  # Cohort refuses rows that overflow
-            cohort = Cohort.from_rows([(rows - mean) / scale], self.bound)
+            scaled = (rows - mean) / scale
+            if share:
+                checks.positive(bound=self.bound)
+                moved = paid_centre.release(moments.clip_rows(scaled, self.bound), whole, share, rng)
+                scaled, mean = scaled - moved * self.bound, mean + scale * moved * self.bound
+            cohort = Cohort.from_rows([scaled], self.bound)
         estimate = method.fit(cohort, k=k, budget=part, rng=rng, **options)
         basis, block, values = estimate.basis, estimate.covariance, None
         if block is not None:
@@ -250,6 +269,17 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             allowed = ", ".join(sorted(known)) or "none"
             raise ValueError(f"params must be among those of {method.name} ({allowed}), got {self.params!r}")
         return method, with_tuned_rounds(method, budget, options, d, n, k, 1)
+
+    def _mean_share(self, budget: Budget, d: int, n: int) -> float:
+        """Return the share of the budget that pays for the mean; by rule where n is public."""
+        if self.private_center is False:
+            return 0.0
+        if self.private_center is not True:
+            checks.inside_unit_interval(private_center=self.private_center)
+            return float(self.private_center)
+        if budget.neighbours != "replace-one":
+            raise ValueError("private_center must be a share where neighbours protect the number of rows")
+        return paid_centre.share(budget, d=d, n=n)
 
     def _public(self, name: str, default: float, d: int) -> Array:
         given = getattr(self, name)

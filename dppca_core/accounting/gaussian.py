@@ -10,6 +10,7 @@ again a pair of unit Gaussians, at distance sqrt(T)/z (Dong, Roth & Su, JRSS-B 2
 """
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 from scipy.optimize import brentq, minimize_scalar
@@ -64,6 +65,22 @@ def _exact(budget: Budget) -> float:
     while delta_of(z, budget.epsilon) > budget.delta:
         z *= 1 + 1e-13
     return z
+
+
+def remaining(budget: Budget, share: float) -> Budget:
+    """Return what a Gaussian release of `share` (of 1/z^2) leaves, rounded to the private side.
+
+    It is less epsilon at the same delta; or less delta at the same epsilon, where that delta alone covers
+    what is left. Both together are one release at the budget's multiplier z, by exact composition. Raises
+    ValueError for a share outside (0, 1) and for other accounting than exact.
+    """
+    checks.inside_unit_interval(share=share)
+    checks.one_of(("exact",), accounting=budget.accounting)
+    rest = noise_multiplier(budget) / math.sqrt(1 - share)
+    epsilon = epsilon_of(rest, budget.delta)
+    if epsilon < 1e-6:
+        return replace(budget, delta=delta_of(rest, budget.epsilon) * (1 - 1e-9))
+    return replace(budget, epsilon=epsilon * (1 - 1e-9))
 
 
 @lru_cache(maxsize=4096)

@@ -21,7 +21,7 @@ are drawn towards the public range by how noisy they are.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -77,16 +77,9 @@ def multiplier(budget: Budget, share: float) -> float:
 
 
 def remaining_budget(budget: Budget, share: float) -> Budget:
-    """Return the budget that the PCA has left, rounded to the private side: less epsilon at the same delta.
-
-    Less delta at the same epsilon where that delta alone covers what is left. Raises ValueError as above.
-    """
+    """Return the budget that the PCA has left (`gaussian.remaining`). Raises ValueError as above."""
     multiplier(budget, share)
-    rest = gaussian.noise_multiplier(budget) / math.sqrt(1 - share)
-    epsilon = gaussian.epsilon_of(rest, budget.delta)
-    if epsilon < 1e-6:
-        return replace(budget, delta=gaussian.delta_of(rest, budget.epsilon) * (1 - 1e-9))
-    return replace(budget, epsilon=epsilon * (1 - 1e-9))
+    return gaussian.remaining(budget, share)
 
 
 def spends(budget: Budget, share: float) -> tuple[Event, ...]:

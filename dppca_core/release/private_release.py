@@ -13,7 +13,7 @@ import json
 import math
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.accounting import closed_form
+from dppca_core.accounting import closed_form, gaussian
 from dppca_core.accounting.events_json import to_plain
 from dppca_core.arrays import Array, Moment, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import normalised_product, two_stage
+from dppca_core.mechanisms import normalised_product, paid_centre, two_stage
 from dppca_core.methods import METHODS, dpdis_pca
 from dppca_core.numerics import linalg, moments
 from dppca_core.numerics.unit_rows import unit_rows
@@ -53,7 +53,8 @@ class Request:
     s_hat: features kept, of the sparse methods; of two stages also "released", for those that stand out of
     stage 1's noise. rank: R of DPdisPCA. iterations, burn_in: of DPS-PCA. budget:
     for one row. rows_per_patient: how many rows one patient can have at most, a public statement of the
-    table's owner; it changes no noise, only what is said of a patient.
+    table's owner; it changes no noise, only what is said of a patient. mean_share: of the budget (as 1/z^2),
+    pays for the mean at which rows are centred (`mechanisms.paid_centre`); 0 centres them in public.
     """
 
     method: str
@@ -65,6 +66,7 @@ class Request:
     iterations: int = 4
     burn_in: int = 2
     rows_per_patient: int = 1
+    mean_share: float = 0.0
 
     def __post_init__(self) -> None:
         checks.one_of(OFFERED, method=self.method)
@@ -81,6 +83,8 @@ class Request:
         checks.whole(1, iterations=self.iterations)
         checks.whole(0, burn_in=self.burn_in)
         checks.one_of(hardened.ACCOUNTINGS, accounting=self.budget.accounting)
+        if self.mean_share:
+            gaussian.remaining(self.budget, self.mean_share)
 
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> "Request":
@@ -112,8 +116,17 @@ class Request:
         return given.get(self.method, {})
 
     @property
+    def after_mean(self) -> "Request":
+        """Return what is asked of rows that were centred: the method with what the mean leaves."""
+        if not self.mean_share:
+            return self
+        return replace(self, budget=gaussian.remaining(self.budget, self.mean_share), mean_share=0.0)
+
+    @property
     def events(self) -> tuple[Event, ...]:
         """Return what it costs, known before anything is read."""
+        if self.mean_share:
+            return (paid_centre.price(self.budget, self.mean_share), *self.after_mean.events)
         spends = METHODS[self.method].spends
         assert spends is not None  # all that is offered is private
         return spends(self.budget, d=self.d, k=self.k, **self.method_options)
@@ -192,14 +205,19 @@ def make(
     drawn = ledger.drawn(entry.id)
     if drawn is None or drawn.asked != asked:
         raise ValueError("what was paid for is another release, or of another table or dictionary")
-    read = read or _reader(rows)
-    eigenvalues, stages = None, None
+    mean, eigenvalues, stages, inner = None, None, None, request.after_mean
+    if not request.mean_share and METHODS[request.method].scaling == "inside":
+        read = None  # sums that are held will do
+    if request.mean_share:
+        mean = drawn.once("mean", partial(_mean, request, rows, read or _reader(rows), progress))
+        rows, read = _centred(rows, read, mean)
+    whole = read or _reader(rows)
     if request.method in STAGES:
-        basis, eigenvalues, stages = _by_stages(request, rows, read, features, drawn, progress)
+        basis, eigenvalues, stages = _by_stages(inner, rows, whole, features, drawn, progress)
     elif request.method in HARDENED:
-        basis, eigenvalues = _from_moments(request, rows, read, drawn, progress)
+        basis, eigenvalues = _from_moments(inner, rows, read, drawn, progress)
     else:
-        basis = drawn.once("basis", lambda: _in_floating_point(request, rows))
+        basis = drawn.once("basis", lambda: _in_floating_point(inner, _as_sums(inner, rows, read)))
     document = {
         "what": method.title,
         "reference": method.reference,
@@ -218,6 +236,8 @@ def make(
         "features": list(features),
         "components": basis.T.tolist(),
         "stages": stages,
+        "centred": _centre_sentence(request),
+        "mean": None if mean is None else mean.tolist(),
         "eigenvalues": None if eigenvalues is None else eigenvalues.tolist(),
         "versions": {"python": platform.python_version()}
         | {name: version(name) for name in ("numpy", "scipy", "opendp", "dp-accounting")},
@@ -246,13 +266,18 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
     for part in rows:
         if not isinstance(part, IntegerSum):
             hardened.check_clipped(part)
-    if METHODS[request.method].scaling == "unit" and read is None and isinstance(rows[0], IntegerSum):
-        raise ValueError("this method scales each row to length 1, and only sums of rows were kept")
+    if read is None and isinstance(rows[0], IntegerSum):
+        if METHODS[request.method].scaling == "unit":
+            raise ValueError("this method scales each row to length 1, and only sums of rows were kept")
+        if request.mean_share:
+            raise ValueError("rows are centred one by one, and only sums of rows were kept")
+    if request.mean_share:
+        _mean_std(request, _bits(rows))
+    request = request.after_mean
     if request.method in STAGES:
         exact_stages.check(request.budget, _division(request, rows), _bits(rows))
     elif request.method in HARDENED:
-        for group in _released_together(request, rows):
-            hardened.noise_std(request.d, _bits([rows[i] for i in group]), request.budget)
+        hardened.noise_std(request.d, _bits(rows), request.budget)
 
 
 def patients(part: Part) -> int:
@@ -340,26 +365,85 @@ def _by_stages(
     return linalg.scatter_rows(turned, kept, request.d), values, public
 
 
+def _mean_std(request: Request, bits: int) -> float:
+    """Return the std of each entry of a sum of rows, in units of 4^-bits."""
+    std = paid_centre.noise_std(request.budget, request.mean_share, n=1)
+    return hardened.check_std(std * 4.0**bits, request.budget)
+
+
+def _mean(request: Request, rows: Sequence[Part], read: Reader, progress: Progress) -> Array:
+    """Return the noisy mean of all rows, (d,), from exact sums of entries rounded towards zero.
+
+    Hospitals that trust nobody each add noise to their own sum. Reads private rows.
+    """
+    groups, bits = _released_together(request, rows), _bits(rows)
+    group_of = {hospital: index for index, group in enumerate(groups) for hospital in group}
+    sums = np.zeros((len(groups), request.d))
+
+    def add(hospital: int, part: Array) -> None:
+        sums[group_of[hospital]] += np.trunc(part * 4.0**bits).sum(axis=0)
+
+    read(add, lambda share: progress(0.0))
+    noisy = [hardened.add_noise(whole, _mean_std(request, bits)) for whole in sums]
+    mean: Array = np.sum(noisy, axis=0) / (4.0**bits * sum(patients(part) for part in rows))
+    return mean
+
+
+def _centred(rows: Sequence[Part], read: Reader | None, mean: Array) -> tuple[Sequence[Part], Reader | None]:
+    """Return rows about a released mean, or what hands them over; a row that was left out stays zero."""
+
+    def about(part: Array) -> Array:
+        moved = paid_centre.centred(part, mean)
+        moved[~part.any(axis=1)] = 0.0
+        return moved
+
+    if read is None:
+        return [about(part) for part in rows if not isinstance(part, IntegerSum)], None
+    return rows, lambda use, progress: read(lambda hospital, part: use(hospital, about(part)), progress)
+
+
+def _centre_sentence(request: Request) -> str:
+    if not request.mean_share:
+        return "at the middle of the public ranges, not at the mean"
+    return f"at a mean that {request.mean_share:.3g} of the budget paid for"
+
+
 def _by_falling_eigenvalue(basis: Array, moment: Array) -> tuple[Array, Array]:
     values, turn = linalg.top_eigenpairs(basis.T @ moment @ basis, basis.shape[1])
     return basis @ turn, values
 
 
-def _sums(request: Request, rows: Sequence[Part], read: Reader, progress: Progress) -> list[IntegerSum]:
+def _as_sums(request: Request, rows: Sequence[Part], read: Reader | None) -> Sequence[Part]:
+    """Return rows that are held, and of others each hospital's sum, of what the reader hands over."""
+    if read is None:
+        return rows
+    bits, sizes = _bits(rows), [patients(part) for part in rows]
+    adders = [hardened.Adder(request.d, bits) for _ in rows]
+    read(lambda hospital, part: adders[hospital].add(part), lambda share: True)
+    return [adder.sum._replace(n=n) for adder, n in zip(adders, sizes, strict=True)]
+
+
+def _sums(
+    request: Request, rows: Sequence[Part], read: Reader | None, progress: Progress
+) -> list[IntegerSum]:
     """Return the exact sums that get noise, of rows as they are or of length 1. Reads private rows."""
-    groups = _released_together(request, rows)
-    if METHODS[request.method].scaling == "inside":
+    groups, unit = _released_together(request, rows), METHODS[request.method].scaling == "unit"
+    if read is None and isinstance(rows[0], IntegerSum):
         return [sum_rows([rows[hospital] for hospital in group], request.d) for group in groups]
     bits = _bits(rows)
     adders = [hardened.Adder(request.d, bits) for _ in groups]
     group_of = {hospital: adder for group, adder in zip(groups, adders, strict=True) for hospital in group}
-    read(lambda hospital, part: group_of[hospital].add(unit_rows(part)), lambda share: progress(0.0))
+
+    def add(hospital: int, part: Array) -> None:
+        group_of[hospital].add(unit_rows(part) if unit else part)
+
+    (read or _reader(rows))(add, lambda share: progress(0.0))
     sizes = [sum(patients(rows[hospital]) for hospital in group) for group in groups]
     return [adder.sum._replace(n=n) for adder, n in zip(adders, sizes, strict=True)]
 
 
 def _from_moments(
-    request: Request, rows: Sequence[Part], read: Reader, drawn: Drawn, progress: Progress
+    request: Request, rows: Sequence[Part], read: Reader | None, drawn: Drawn, progress: Progress
 ) -> tuple[Array, Array]:
     """Return components and eigenvalues, both from noisy moments alone, by falling eigenvalue."""
     sums, options = _sums(request, rows, read, progress), request.method_options
@@ -399,7 +483,9 @@ def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
 
 
 def parameters(request: Request) -> dict[str, Any]:
-    return {"d": request.d, "k": request.k, **request.method_options, "budget": asdict(request.budget)}
+    """Return what was asked, for the ledger and the document."""
+    own = {"d": request.d, "k": request.k, **request.method_options, "budget": asdict(request.budget)}
+    return own | ({"mean share": request.mean_share} if request.mean_share else {})
 
 
 def guarantee(request: Request, by_column: bool = False) -> str:

@@ -52,6 +52,7 @@ def fitted(rows=ROWS, **options):
         PrivatePCA(method="two_stage", params={"s_hat": "released"}),
         PrivatePCA(method="recommended"),
         PrivatePCA(method="analyze_gauss", accounting="zcdp", scale=2.0, bound=5.0),
+        PrivatePCA(method="stacked_rounds", private_center=0.2, bound=5.0),
     ],
     ids=lambda estimator: estimator.method,
 )
@@ -103,6 +104,24 @@ def test_public_center_and_scale_stand_for_a_standard_scaler():
     scores = ((ROWS - 3.0) / scale) @ ours.components_.T
     np.testing.assert_allclose(ours.transform(ROWS), scores)
     np.testing.assert_allclose(ours.transform(ours.inverse_transform(scores)), scores)
+
+
+def test_a_center_that_is_paid_for_stands_for_the_mean():
+    """Twelve away from the public center PCA about it finds the mean; at 1 % of a loud budget it does not."""
+    pca = PCA(2).fit(ROWS)
+    away = {"center": 15.0, "bound": 80.0, "method": "analyze_gauss", "n_components": 2, "epsilon": 1e4}
+    hidden = fitted(**away).components_
+    assert np.linalg.norm(hidden @ np.full(D, D**-0.5)) > 0.99
+    ours = fitted(**away, private_center=0.01)
+    assert sin_theta(ours.components_.T, pca.components_.T) < 0.05
+    np.testing.assert_allclose(ours.mean_, ROWS.mean(axis=0), atol=0.1)
+    np.testing.assert_allclose(np.abs(ours.transform(ROWS)), np.abs(pca.transform(ROWS)), atol=1.5)
+    assert ours.epsilon_ <= 1e4 and len(ours.spent_) == 2
+
+
+def test_a_center_by_rule_spends_the_budget_and_no_more():
+    ours = fitted(private_center=True, explained_variance=0.1)
+    assert ours.epsilon_ == pytest.approx(1.0, rel=1e-6) and ours.epsilon_ <= 1 + 1e-9
 
 
 def test_a_row_beyond_the_bound_counts_as_one_on_it():
@@ -226,6 +245,10 @@ def test_in_a_pipeline_and_a_search():
         ({"scale": [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]}, "scale must be positive, got"),
         ({"neighbours": "any"}, "neighbours must be one of add-remove, replace-one, got 'any'"),
         ({"accounting": "none"}, "accounting must be one of .*got 'none'"),
+        ({"private_center": 1.0}, "private_center must lie strictly between 0 and 1"),
+        ({"private_center": True, "neighbours": "add-remove"}, "private_center must be a share where"),
+        ({"private_center": 0.1, "method": "amin"}, "private_center goes with Gaussian noise"),
+        ({"private_center": 0.1, "accounting": "zcdp"}, "accounting must be one of exact"),
         ({"explained_variance": True}, "explained_variance must be a number, got True"),
         ({"explained_variance": 1.0}, r"explained_variance must lie strictly between 0 and 1, got 1\.0"),
         (

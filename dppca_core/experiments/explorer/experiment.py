@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dppca_core import datasets
+from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
@@ -52,6 +53,7 @@ class ExplorerExperiment:
         clip: The length to which rows are clipped, in root mean square lengths; None divides rows by a bound
             that none exceeds.
         choose_rows: Whether two-stage methods choose their number of rows from what they release.
+        mean_share: The share of the budget that a mean takes before (`mechanisms.paid_centre`).
     """
 
     population: SpikedModel | str
@@ -75,6 +77,7 @@ class ExplorerExperiment:
     rank: int | None = None
     clip: float | None = None
     choose_rows: bool = False
+    mean_share: float = 0.0
 
     @property
     def d(self) -> int:
@@ -98,7 +101,9 @@ class ExplorerExperiment:
         return Scaling(failure=self.failure)
 
     def budget(self, epsilon: float) -> Budget:
-        return Budget(epsilon, self.delta, self.neighbours, self.accounting)
+        """Return what methods may spend."""
+        budget = Budget(epsilon, self.delta, self.neighbours, self.accounting)
+        return gaussian.remaining(budget, self.mean_share) if self.mean_share else budget
 
     def options(self, name: str) -> dict[str, Any]:
         """Return the parameters that the method uses, with this experiment's values."""

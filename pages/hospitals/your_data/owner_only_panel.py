@@ -39,7 +39,8 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
     )
     st.markdown(owner_only_text.near_the_mean(cosine, rows, plain))
     st.markdown(owner_only_text.verdict(centred, uncentred, k, cosine, plain))
-    st.markdown(owner_only_text.verdict_uncentred(uncentred, k, plain))
+    if released.document["mean"] is None:
+        st.markdown(owner_only_text.verdict_uncentred(uncentred, k, plain))
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown("**Strength of every direction**" if plain else "**Scree**")

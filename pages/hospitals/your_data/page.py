@@ -36,12 +36,12 @@ request: Request | str = ""
 if prepared is not None:
     ledger, account = ledger_panel.open_ledger(prepared.raw)
     st.header("2 · Rehearse on a synthetic twin")
-    request = release_panel.requested(settings, prepared.d, account, rows)
+    request = release_panel.requested(settings, prepared.d, account, rows, prepared.n)
     twin = synthetic_twin_panel.show(prepared, account, request, settings)
     st.header("3 · Release")
     if account is not None:
         # Before the limit is set too, since these settings are what is rehearsed.
-        release_panel.choose_settings(settings, len(prepared.sizes))
+        release_panel.choose_settings(settings, len(prepared.sizes), request)
         if twin is not None and synthetic_twin_panel.hopeless(twin, twin.epsilon):
             st.warning(twin_text.NO_BETTER)
     if account is not None and account.limit is None:

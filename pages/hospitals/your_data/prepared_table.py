@@ -120,11 +120,10 @@ class PreparedTable:
     def public(self) -> dict[str, Any]:
         """Return what a release publishes of the table beside its sizes.
 
-        The dictionary, where rows are centred, and how patients were assigned to hospitals.
+        The dictionary, and how patients were assigned to hospitals.
         """
         return {
             "dictionary": json.loads(self.schema.to_json()),
-            "centred": "at the middle of the public ranges, not at the mean",
             "dealt": self.assignment,
         }
 

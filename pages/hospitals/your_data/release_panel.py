@@ -5,6 +5,7 @@ from functools import partial
 
 import streamlit as st
 
+from dppca_core.mechanisms import paid_centre
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
@@ -19,6 +20,7 @@ from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_column
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order
+from pages.hospitals.your_data.settings import BY_RULE
 from pages.shared import text
 from pages.shared.figure import component
 from pages.shared.settings import widgets
@@ -32,8 +34,11 @@ _METHOD_SETTINGS = {
 }
 
 
-def requested(settings: Settings, d: int, account: Account | None, rows: int) -> Request | str:
-    """Return what a press of Release would make, as near as d features allow, or why it would refuse."""
+def requested(settings: Settings, d: int, account: Account | None, rows: int, n: int) -> Request | str:
+    """Return what a press of Release would make, as near as d features allow, or why it would refuse.
+
+    n, the rows of all hospitals, is public on this page.
+    """
     # Before the limit is set, neighbours are what the limit's form begins with.
     limit = account.limit if account is not None else None
     neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
@@ -41,11 +46,17 @@ def requested(settings: Settings, d: int, account: Account | None, rows: int) ->
     chosen, most = settings["own.s_hat"], discrete_gaussian.MOST_FEATURES if method in STAGES else d
     s_hat = (chosen if method in STAGES else d) if chosen == RELEASED else min(max(chosen, k), d, most)
     try:
+        budget = Budget(settings["own.epsilon"], settings["own.delta"], neighbours)
+        mean_share = 0.0
+        if settings["own.centre"] == "paid":
+            asked = settings["own.mean_share"]
+            mean_share = paid_centre.share(budget, d=d, n=n) if asked == BY_RULE else asked
         return Request(
             method,
             d,
             k,
-            Budget(settings["own.epsilon"], settings["own.delta"], neighbours),
+            budget,
+            mean_share=mean_share,
             s_hat=s_hat,
             rank=min(max(settings["own.rank"], k), d),
             iterations=settings["own.iterations"],
@@ -66,14 +77,18 @@ def adjustments(request: Request, settings: Settings) -> list[str]:
     ]
 
 
-def choose_settings(settings: Settings, hospitals: int) -> None:
+def choose_settings(settings: Settings, hospitals: int, request: Request | str) -> None:
     """Render the controls that matter to the method, and what it is for so many hospitals."""
     method = settings["own.method"]
-    keys = ("own.method", "own.epsilon", "own.delta", *_METHOD_SETTINGS[method])
+    keys = ("own.method", "own.epsilon", "own.delta", *_METHOD_SETTINGS[method], "own.centre")
+    if settings["own.centre"] == "paid":
+        keys = (*keys, "own.mean_share")
     for begin in range(0, len(keys), 3):
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:
                 widgets.choose(key)
+    if not isinstance(request, str):
+        st.caption(page_text.centre(request.mean_share))
     trust = METHODS[method].trust
     titled = text.TRUST_TITLES[trust].lower()
     st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)} {page_text.estimates(method)}")

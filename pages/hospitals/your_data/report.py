@@ -144,6 +144,7 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
         return entries
     used = {"own.delta": request.budget.delta, "neighbours": request.budget.neighbours, "own.k": request.k}
     used |= {f"own.{key}": value for key, value in request.method_options.items()}
+    used["own.centre"] = "paid" if request.mean_share else "public"
     if isinstance(record.twin, Twin):
         used |= {"own.ratio": settings["own.ratio"], "own.s": record.twin.settings["s"]}
     loss = "Privacy loss" if plain else "Privacy loss ε"
@@ -216,7 +217,7 @@ def _limits(record: PublicRecord, plain: bool) -> list[str]:
         limits += [
             f"The twin says what to expect of {page_text.noun(rows)} like the guesses made for it; the "
             "real ones may differ.",
-            twin_text.mean_zero(rows),
+            twin_text.mean_zero(rows) if not record.twin.request.mean_share else twin_text.MEAN_KNOWN,
         ]
     limits += [
         page_text.EVADES,

@@ -8,6 +8,9 @@ from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
 
 RATIOS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+CENTRES = {"paid": "a mean that is paid for", "public": "the middle of the public ranges"}
+BY_RULE = "rule"
+SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 _CHANCES = tuple(10.0**-power for power in range(12, 3, -1))
 
@@ -34,6 +37,12 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         Choice("own.method", "Method", "Method", OFFERED, "analyze_gauss", titles),
         like("epsilon", 0.5),
         Choice("own.delta", "Failure chance δ", shared["delta"].plain, _CHANCES, 1e-6),
+        Choice("own.centre", "Centre of the rows", "Centre of the rows", tuple(CENTRES), "paid", CENTRES),
+        Choice(
+            *("own.mean_share", "Share for the mean", "Part that the mean costs"),
+            *((BY_RULE, *SHARES), BY_RULE, {BY_RULE: "by rule"}),
+            help="By rule it follows from ε, δ, and how many patients and measurements there are.",
+        ),
         like("k", 2),
         like("s_hat", 10),
         Choice(

@@ -82,7 +82,9 @@ def twin_of(request: Request | str, schema: Schema, sizes: tuple[int, ...], sett
     clip = schema.bound / schema.default_bound if n * d <= _MOST_DRAWN else None
     if page_text.is_unit(request.method):
         clip = None  # rows of length 1 need no bound
-    experiment = replace(experiment, method=request.method, rank=request.rank, clip=clip)
+    experiment = replace(
+        experiment, method=request.method, rank=request.rank, clip=clip, mean_share=request.mean_share
+    )
     return Twin(experiment, epsilon, wanted, request)
 
 

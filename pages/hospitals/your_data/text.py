@@ -191,6 +191,12 @@ def centring(released: Released, plain: bool) -> str:
     first eigenvalue that holds most of the released ones is what a large mean does, and so may a strong
     pattern.
     """
+    share = float(released.document["parameters"].get("mean share", 0.0))
+    if share:
+        return (
+            f"Rows are centred at their mean, for which {text.percent(share)} of the budget paid. Its noise "
+            "is known, and small beside theirs where the rehearsal promises an answer."
+        )
     limit = (
         "Rows are centred at the middle of their public ranges, not at their mean. The first "
         f"{component(plain)} may be the mean and not a pattern."
@@ -230,6 +236,19 @@ def several(method: str, hospitals: int) -> str:
     noise = "the noise that each hospital would" if alone else "the noise that hospitals would add together"
     needs = "" if alone else " Between hospitals it needs a protocol that seals sums."
     return f"This page holds the rows of all {hospitals:,} hospitals, and adds {noise}.{needs}"
+
+
+def centre(share: float) -> str:
+    """Return where rows will be centred, and what that costs or risks."""
+    if share:
+        return (
+            f"Rows are centred at their mean, for which {text.percent(share)} of the budget pays. Both parts "
+            "together cost what is asked for."
+        )
+    return (
+        "Rows are centred at the middle of their public ranges. Where most rows lie elsewhere, the first "
+        "component is their mean and not a pattern, and no budget changes that."
+    )
 
 
 def hardening(method: str) -> str:

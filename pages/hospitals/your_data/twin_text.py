@@ -11,6 +11,7 @@ from pages.hospitals.your_data.upload_text import where_patients_are
 from pages.shared import text
 
 NO_BETTER = "At this setting the release would be no better than a guess: do not release."
+MEAN_KNOWN = "Their mean is zero; what the error of a paid mean adds is not in this figure."
 _SYMBOLS = {"rank": "R", "burn_in": "burn-in"}
 
 
@@ -28,6 +29,8 @@ def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
             f"{_SYMBOLS.get(name) or text.symbols(name)} = {n}" for name, n in request.method_options.items()
         ]
         given += [f"ε = {text.number(epsilon)}", f"δ = {text.number(delta)}"]
+    if request.mean_share:
+        given += [f"{text.percent(request.mean_share)} of it for the mean"]
     return f"{what}, {', '.join(given)}, {where}."
 
 
@@ -37,6 +40,7 @@ def invented(twin: ExplorerExperiment, rows: int, paid: bool, bound: float, meth
     paid: whether its pattern is as strong as eigenvalues that were paid for.
     """
     many = noun(rows)
+    centre = mean_zero(rows) if not twin.mean_share else MEAN_KNOWN
     strength = "as strong as you paid to know" if paid else "your guess"
     if is_unit(method):
         long_rows = "Its rows are scaled to length 1, as a release scales yours."
@@ -53,7 +57,7 @@ def invented(twin: ExplorerExperiment, rows: int, paid: bool, bound: float, meth
     return (
         f"Invented {many}, as many ({twin.n:,}) and with as many measurements ({twin.d:,}) as yours, whose "
         f"pattern is {strength}. No patient of yours has a part in this figure, so it costs nothing. "
-        f"{mean_zero(rows)} {long_rows}"
+        f"{centre} {long_rows}"
     )
 
 

@@ -50,14 +50,14 @@ def test_what_was_stopped_goes_on(monkeypatch, method):
 
     def stopping(*args, **options):
         drawn.append(args)
-        if len(drawn) == 3:
+        if len(drawn) == 4:
             raise discrete_gaussian.StoppedError
         return draw(*args, **options)
 
     page = limited(**METHODS | {"own.method": method})
     monkeypatch.setattr(discrete_gaussian, "add_noise", stopping)
     if method == "analyze_gauss":
-        drawn += [(), ()]
+        drawn += [(), ()]  # the mean and the diagonal
     page.release()
     assert "You can go on with it for nothing" in page.warnings
     before = page.spent
@@ -67,7 +67,7 @@ def test_what_was_stopped_goes_on(monkeypatch, method):
     assert page.state.releases[-1].result is not None and page.spent == before
     assert "paid for" not in page.warnings
     if method != "analyze_gauss":
-        assert len(drawn) == 1 + 4 + 2  # one was not kept
+        assert len(drawn) == 1 + 1 + 4 + 2  # the mean, and one that was not kept
 
 
 def test_it_is_of_its_own_dictionary(folder):

@@ -14,9 +14,11 @@ from pages.hospitals.your_data.owner_only_diagnostics import ReleaseVerdict
 from pages.shared.settings import catalogue
 from tests.pages.hospitals.your_data.table_page import ROWS, TablePage, csv, released
 
+PUBLIC = {"own.centre": "the middle of the public ranges"}
+
 
 def test_one_switch_hides_all_that_is_not_private():
-    page = released()
+    page = released(**PUBLIC)
     assert "not private" not in page.markdown.replace("(not private)", "")
     assert "sin" not in page.markdown and "longer than the bound" not in page.markdown
     page.app.checkbox(key="own.shown").check()
@@ -35,7 +37,7 @@ def test_one_switch_hides_all_that_is_not_private():
 
 def test_the_verdict_and_the_use_are_right():
     """By hand on the clipped rows; the sex of these patients is a coin, so nothing tells it."""
-    page = released(**{"own.shown": "true"})
+    page = released(**PUBLIC | {"own.shown": "true"})
     table, basis = page.state.ready, page.state.releases[0].result.basis
     rows, truths = table.held.rows, diagnostics.truths(table)
     for truth, matrix in (
@@ -58,7 +60,7 @@ def test_where_the_first_component_is_the_mean_both_errors_are_stated(built):
     rows = mean + 0.3 * rng.standard_normal((2000, 1)) * pattern + 0.02 * rng.standard_normal((2000, 10))
     frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(10)])
     schema = Schema(tuple(Column(name, "number", -1, 1) for name in frame))
-    page = released(csv(frame), schema, **{"own.shown": "true", "own.k": "1"})
+    page = released(csv(frame), schema, **PUBLIC | {"own.shown": "true", "own.k": "1"})
     basis, truths = page.state.releases[0].result.basis, diagnostics.truths(page.state.ready)
     assert diagnostics.verdict(truths.moment, basis).error < 0.1
     assert diagnostics.verdict(truths.covariance, basis).error > 0.9

@@ -133,7 +133,7 @@ def test_a_paid_release_goes_on_while_its_visitor_may_come_back(monkeypatch):
 def test_what_three_columns_do_not_allow_is_adjusted_and_said(method, possible):
     wanted = {"own.k": 20, "own.s_hat": 10, "own.rank": 5}
     settings = catalogue.defaults() | wanted | {"own.method": method}
-    request = release_panel.requested(settings, 3, None, 1)
+    request = release_panel.requested(settings, 3, None, 1, 100)
     adjustments = release_panel.adjustments(request, settings)
     assert {key: getattr(request, key.removeprefix("own.")) for key in possible} == possible
     assert len(adjustments) == len(possible)

@@ -3,7 +3,7 @@
 import pytest
 
 from dppca_core import Budget
-from dppca_core.accounting import gaussian
+from dppca_core.accounting import closed_form, gaussian
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.tables import content_key
 from pages.hospitals.your_data import text as page_text
@@ -74,7 +74,9 @@ def test_each_release_keeps_the_answer_it_was_made_with(folder):
     assert page.state.pending is not None
     page.answer(4)
     assert page.state.pending is None  # the question was for another number
-    first = page.state.releases[0].result.entry.events[0].noise_multiplier
+    first = closed_form.multiplier_of(
+        page.state.releases[0].result.entry.events
+    )  # the mean's and the method's
     cost = gaussian.epsilon_of(first / 4, 1e-6)
     assert f"up to 4, it has ε = {cost:.2f} for a patient" in page.warnings
     page.move("own.epsilon", 0.2)
@@ -82,7 +84,7 @@ def test_each_release_keeps_the_answer_it_was_made_with(folder):
     ledger = page.app.dataframe[-1].value
     assert ledger["rows per patient"].tolist() == ["1", "4"]
     assert ledger.iloc[0, -1] == "0.5" and float(ledger.iloc[1, -1]) > 4 * 0.2
-    second = page.state.releases[1].result.entry.events[0].noise_multiplier
+    second = closed_form.multiplier_of(page.state.releases[1].result.entry.events)
     total = gaussian.epsilon_of((first**-2 + second**-2) ** -0.5 / 4, 1e-6)
     assert f"all releases so far have ε = {total:.2f} together" in page.markdown
 

@@ -64,7 +64,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     page = limited(dictionary=WIDE, **{"own.method": method} | REHEARSED[method])
     table = page.state.ready
     settings = dict(page.app.session_state["settings of the last run"])
-    asked = release_panel.requested(settings, table.d, None, 1)
+    asked = release_panel.requested(settings, table.d, None, 1, table.n)
     twin = synthetic_twin_panel.twin_of(asked, table.schema, table.sizes, settings)
     experiment, results = twin.experiment, Results(twin.experiment)
     # A busy machine shows the first runs alone, and their median.
@@ -83,7 +83,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
         ROWS,
     )
     assert experiment.sizes == table.sizes == tuple(map(len, parts))
-    assert experiment.budget(twin.epsilon) == request.budget
+    assert experiment.budget(twin.epsilon) == request.after_mean.budget
     assert {
         name: experiment.options(method)[name] for name in request.method_options
     } == request.method_options
@@ -91,7 +91,11 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     for repeat in range(experiment.repeats):
         rng = draws.generator(experiment.seed, repeat, method)
         estimate = METHODS[method].fit(
-            experiment.cohort(repeat), k=request.k, budget=request.budget, rng=rng, **request.method_options
+            experiment.cohort(repeat),
+            k=request.k,
+            budget=request.after_mean.budget,
+            rng=rng,
+            **request.method_options,
         )
         errors.append(sin_theta(estimate.basis, results.truth.basis))
         measured = results.cell(method, twin.epsilon, repeat).sin[-1]

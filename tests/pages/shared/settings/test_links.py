@@ -114,7 +114,7 @@ def test_settings_are_called_as_the_core_calls_them():
         "failure",
         "energy",
     }
-    assert fields - {"start_error", "method", "rank", "clip", "choose_rows"} <= CHOICES.keys()
+    assert fields - {"start_error", "method", "rank", "clip", "choose_rows", "mean_share"} <= CHOICES.keys()
 
 
 def test_rows_chosen_from_the_release_reach_two_stages_and_leave_others_all_rows():
