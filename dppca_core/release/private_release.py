@@ -151,7 +151,8 @@ def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: i
 class Released:
     """Hold what leaves: (d, k) components, k eigenvalues of the scaled rows if paid for, the ledger's entry.
 
-    Of two stages the eigenvalues are of rows that are restricted to what was kept.
+    Of two stages the eigenvalues are of rows that are restricted to what was kept. loading_std: what noise
+    alone adds to each component, (d, k), in the first order; None where no moment is released.
 
     document: all as plain JSON, with what is needed to check it.
     """
@@ -160,6 +161,7 @@ class Released:
     eigenvalues: Array | None
     entry: Entry
     document: dict[str, Any]
+    loading_std: Array | None = None
 
 
 def make(
@@ -205,7 +207,7 @@ def make(
     drawn = ledger.drawn(entry.id)
     if drawn is None or drawn.asked != asked:
         raise ValueError("what was paid for is another release, or of another table or dictionary")
-    mean, eigenvalues, stages, inner = None, None, None, request.after_mean
+    mean, eigenvalues, stages, loading_std, inner = None, None, None, None, request.after_mean
     if not request.mean_share and METHODS[request.method].scaling == "inside":
         read = None  # sums that are held will do
     if request.mean_share:
@@ -213,9 +215,9 @@ def make(
         rows, read = _centred(rows, read, mean)
     whole = read or _reader(rows)
     if request.method in STAGES:
-        basis, eigenvalues, stages = _by_stages(inner, rows, whole, features, drawn, progress)
+        basis, eigenvalues, loading_std, stages = _by_stages(inner, rows, whole, features, drawn, progress)
     elif request.method in HARDENED:
-        basis, eigenvalues = _from_moments(inner, rows, read, drawn, progress)
+        basis, eigenvalues, loading_std = _from_moments(inner, rows, read, drawn, progress)
     else:
         basis = drawn.once("basis", lambda: _in_floating_point(inner, _as_sums(inner, rows, read)))
     document = {
@@ -235,6 +237,7 @@ def make(
         "public": public,
         "features": list(features),
         "components": basis.T.tolist(),
+        "noise of components": None if loading_std is None else loading_std.T.tolist(),
         "stages": stages,
         "centred": _centre_sentence(request),
         "mean": None if mean is None else mean.tolist(),
@@ -243,7 +246,7 @@ def make(
         | {name: version(name) for name in ("numpy", "scipy", "opendp", "dp-accounting")},
         "guarantee": guarantee(request, by_column),
     }
-    return Released(basis, eigenvalues, entry, document)
+    return Released(basis, eigenvalues, entry, document, loading_std)
 
 
 def as_asked(
@@ -340,8 +343,8 @@ def _by_stages(
     features: Sequence[str],
     drawn: Drawn,
     progress: Progress,
-) -> tuple[Array, Array, dict[str, Any]]:
-    """Return components and eigenvalues of the rows kept, and how the run was divided, for the document."""
+) -> tuple[Array, Array, Array, dict[str, Any]]:
+    """Return components, eigenvalues, the noise of loadings, and for the document the run's division."""
     division = _division(request, rows)
     basis, kept, moment = exact_stages.release(
         read,
@@ -362,7 +365,30 @@ def _by_stages(
         "rounds": division.rounds,
         "features kept": [features[row] for row in kept],
     }
-    return linalg.scatter_rows(turned, kept, request.d), values, public
+    noise = _loading_std(moment, request.k, _entry_std(request, rows, 1 - division.share))
+    whole, spread = (linalg.scatter_rows(block, kept, request.d) for block in (turned, noise))
+    return whole, values, spread, public
+
+
+def _entry_std(request: Request, rows: Sequence[Part], share: float = 1.0) -> float:
+    """Return the std of the noise in an off-diagonal entry of the mean moment over all rows."""
+    groups, bits = len(_released_together(request, rows)), _bits(rows)
+    summed = hardened.noise_std(1, bits, request.budget, share) / 4.0**bits / math.sqrt(2)
+    return summed * math.sqrt(groups) / sum(patients(part) for part in rows)
+
+
+def _loading_std(moment: Array, k: int, std: float) -> Array:
+    """Return what symmetric noise of this std adds to each loading of the top k eigenvectors, (d, k).
+
+    In the first order v_i moves by sum_j w_j (w_j^T E v_i)/(l_i - l_j) over the other eigenvectors w_j, and
+    each w_j^T E v_i has the std of an off-diagonal entry. All is computed from the noisy moment itself.
+    """
+    values, vectors = linalg.top_eigenpairs(moment, len(moment))
+    gaps = values[:, None] - values[None, :k]
+    np.fill_diagonal(gaps, np.inf)
+    gaps = np.maximum(np.abs(gaps), np.finfo(float).tiny ** 0.25)
+    noise: Array = std * np.sqrt(np.square(vectors) @ (1 / np.square(gaps)))
+    return np.minimum(noise, 1.0)
 
 
 def _mean_std(request: Request, bits: int) -> float:
@@ -444,8 +470,8 @@ def _sums(
 
 def _from_moments(
     request: Request, rows: Sequence[Part], read: Reader | None, drawn: Drawn, progress: Progress
-) -> tuple[Array, Array]:
-    """Return components and eigenvalues, both from noisy moments alone, by falling eigenvalue."""
+) -> tuple[Array, Array, Array | None]:
+    """Return components, eigenvalues and the noise of loadings, from noisy moments alone."""
     sums, options = _sums(request, rows, read, progress), request.method_options
     noisy: list[Array] = []
 
@@ -461,9 +487,11 @@ def _from_moments(
         rank = options["rank"]
         sent = [moment if rank == request.d else dpdis_pca.compress(moment, rank, "eigh") for moment in noisy]
         basis = dpdis_pca.combine(sent, share, request.k, "eigh")
-    else:
-        basis = Estimate.from_moment(moment, request.k, **options).basis
-    return _by_falling_eigenvalue(basis, moment)
+        return *_by_falling_eigenvalue(basis, moment), None  # hospitals sent directions, not moments
+    basis = Estimate.from_moment(moment, request.k, **options).basis
+    noise = _loading_std(moment, request.k, _entry_std(request, rows))
+    noise[~np.any(basis, axis=1)] = 0.0
+    return *_by_falling_eigenvalue(basis, moment), noise
 
 
 def _moment(part: Part) -> Moment:

@@ -28,6 +28,7 @@ from pages.shared.charts.traces import (
 from pages.shared.text.numbers import listed
 
 MOST_ROWS = 30  # of a heat map, and points of a scree plot
+SURE = 2  # standard deviations of the noise, within which a loading may be 0
 _ARROWS = 8
 _NAMED = 3  # features of each described direction, and arrows
 _LABELS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "pca")
@@ -47,9 +48,15 @@ def _heaviest(basis: Array, most: int) -> Array:
     return indices
 
 
-def loadings(features: Sequence[str], basis: Array, plain: bool) -> dict[str, Any]:
-    """Draw a heat map of a release's loadings, (d, k), heaviest features first."""
+def loadings(
+    features: Sequence[str], basis: Array, plain: bool, noise: Array | None = None
+) -> dict[str, Any]:
+    """Draw a heat map of a release's loadings, (d, k), heaviest features first.
+
+    noise: the std that noise alone adds to each; those within two of them of 0 are left grey.
+    """
     indices = _heaviest(basis, MOST_ROWS)
+    unknown = np.zeros(basis.shape, dtype=bool) if noise is None else np.abs(basis) < SURE * noise
     names = [_label(features[int(index)]) for index in indices]
     peak = float(np.abs(basis).max())
     trace = heat_map(
@@ -61,6 +68,9 @@ def loadings(features: Sequence[str], basis: Array, plain: bool) -> dict[str, An
         hovertemplate=component(plain) + " %{x}, %{customdata}: %{z}<extra></extra>",
         customdata=[[name] * basis.shape[1] for name in names],
     )
+    grey = {"type": "heatmap", "y": trace["y"], "x": trace["x"], "hoverinfo": "skip", "showscale": False}
+    grey |= {"z": [[1 if cell else None for cell in row] for row in unknown[indices].tolist()]}
+    grey |= {"colorscale": [[0, style.GUESS], [1, style.GUESS]]}
     layout = {
         "xaxis": axis(component(plain), type="category"),
         "yaxis": axis("", autorange="reversed", tickvals=trace["y"], ticktext=names),
@@ -68,7 +78,7 @@ def loadings(features: Sequence[str], basis: Array, plain: bool) -> dict[str, An
         "margin": {"l": 190, "r": 10, "t": 10, "b": 48},
         "meta": {"titles": (), "narrow": {"margin": {"l": 130, "r": 10, "t": 10, "b": 48}}},
     }
-    return {"data": [trace], "layout": layout, "frames": []}
+    return {"data": [trace, grey] if unknown.any() else [trace], "layout": layout, "frames": []}
 
 
 def describe_loadings(figure: Figure, plain: bool) -> str:

@@ -24,7 +24,6 @@ MOST_ROWS = 5_000
 MOST_LABELS = 10
 FOLDS = 5
 COVARIANCE, MOMENT = "centred at the mean", "centred at mid-range"
-HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
 
 
 class TableTruth(NamedTuple):

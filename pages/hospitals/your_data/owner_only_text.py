@@ -2,9 +2,10 @@
 
 import pandas as pd
 
-from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, HARDLY_BETTER, MOMENT, ReleaseVerdict
+from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, MOMENT, ReleaseVerdict
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.text import component, literal, noun
+from pages.hospitals.your_data.twin_text import HARDLY_BETTER
 from pages.shared import text
 
 NEARLY_THE_MEAN = 0.9  # |cos|: an angle of 26 degrees

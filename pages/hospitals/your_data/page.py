@@ -13,7 +13,6 @@ from pages.hospitals.your_data import (
     sources,
     synthetic_twin_panel,
     text,
-    twin_text,
     unsaved_warning,
     upload_panel,
 )
@@ -42,8 +41,9 @@ if prepared is not None:
     if account is not None:
         # Before the limit is set too, since these settings are what is rehearsed.
         release_panel.choose_settings(settings, len(prepared.sizes), request)
-        if twin is not None and synthetic_twin_panel.hopeless(twin, twin.epsilon):
-            st.warning(twin_text.NO_BETTER)
+        stop = "" if twin is None else synthetic_twin_panel.stop_sign(twin)
+        if stop:
+            st.warning(stop)
     if account is not None and account.limit is None:
         ledger_panel.ask_limit(ledger, settings)
     elif account is not None:
@@ -51,7 +51,7 @@ if prepared is not None:
             lost = release_panel.show_kept(prepared, ledger, account)
             if lost:
                 st.warning(ledger_text.lost(lost, account, settings["view"] == "plain"))
-        release_panel.show(prepared, account, request, settings)
+        release_panel.show(prepared, account, request, settings, bool(stop))
 unsaved_warning.show(state, prepared is not None)
 release = release_panel.show_releases(settings)
 if prepared is not None:

@@ -96,8 +96,13 @@ def choose_settings(settings: Settings, hospitals: int, request: Request | str) 
         st.info(page_text.several(method, hospitals))
 
 
-def show(prepared: PreparedTable, account: Account, request: Request | str, settings: Settings) -> None:
-    """Render the price, the button, the question and the progress of a release."""
+def show(
+    prepared: PreparedTable, account: Account, request: Request | str, settings: Settings, stopped: bool
+) -> None:
+    """Render the price, the button, the question and the progress of a release.
+
+    stopped: whether the rehearsal says that the answer would be noise.
+    """
     if isinstance(request, str):
         st.error(page_text.refusal(text.symbols(request)))
         return
@@ -116,7 +121,8 @@ def show(prepared: PreparedTable, account: Account, request: Request | str, sett
         f"**Release {components} of {prepared.n:,} {page_text.noun(rows)}?** {price.sentence} "
         f"{ledger_text.ONCE} The noise is drawn once, and anybody may see the result."
     )
-    confirmation.show(order, "Release …", price, question, _make)
+    label = "Release anyway …" if stopped else "Release …"
+    confirmation.show(order, label, price, question, _make)
 
 
 def _make(
@@ -204,9 +210,10 @@ def _show_release(release: ReleaseJob, plain: bool) -> None:
     st.markdown(f"**{page_text.promise(released, plain)}** {hardening}")
     frame = page_text.loadings(released, features, plain)
     loadings = "weights" if plain else "loadings"
-    drawn = charts.loadings(features, released.basis, plain)
+    drawn = charts.loadings(features, released.basis, plain, released.loading_std)
     says = charts.describe_loadings(drawn, plain)
     component.figure(drawn, key="own loadings", save="private-components", says=says)
+    st.caption(page_text.told_from_zero(released, plain))
     if released.eigenvalues is not None:
         st.caption(page_text.eigenvalues(released, plain))
     with st.expander(f"All {loadings} as a table"):

@@ -160,9 +160,10 @@ def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
     figures = []
     if record.released is not None:
         features, basis = record.schema.features, record.released.basis
-        drawn = charts.loadings(features, basis, plain)
+        drawn = charts.loadings(features, basis, plain, record.released.loading_std)
         title = "What the released directions are made of" if plain else "Loadings of the released components"
-        figures.append(ReportFigure(drawn, title, charts.describe_loadings(drawn, plain)))
+        says = f"{charts.describe_loadings(drawn, plain)} {page_text.told_from_zero(record.released, plain)}"
+        figures.append(ReportFigure(drawn, title, says))
     if isinstance(record.twin, Twin):
         drawn = payload(record.twin)
         sentence = drawn["words"][drawn["active"]]["sentence"]

@@ -1,5 +1,7 @@
 """Rehearse the release that a press of Release would make, on as many invented patients."""
 
+import math
+from bisect import bisect_left
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -8,6 +10,7 @@ from urllib.parse import urlencode
 import numpy as np
 import streamlit as st
 
+from dppca_core.accounting import gaussian
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.numerics import subspace_metrics
@@ -20,7 +23,6 @@ from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Schema
 from pages.hospitals.your_data import confirmation, ledger_text, session, twin_text
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data.owner_only_diagnostics import HARDLY_BETTER
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.session import Order
 from pages.shared import text
@@ -31,6 +33,8 @@ from pages.shared.settings import catalogue, to_experiment, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 BULK = 10.0
+TOO_MUCH = 1 / 3  # of a guess's error: beyond it a pattern is of little use
+_FEW_RUNS = 3
 _FEWEST = 4  # features of a twin: k below s, and s at most d
 _MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
 
@@ -117,11 +121,44 @@ def payload(twin: Twin) -> dict[str, Any]:
     return drawn | {"words": entries}
 
 
-def hopeless(twin: Twin, epsilon: float) -> bool:
-    """Return whether the rehearsed release errs nearly as much as a guess, as far as it was measured."""
+def _share_of_guess(twin: Twin, epsilon: float) -> float:
+    """Return the rehearsed error as a share of a guess's, as far as it was measured; 0 before that."""
     errors = [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)]
     guess = subspace_metrics.random_guess(twin.experiment.d, twin.experiment.k)
-    return bool(errors) and float(np.median(errors)) > HARDLY_BETTER * guess
+    return float(np.median(errors)) / guess if errors else 0.0
+
+
+def hopeless(twin: Twin, epsilon: float) -> bool:
+    """Return whether the rehearsed release errs nearly as much as a guess."""
+    return _share_of_guess(twin, epsilon) > twin_text.HARDLY_BETTER
+
+
+def stop_sign(twin: Twin) -> str:
+    """Return what it would take, where the rehearsed error is above a third of a guess; nothing elsewhere.
+
+    The least epsilon is looked for among the figure's, with a few runs each. Noise goes as z/n, z the noise
+    multiplier: so many times more patients do as well as the larger epsilon.
+    """
+    share = _share_of_guess(twin, twin.epsilon)
+    if share <= TOO_MUCH:
+        return ""
+    larger = [epsilon for epsilon in EPSILONS if epsilon > twin.epsilon]
+    index = bisect_left(larger, True, key=lambda epsilon: _does(twin, epsilon))
+    if index == len(larger):
+        return twin_text.stop(twin.request, share, twin.experiment.n)
+    z, needed = (
+        gaussian.noise_multiplier(twin.experiment.budget(epsilon))
+        for epsilon in (twin.epsilon, larger[index])
+    )
+    return twin_text.stop(
+        twin.request, share, twin.experiment.n, larger[index], math.ceil(twin.experiment.n * z / needed)
+    )
+
+
+def _does(twin: Twin, epsilon: float) -> bool:
+    method, runs = twin.experiment.method, range(min(_FEW_RUNS, twin.experiment.repeats))
+    twin.results.try_cells((method, epsilon, repeat) for repeat in runs)
+    return 0 < _share_of_guess(twin, epsilon) <= TOO_MUCH
 
 
 def show(

@@ -2,7 +2,7 @@
 
 import math
 
-from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.methods import METHODS
 from dppca_core.release.private_release import Request
 from dppca_core.release.spectrum import Spectrum
@@ -10,6 +10,7 @@ from pages.hospitals.your_data.text import components, is_unit, noun
 from pages.hospitals.your_data.upload_text import where_patients_are
 from pages.shared import text
 
+HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
 NO_BETTER = "At this setting the release would be no better than a guess: do not release."
 MEAN_KNOWN = "Their mean is zero; what the error of a paid mean adds is not in this figure."
 _SYMBOLS = {"rank": "R", "burn_in": "burn-in"}
@@ -58,6 +59,30 @@ def invented(twin: ExplorerExperiment, rows: int, paid: bool, bound: float, meth
         f"Invented {many}, as many ({twin.n:,}) and with as many measurements ({twin.d:,}) as yours, whose "
         f"pattern is {strength}. No patient of yours has a part in this figure, so it costs nothing. "
         f"{centre} {long_rows}"
+    )
+
+
+def stop(
+    request: Request, share: float, n: int, epsilon: float | None = None, patients: int | None = None
+) -> str:
+    """Return that a release would be mostly noise, and what it would take instead.
+
+    Args:
+        request: The release.
+        share: Its rehearsed error, of a guess's.
+        n: Rows of the table.
+        epsilon: The least that would do; None where none on the figure does.
+        patients: How many would do at the epsilon that is asked for.
+    """
+    many = noun(request.rows_per_patient)
+    answer = "noise" if share > HARDLY_BETTER else "mostly noise"
+    errs = text.percent(min(share, 1.0))
+    begin = f"**At this budget the answer would be {answer}:** {errs} of a guess's error."
+    if epsilon is None or patients is None:
+        return f"{begin} With {n:,} {many} like the twin's, no ε up to {EPSILONS[-1]:g} is enough."
+    return (
+        f"{begin} {n:,} {many} like the twin's need ε = {text.number(epsilon)}; "
+        f"ε = {text.number(request.budget.epsilon)} needs about {text.patients(patients)} {many}."
     )
 
 

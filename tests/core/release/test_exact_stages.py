@@ -88,7 +88,7 @@ def test_the_noise_of_every_step_is_gaussian_of_its_part_of_the_budget(method, f
     z, moved = gaussian.noise_multiplier(budget), 2.0 if neighbours == "replace-one" else 1.0
     parts = [np.zeros((1000, D))] * 3
     rounds, on, off = [], [], []
-    for _ in range(8):
+    for _ in range(24):
         drawn, division, answer = drawn_of(parts, Request(method, D, K, budget, s_hat=20))
         for number, weight in enumerate(two_stage.round_weights(division.rounds)):
             values = drawn.once(f"round {number + 1}", lambda: pytest.fail("drawn twice"))

@@ -49,7 +49,7 @@ def test_the_mean_has_noise_of_the_stated_size(method, factor, neighbours):
     parts = [np.zeros((n // 2, D))] * 2
     drawn = [
         private_release._mean(asked, parts, private_release._reader(parts), lambda share: True)
-        for _ in range(500)
+        for _ in range(1500)
     ]
     scaled = np.concatenate(drawn) / std
     assert stats.kstest(scaled, "norm").pvalue > ALPHA
@@ -89,7 +89,7 @@ def test_sums_of_a_file_that_is_read_again_do_as_well(method):
         sums.append(adder.sum)
     asked = request(method, loud, iterations=12)
     again = released(asked, sums, read=private_release._reader(PARTS))
-    assert sin_theta(again.basis, released(asked).basis) < 0.05
+    assert sin_theta(again.basis, released(asked).basis) < 0.1
     with pytest.raises(ValueError, match="only sums of rows were kept"):
         released(asked, sums)
 

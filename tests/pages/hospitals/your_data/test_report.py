@@ -3,6 +3,7 @@
 import json
 from urllib.parse import parse_qsl, urlsplit
 
+import numpy as np
 import pytest
 
 from pages.shared.settings import catalogue
@@ -37,7 +38,8 @@ def test_a_report_is_of_the_release_and_the_same_for_any_rows(built, view):
     assert "0.5 of the limit" in report.guarantee
     assert ("2 directions of" if view == "plain" else "2 components of") in report.sentence
     (weights,) = (table for table in report.tables if table.title.startswith("All released "))
-    assert [cell for row in weights.rows for cell in row[1:]] == [f"{v:.4f}" for v in result.basis.ravel()]
+    shown = np.hstack([result.basis, 2 * result.loading_std])
+    assert [cell for row in weights.rows for cell in row[1:]] == [f"{v:.4f}" for v in shown.ravel()]
     now, notices = catalogue.open_link(dict(parse_qsl(urlsplit(report.link).query)))
     last = dict(page.app.session_state["settings of the last run"])
     assert not notices and now == last | {"own.shown": False}

@@ -1,11 +1,14 @@
 """The synthetic twin: it rehearses the release that a press makes, without any row of the table."""
 
+import re
+
 import numpy as np
 import pytest
 
 from dppca_core import METHODS, Budget, sin_theta
 from dppca_core.accounting import gaussian
 from dppca_core.experiments import draws
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.ledger import DiskLedger
@@ -124,7 +127,31 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
 def test_a_rehearsal_no_better_than_a_guess_says_so(epsilon, ratio, hopeless):
     page = prepared(dictionary=WIDE, **{"own.eps": epsilon, "own.ratio": ratio})
     assert (twin_text.NO_BETTER in page.words()["sentence"]) == hopeless
-    assert (twin_text.NO_BETTER in page.warnings) == hopeless
+    assert ("**At this budget the answer would be noise:**" in page.warnings) == hopeless
+
+
+def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
+    """The epsilon that it names errs at most a third of a guess in the twin, the one before it more."""
+    page = limited(dictionary=WIDE, **{"own.eps": "0.1", "own.ratio": "100"})
+    assert page.has_button("Release anyway")
+    stop = re.search(
+        r"120 patients like the twin's need ε = ([\d.]+); ε = 0.1 needs about ([\d,]+) patients",
+        page.warnings,
+    )
+    assert stop is not None
+    settings = dict(page.app.session_state["settings of the last run"])
+    table, enough = page.state.ready, float(stop[1])
+    shares = []
+    for epsilon in (max(e for e in EPSILONS if e < enough), enough):
+        asked = release_panel.requested(settings | {"own.epsilon": epsilon}, table.d, None, 1, table.n)
+        twin = synthetic_twin_panel.twin_of(asked, table.schema, table.sizes, settings)
+        twin.results.try_cells((asked.method, twin.epsilon, repeat) for repeat in range(3))
+        shares.append(synthetic_twin_panel._share_of_guess(twin, twin.epsilon))
+    assert shares[1] <= 1 / 3 < shares[0] * 1.1
+    z = [gaussian.noise_multiplier(Budget(epsilon, 1e-6)) for epsilon in (0.1, enough)]
+    assert int(stop[2].replace(",", "")) == pytest.approx(120 * z[0] / z[1], rel=0.1)
+    calm = limited(dictionary=WIDE, **{"own.eps": "10", "own.ratio": "100"})
+    assert not calm.has_button("Release anyway") and "At this budget" not in calm.warnings
 
 
 def test_a_release_that_would_be_refused_is_not_rehearsed(monkeypatch):
