@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -150,9 +151,10 @@ def _true_epsilon(name: str, budget: Budget, d: int, k: int, options: tuple[Any,
 
 def other_epsilon(experiment: ExplorerExperiment, name: str, epsilon: float) -> float | None:
     """Return the epsilon that a method truly gives, None where that is the one asked for."""
-    options = tuple(experiment.options(name).items())
-    true = _true_epsilon(name, experiment.budget(epsilon), experiment.d, experiment.k, options)
-    return None if true is None or abs(true / epsilon - 1) <= _SAME else true
+    options, budget = tuple(experiment.options(name).items()), experiment.budget(epsilon)
+    true = _true_epsilon(name, budget, experiment.d, experiment.k, options)
+    # Where a mean is paid for, methods are asked for what it leaves, and both together for epsilon.
+    return None if true is None or abs(true / budget.epsilon - 1) <= _SAME else true
 
 
 def true_epsilon(results: Results, epsilon: float) -> float:
@@ -177,7 +179,7 @@ def printed(results: Results, epsilon: float, names: Iterable[str], plain: bool)
             shown = text.short(true) if true >= 1e-3 else "below 0.001"
             titles.setdefault(shown, []).append(METHODS[name].title)
     if titles:
-        sentences.append(text.printed_truth(titles, experiment.budget(epsilon)))
+        sentences.append(text.printed_truth(titles, replace(experiment.budget(epsilon), epsilon=epsilon)))
     if experiment.provider_noise == "shared" and experiment.providers > 1:
         sentences.append(
             "Hospitals share one noise, as printed: two messages together reveal what it hides."
