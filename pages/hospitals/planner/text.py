@@ -173,7 +173,7 @@ def chance_of(answer: PlanAnswer, simulation: SimulatedAnswer | None) -> str:
     """Return how likely all rows that matter are kept at the answer, and what that makes of it."""
     if answer.chance is None:
         return ""
-    guess = "" if answer.chance >= view.LIKELY else ", so the formula's answer is a guess"
+    guess = "" if answer.chance >= view.LIKELY else ", so the formula's answer is uncertain"
     if guess and simulation is None:
         guess += " to be simulated"
     return f" It then keeps all rows that matter with a chance {_of(answer.chance)}{guess}."
@@ -186,7 +186,7 @@ def _of(chance: float) -> str:
 
 def doubt(answer: PlanAnswer) -> str:
     """Return what stands behind an answer that is called a guess, in a cell of the table."""
-    return " (a guess)" if answer.chance is not None and answer.chance < view.LIKELY else ""
+    return " (uncertain)" if answer.chance is not None and answer.chance < view.LIKELY else ""
 
 
 def tuned_to(settings: Settings, name: str) -> str:

@@ -223,7 +223,7 @@ def test_the_method_that_needs_least_is_named_unless_it_is_in_focus():
     assert text._least(needed["two_stage"], settings) == ""
     rough = settings | {"plan.target": 0.1}  # where few patients may miss a row that matters
     view.complete(rough)
-    assert text._least(10**6, rough).endswith("patients (a guess).")
+    assert text._least(10**6, rough).endswith("patients (uncertain).")
 
 
 def test_the_projector_distance_is_another_number_for_the_same_plan():
@@ -317,9 +317,9 @@ def test_two_stages_show_the_chance_beside_their_answer_and_call_it_a_guess(scre
         assert (
             (answer.chance < view.LIKELY)
             == guess
-            == ("(a guess)" in table(page).loc["Two-stage PCA"].iloc[1])
+            == ("(uncertain)" in table(page).loc["Two-stage PCA"].iloc[1])
         )
-        assert ("answer is a guess" in page.markdown) == guess == ("answer is a guess" in paragraph(page))
+        assert ("answer is uncertain" in page.markdown) == guess == ("answer is uncertain" in paragraph(page))
         assert "in half of the runs" in paragraph(page) and "own length" in paragraph(page)
         assert mark(page, "the answer") == (1, answer.value)
 
