@@ -8,7 +8,8 @@ with that guarantee. Simple composition, the sum of what each release costs alon
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from dppca_core import checks
@@ -44,7 +45,8 @@ def total(events: Sequence[Event], delta: float) -> Total:
     bounds = [simple, closed_form.epsilon_of(events, delta)]
     stated = Counter(event for event in events if not isinstance(event, Release))
     if simple < _MOST_EPSILON and len(stated) <= _MOST_STATED:
-        bounds.append(_composed(events, stated, delta))
+        # Several Gaussians are exactly one.
+        bounds.append(_composed(closed_form.multiplier_of(events), tuple(stated.items()), delta))
     return Total(min(bounds), simple)
 
 
@@ -68,17 +70,17 @@ def _added(events: Sequence[Event], delta: float) -> float:
     return epsilon + sum(closed_form.epsilon_of((event,), left / len(drawn)) for event in drawn)
 
 
-def _composed(events: Sequence[Event], stated: Mapping[Guarantee, int], delta: float) -> float:
+@lru_cache(maxsize=1024)  # of noise multipliers: nothing of a table
+def _composed(gaussian: float, stated: Sequence[tuple[Guarantee, int]], delta: float) -> float:
     from dp_accounting.pld import common  # imported here: it is slow to load
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    gaussian = closed_form.multiplier_of(events)  # several Gaussians are exactly one
     mean = 0.5 / gaussian**2
     interval = max(1e-4, (mean + 12 * math.sqrt(2 * mean)) / _POINTS)
     losses = []
     if mean > 0:
         losses.append(pld.from_gaussian_mechanism(gaussian, value_discretization_interval=interval))
-    for event, times in stated.items():
+    for event, times in stated:
         alone = pld.from_privacy_parameters(
             common.DifferentialPrivacyParameters(event.epsilon, event.delta),
             value_discretization_interval=interval,

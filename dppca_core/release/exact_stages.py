@@ -11,6 +11,10 @@ as v is, and a row or q that would be longer than 1 is left out. The sum of v q^
 Stage 2. Each patient is restricted to J, scaled to length 1 again, and added up as rows of a moment are: the
 sum moves by sqrt 2 or 1.
 
+A patient with m rows. Each row counts 1/m: v and q, or the restricted row, are multiplied by 1/sqrt(m)
+before they are rounded. The patient's contribution is then a mean of v q^T, or a matrix of trace at most 1:
+it is no longer than one row's, however many there are.
+
 With stds Delta z/sqrt(w b_t) and Delta z/sqrt(1 - w) the sum of (Delta/std)^2 is 1/z^2 over all releases,
 each chosen by those before it: together they cost one release at the budget's multiplier z, which is what the
 ledger records before the first is drawn.
@@ -39,26 +43,29 @@ _BASIS_BITS = 32
 _LARGEST = 2.0**52
 
 # Hands every hospital's rows over in pieces, with the hospital's number. Each call goes through them once and
-# tells the share of them that was read; it raises StoppedError where it is told to stop.
-Reader = Callable[[Callable[[int, Array], None], Progress], None]
+# tells the share of them that was read; it raises StoppedError where it is told to stop. Beside rows, (m, d),
+# goes what each is multiplied by, (m, 1) or 1.
+Use = Callable[[int, Array, Array | float], None]
+Reader = Callable[[Use, Progress], None]
 
 
-def whole_products(rows: Array, block: Array, bits: int) -> Array:
+def whole_products(rows: Array, block: Array, bits: int, weights: Array | float = 1.0) -> Array:
     """Return sum v q^T over rows, (d, k), in whole units of 4^-bits. Reads private rows.
 
     Args:
         rows: Rows of any length, (m, d).
         block: Q, (d, k), public.
         bits: Of the rounding, at most 20.
+        weights: By which v and q are multiplied, (m, 1), at most 1.
     """
-    whole = _inside(np.trunc(unit_rows(rows) * 2.0**bits), bits)
+    whole = _inside(np.trunc(unit_rows(rows) * weights * 2.0**bits), bits)
     projected = whole @ np.trunc(block * (1 - 1e-12) * 2.0**_BASIS_BITS)
     # Column by column, so that the length of one row does not depend on where it stands.
     squared = np.zeros(len(rows))
     for column in (projected / _LARGEST).T:
         squared += column**2
     length = np.sqrt(squared) * (_LARGEST * (1 + 1e-12))
-    q = projected / np.where(length > 0, length, 1.0)[:, None]
+    q = projected / np.where(length > 0, length, 1.0)[:, None] * weights
     product: Array = whole.T @ _inside(np.trunc(q * 2.0**bits), bits)
     return product
 
@@ -140,8 +147,8 @@ def release(
         def draw() -> Array:
             sums = np.zeros((len(groups), d, k))
 
-            def add(hospital: int, rows: Array) -> None:
-                sums[group_of[hospital]] += whole_products(rows, block, bits)
+            def add(hospital: int, rows: Array, weights: Array | float) -> None:
+                sums[group_of[hospital]] += whole_products(rows, block, bits, weights)
 
             read(add, report)
             std = round_std(budget, division, number, bits)
@@ -174,7 +181,11 @@ def release(
 
     def draw_moment() -> Array:
         adders = [Adder(len(rows), bits) for _ in groups]
-        read(lambda hospital, part: adders[group_of[hospital]].add(unit_rows(part[:, rows])), report)
+
+        def add(hospital: int, part: Array, weights: Array | float) -> None:
+            adders[group_of[hospital]].add(unit_rows(part[:, rows]) * weights)
+
+        read(add, report)
         noisy = [
             discrete_gaussian.release(adder.sum._replace(n=n), budget, share=1 - division.share)
             for adder in adders

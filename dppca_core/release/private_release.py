@@ -12,11 +12,11 @@ interrupted goes on with `resumed`, and costs nothing more.
 import json
 import math
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from dppca_core.release import discrete_gaussian as hardened
 from dppca_core.release import exact_stages
 from dppca_core.release.discrete_gaussian import IntegerSum, Progress, StoppedError
 from dppca_core.release.drawn import Drawn
-from dppca_core.release.exact_stages import Reader
+from dppca_core.release.exact_stages import Reader, Use
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
 
@@ -43,7 +43,17 @@ STAGES = ("two_stage", "two_stage_sealed", "two_stage_own_noise")
 _MOMENTS = ("analyze_gauss", "analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", "dpdis_pca")
 HARDENED = (*STAGES, *_MOMENTS)
 OFFERED = (*HARDENED, "dps_pca")
-Part = Array | IntegerSum
+
+
+class PatientRows(NamedTuple):
+    """Hold rows of n patients who can have several, (m, d), and 1/sqrt(rows of the same patient), (m, 1)."""
+
+    rows: Array
+    weights: Array
+    n: int
+
+
+Part = Array | IntegerSum | PatientRows
 
 
 @dataclass(frozen=True)
@@ -55,6 +65,7 @@ class Request:
     for one row. rows_per_patient: how many rows one patient can have at most, a public statement of the
     table's owner; it changes no noise, only what is said of a patient. mean_share: of the budget (as 1/z^2),
     pays for the mean at which rows are centred (`mechanisms.paid_centre`); 0 centres them in public.
+    averaged: rows of one patient count as their mean, so that a row's guarantee is the patient's.
     """
 
     method: str
@@ -67,6 +78,7 @@ class Request:
     burn_in: int = 2
     rows_per_patient: int = 1
     mean_share: float = 0.0
+    averaged: bool = False
 
     def __post_init__(self) -> None:
         checks.one_of(OFFERED, method=self.method)
@@ -226,7 +238,7 @@ def make(
         "at": entry.at,
         "noise": _noise_sentence(request),
         "hardened": request.method in HARDENED,
-        "unit": "row",
+        "unit": "patient" if request.averaged else "row",
         "rows per patient": request.rows_per_patient,
         "epsilon for a patient": request.patient_epsilon,
         "method": request.method,
@@ -268,7 +280,9 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
         raise ValueError("hospitals must be all rows, or all sums")
     for part in rows:
         if not isinstance(part, IntegerSum):
-            hardened.check_clipped(part)
+            hardened.check_clipped(_rows(part))
+        if isinstance(part, PatientRows) != request.averaged and not isinstance(part, IntegerSum):
+            raise ValueError("rows must come with their patients exactly where these are averaged")
     if read is None and isinstance(rows[0], IntegerSum):
         if METHODS[request.method].scaling == "unit":
             raise ValueError("this method scales each row to length 1, and only sums of rows were kept")
@@ -285,12 +299,12 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
 
 def patients(part: Part) -> int:
     """Return how many rows a hospital has."""
-    return part.n if isinstance(part, IntegerSum) else len(part)
+    return len(part) if isinstance(part, np.ndarray) else part.n
 
 
 def columns(part: Part) -> int:
     """Return how many columns they have. Raises ValueError for what is no matrix."""
-    matrix = part.total if isinstance(part, IntegerSum) else part
+    matrix = part.total if isinstance(part, IntegerSum) else _rows(part)
     if matrix.ndim != 2:
         raise ValueError(f"rows must be a matrix, got shape {matrix.shape}")
     return int(matrix.shape[1])
@@ -300,13 +314,18 @@ def sum_rows(parts: Sequence[Part], d: int) -> IntegerSum:
     """Return the exact sum of all rows of these hospitals. Reads private rows."""
     adder = hardened.Adder(d, _bits(parts))
     for part in parts:
-        adder.add(part)
-    return adder.sum
+        adder.add(part.rows * part.weights if isinstance(part, PatientRows) else part)
+    return adder.sum._replace(n=sum(map(patients, parts)))
+
+
+def _rows(part: Array | PatientRows) -> Array:
+    return part.rows if isinstance(part, PatientRows) else part
 
 
 def _bits(parts: Sequence[Part]) -> int:
-    first = parts[0]
-    return first.bits if isinstance(first, IntegerSum) else hardened.bits_for(sum(map(patients, parts)))
+    """Return the bits of rounding that leave room for all rows, which may be more than patients."""
+    first, held = parts[0], [_rows(part) for part in parts if not isinstance(part, IntegerSum)]
+    return first.bits if isinstance(first, IntegerSum) else hardened.bits_for(sum(map(len, held)))
 
 
 def _released_together(request: Request, rows: Sequence[Part]) -> list[list[int]]:
@@ -318,11 +337,12 @@ def _released_together(request: Request, rows: Sequence[Part]) -> list[list[int]
 def _reader(rows: Sequence[Part]) -> Reader:
     """Return what hands over rows that are held."""
 
-    def read(use: Callable[[int, Array], None], progress: Progress) -> None:
+    def read(use: Use, progress: Progress) -> None:
         for hospital, part in enumerate(rows):
             assert not isinstance(part, IntegerSum)  # `_refuse` has seen to it
-            for piece in linalg.pieces(*part.shape):
-                use(hospital, part[piece])
+            matrix = _rows(part)
+            for piece in linalg.pieces(*matrix.shape):
+                use(hospital, matrix[piece], part.weights[piece] if isinstance(part, PatientRows) else 1.0)
             if not progress((hospital + 1) / len(rows)):
                 raise StoppedError
 
@@ -406,8 +426,9 @@ def _mean(request: Request, rows: Sequence[Part], read: Reader, progress: Progre
     group_of = {hospital: index for index, group in enumerate(groups) for hospital in group}
     sums = np.zeros((len(groups), request.d))
 
-    def add(hospital: int, part: Array) -> None:
-        sums[group_of[hospital]] += np.trunc(part * 4.0**bits).sum(axis=0)
+    def add(hospital: int, part: Array, weights: Array | float) -> None:
+        # A patient's rows count as their mean: 1/m each.
+        sums[group_of[hospital]] += np.trunc(part * np.square(weights) * 4.0**bits).sum(axis=0)
 
     read(add, lambda share: progress(0.0))
     noisy = [hardened.add_noise(whole, _mean_std(request, bits)) for whole in sums]
@@ -424,8 +445,12 @@ def _centred(rows: Sequence[Part], read: Reader | None, mean: Array) -> tuple[Se
         return moved
 
     if read is None:
-        return [about(part) for part in rows if not isinstance(part, IntegerSum)], None
-    return rows, lambda use, progress: read(lambda hospital, part: use(hospital, about(part)), progress)
+        held = (part for part in rows if not isinstance(part, IntegerSum))
+        return [
+            part._replace(rows=about(part.rows)) if isinstance(part, PatientRows) else about(part)
+            for part in held
+        ], None
+    return rows, lambda use, progress: read(lambda i, part, weights: use(i, about(part), weights), progress)
 
 
 def _centre_sentence(request: Request) -> str:
@@ -445,7 +470,7 @@ def _as_sums(request: Request, rows: Sequence[Part], read: Reader | None) -> Seq
         return rows
     bits, sizes = _bits(rows), [patients(part) for part in rows]
     adders = [hardened.Adder(request.d, bits) for _ in rows]
-    read(lambda hospital, part: adders[hospital].add(part), lambda share: True)
+    read(lambda hospital, part, weights: adders[hospital].add(part * weights), lambda share: True)
     return [adder.sum._replace(n=n) for adder, n in zip(adders, sizes, strict=True)]
 
 
@@ -460,8 +485,8 @@ def _sums(
     adders = [hardened.Adder(request.d, bits) for _ in groups]
     group_of = {hospital: adder for group, adder in zip(groups, adders, strict=True) for hospital in group}
 
-    def add(hospital: int, part: Array) -> None:
-        group_of[hospital].add(unit_rows(part) if unit else part)
+    def add(hospital: int, part: Array, weights: Array | float) -> None:
+        group_of[hospital].add((unit_rows(part) if unit else part) * weights)
 
     (read or _reader(rows))(add, lambda share: progress(0.0))
     sizes = [sum(patients(rows[hospital]) for hospital in group) for group in groups]
@@ -497,6 +522,8 @@ def _from_moments(
 def _moment(part: Part) -> Moment:
     if isinstance(part, IntegerSum):
         return moments.DenseMoment(part.total / (4.0**part.bits * part.n))
+    if isinstance(part, PatientRows):  # the mean over patients, not over rows
+        return moments.RowMoment(part.rows * part.weights * math.sqrt(len(part.rows) / part.n))
     return moments.RowMoment(part.copy())
 
 
@@ -519,7 +546,7 @@ def parameters(request: Request) -> dict[str, Any]:
 def guarantee(request: Request, by_column: bool = False) -> str:
     """Return the guarantee as a sentence. by_column: hospitals' sizes follow from rows, and are public."""
     budget, several = request.budget, request.rows_per_patient > 1
-    row = "row" if several else "patient's row"
+    row = "row" if several else "patient's rows, however many," if request.averaged else "patient's row"
     if budget.neighbours == "replace-one":
         change = f"Replacing any one {row} by any other" + (" of the same hospital" if by_column else "")
     else:

@@ -15,6 +15,7 @@ from dppca_core import tables
 from dppca_core.arrays import Array
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.discrete_gaussian import StoppedError
+from dppca_core.release.exact_stages import Use
 from dppca_core.release.private_release import Progress
 from dppca_core.tables import Schema, files, limits
 from pages.hospitals.your_data import confirmation, memory_check, upload_text
@@ -93,7 +94,7 @@ def _read_again(
     schema: Schema,
     hospital_column: str | None,
     hospitals: tuple[str, ...],
-    use: Callable[[int, Array], None],
+    use: Use,
     progress: Progress,
 ) -> None:
     """Hand over the clipped rows, which no sum holds: two stages need them once for each step."""
@@ -106,7 +107,7 @@ def _read_again(
     tables.read_pieces(
         large.data,
         schema,
-        lambda hospital, rows: use(number[hospital], rows),
+        lambda hospital, rows: use(number[hospital], rows, 1.0),
         by=hospital_column,
         encoding=large.encoding,
         progress=report,

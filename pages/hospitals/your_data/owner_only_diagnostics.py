@@ -45,7 +45,9 @@ def truths(prepared: PreparedTable) -> TableTruths:
     """Return the two answers without privacy, and the mean by which they differ."""
     held, used = prepared.held, prepared.owner.kept
     if isinstance(held, Rows):
-        moment = held.rows.T @ held.rows / prepared.n
+        weighted = held.rows if held.weights is None else held.rows * held.weights
+        moment = weighted.T @ weighted / prepared.n
+        used = used if held.weights is None else round(float(np.square(held.weights).sum()))
     else:
         total = private_release.sum_rows(prepared.parts, prepared.d)
         moment = total.total / (4.0**total.bits * total.n)

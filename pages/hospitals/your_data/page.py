@@ -35,7 +35,7 @@ request: Request | str = ""
 if prepared is not None:
     ledger, account = ledger_panel.open_ledger(prepared.raw)
     st.header("2 · Rehearse on a synthetic twin")
-    request = release_panel.requested(settings, prepared.d, account, rows, prepared.n)
+    request = release_panel.requested(settings, prepared.d, account, rows, prepared.n, prepared.averaged)
     twin = synthetic_twin_panel.show(prepared, account, request, settings)
     st.header("3 · Release")
     if account is not None:

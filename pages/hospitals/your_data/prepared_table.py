@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from dppca_core import tables
 from dppca_core.arrays import Array, Indices
@@ -12,6 +13,7 @@ from dppca_core.numerics import moments
 from dppca_core.release import private_release
 from dppca_core.release.discrete_gaussian import IntegerSum
 from dppca_core.release.exact_stages import Reader
+from dppca_core.release.private_release import PatientRows
 from dppca_core.tables import OwnerOnly, Raw, Schema
 from dppca_core.tables.cells import Mask
 
@@ -53,12 +55,14 @@ Table = Raw | LargeTable
 class Rows:
     """Hold the encoded rows, (m, d), clipped to the bound and divided by it.
 
-    `kept` marks which rows of the table they are, and `groups` lists their indices by hospital.
+    `kept` marks which rows of the table they are, and `groups` lists their indices by hospital. `weights`,
+    (m, 1), is 1/sqrt(rows of the same patient) where a column names the patients.
     """
 
     rows: Array
     kept: Mask
     groups: tuple[Indices, ...]
+    weights: Array | None = None
 
 
 class TableIdentity(NamedTuple):
@@ -109,12 +113,20 @@ class PreparedTable:
     def parts(self) -> list[private_release.Part]:
         """Return each hospital's contribution to a release: its rows, or their exact sum."""
         if isinstance(self.held, Rows):
-            rows, groups = self.held.rows, self.held.groups
+            rows, groups, weights = self.held.rows, self.held.groups, self.held.weights
+            if weights is not None:
+                pairs = zip(groups, self.sizes, strict=True)
+                return [PatientRows(rows[group], weights[group], size) for group, size in pairs]
             return [
                 np.concatenate([rows[group], np.zeros((size - len(group), self.d))])
                 for group, size in zip(groups, self.sizes, strict=True)
             ]
         return list(self.held)
+
+    @property
+    def averaged(self) -> bool:
+        """Return whether rows of one patient count as their mean."""
+        return isinstance(self.held, Rows) and self.held.weights is not None
 
     @property
     def public(self) -> dict[str, Any]:
@@ -128,10 +140,16 @@ class PreparedTable:
         }
 
 
-def prepare(raw: Raw, schema: Schema, hospital_column: str | None, hospitals: int) -> PreparedTable:
-    """Prepare a table in memory. Raises ValueError with one sentence where it does not fit the dictionary."""
+def prepare(
+    raw: Raw, schema: Schema, hospital_column: str | None, hospitals: int, patient_column: str | None = None
+) -> PreparedTable:
+    """Prepare a table in memory. Raises ValueError with one sentence where it does not fit the dictionary.
+
+    patient_column: names the patients, whose rows are averaged; all of them go to the hospital of the first.
+    """
     encoded = tables.encode(schema, raw.table)
-    n, index = len(encoded.kept), np.cumsum(encoded.kept) - 1
+    patients = _patients(raw, patient_column, schema)
+    n = int(patients.max()) + 1
     if len(encoded.rows) < 2:
         raise ValueError(
             "Fewer than two patients are left: every other row has a missing cell. Fill them in."
@@ -142,12 +160,41 @@ def prepare(raw: Raw, schema: Schema, hospital_column: str | None, hospitals: in
         members = tables.at_random(n, min(hospitals, n), DEALING_SEED)
         assignment = f"at random, seed {DEALING_SEED}"
     else:
-        members = tuple(tables.by_column(raw.table[hospital_column], hospital_column).values())
+        of_row = np.empty(raw.n, dtype=np.intp)
+        for hospital, group in enumerate(
+            tables.by_column(raw.table[hospital_column], hospital_column).values()
+        ):
+            of_row[group] = hospital
+        first = np.unique(patients, return_index=True)[1]  # rows, in the order of patients
+        members = tuple(np.flatnonzero(of_row[first] == hospital) for hospital in range(of_row.max() + 1))
+        if not all(map(len, members)):
+            raise ValueError("A hospital has only patients who were in another before: leave it out.")
         assignment = by_column(hospital_column)
-    groups = tuple(index[group[encoded.kept[group]]] for group in members)
-    rows = Rows(moments.clip_rows(encoded.rows, schema.bound), encoded.kept, groups)
+    of_patient = np.empty(n, dtype=np.intp)
+    for hospital, group in enumerate(members):
+        of_patient[group] = hospital
+    kept_patients = patients[encoded.kept]
+    groups = tuple(np.flatnonzero(of_patient[kept_patients] == i) for i in range(len(members)))
+    weights = None
+    if patient_column is not None:
+        # A little less than 1/sqrt(m), so that the squares of a patient's weights add up to 1 at most.
+        weights = (1 / (np.sqrt(np.bincount(kept_patients)[kept_patients]) * (1 + 1e-12)))[:, None]
+    rows = Rows(moments.clip_rows(encoded.rows, schema.bound), encoded.kept, groups, weights)
     sizes = tuple(len(group) for group in members)
-    return PreparedTable(raw, schema, encoded.owner, sizes, assignment, rows, rows.rows.sum(axis=0))
+    row_sum = (rows.rows if weights is None else rows.rows * weights**2).sum(axis=0)
+    return PreparedTable(raw, schema, encoded.owner, sizes, assignment, rows, row_sum)
+
+
+def _patients(raw: Raw, column: str | None, schema: Schema) -> Indices:
+    """Return each row's patient, numbered in the order of first rows; every row's own without a column."""
+    if column is None:
+        return np.arange(raw.n)
+    if column in {chosen.name for chosen in schema.columns}:
+        raise ValueError(f"Column '{column}' names the patients and cannot count as a measurement too.")
+    codes = pd.factorize(raw.table[column].to_pandas())[0]
+    if (codes < 0).any():
+        raise ValueError(f"Column '{column}' names no patient in some rows: fill it in, or leave them out.")
+    return np.asarray(codes, dtype=np.intp)
 
 
 def is_by_column(assignment: str) -> bool:

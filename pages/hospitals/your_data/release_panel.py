@@ -34,7 +34,9 @@ _METHOD_SETTINGS = {
 }
 
 
-def requested(settings: Settings, d: int, account: Account | None, rows: int, n: int) -> Request | str:
+def requested(
+    settings: Settings, d: int, account: Account | None, rows: int, n: int, averaged: bool = False
+) -> Request | str:
     """Return what a press of Release would make, as near as d features allow, or why it would refuse.
 
     n, the rows of all hospitals, is public on this page.
@@ -57,6 +59,7 @@ def requested(settings: Settings, d: int, account: Account | None, rows: int, n:
             k,
             budget,
             mean_share=mean_share,
+            averaged=averaged,
             s_hat=s_hat,
             rank=min(max(settings["own.rank"], k), d),
             iterations=settings["own.iterations"],

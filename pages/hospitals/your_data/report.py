@@ -106,6 +106,11 @@ def build(record: PublicRecord, settings: Settings) -> Report:
     )
 
 
+def _stated(record: PublicRecord, rows: int) -> str:
+    averaged = not isinstance(record.request, str) and record.request.averaged
+    return "averaged" if averaged else page_text.stated(rows)
+
+
 def _hospitals(record: PublicRecord, where: str) -> str:
     """Return where patients are, unless their hospitals are invented, which is said instead."""
     invented = f"dealt at random to {len(record.sizes):,} hospitals that do not exist"
@@ -134,7 +139,7 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
     noun = page_text.noun(rows).capitalize()
     entries = [
         (noun, f"{sum(sizes):,}"),
-        ("Rows of one patient", page_text.stated(rows)),
+        ("Rows of one patient", _stated(record, rows)),
         ("Hospitals", _hospitals(record, f"{len(sizes):,}" if len(sizes) > 1 else "all in one place")),
         (f"{noun} of each", upload_text.spread(sizes)),
         ("Measurements" if plain else "Features d", f"{record.schema.d:,}"),

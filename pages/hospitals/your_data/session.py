@@ -55,6 +55,7 @@ class TableSession:
     tables: int = 0  # how many were loaded so far
     several: bool | None = None  # whether a patient can have several rows; None until the owner answers
     most_rows: int | None = None
+    patient_column: str | None = None  # names the patients, whose rows are averaged
     chosen: tuple[str, ...] = ()
     bound: float | None = None
     hospital_column: str | None = None
@@ -84,14 +85,16 @@ class TableSession:
         """Return how many rows one patient can have at most, or None until the owner has answered."""
         if self.several is None:
             return None
-        return self.most_rows if self.several else 1
+        if not self.several or self.patient_column is not None:
+            return 1  # the guarantee for a row is the patient's
+        return self.most_rows
 
     def load(self, raw: Table) -> None:
         """Replace the table. What was typed for columns of the same names stays."""
         self._drop_results()
         self.raw, self.upload_error, self.example = raw, "", ""
         return_memory()  # of the former table, and of what reading this one needed
-        self.several = self.most_rows = None
+        self.several = self.most_rows = self.patient_column = None
         self.tables += 1
         self.chosen = tuple(name for name in self.chosen if name in raw.columns)
         self.generation += 1

@@ -119,6 +119,8 @@ def _ask_rows(state: TableSession) -> int | None:
     )
     state.several = None if chosen is None else chosen == SEVERAL
     if state.several:
+        _ask_patients(state)
+    if state.several and state.patient_column is None:
         state.most_rows = st.number_input(
             "Most rows that one patient can have",
             min_value=2,
@@ -134,12 +136,32 @@ def _ask_rows(state: TableSession) -> int | None:
         st.caption(OF_EXAMPLE)
     if state.rows_per_patient is None:
         st.info(UNANSWERED)
+    elif state.patient_column is not None:
+        st.caption(upload_text.AVERAGED)
     elif state.several:
         st.warning(
             f"The guarantee is for one row. It is weaker for a patient with {state.rows_per_patient:,} rows, "
             "and each price below says by how much. Nothing checks that no patient has more."
         )
     return state.rows_per_patient
+
+
+def _ask_patients(state: TableSession) -> None:
+    """Let the owner say which column names the patients, of a table that is held."""
+    if not isinstance(state.raw, Raw):
+        st.caption(upload_text.NOT_AVERAGED)
+        return
+    free = [_NO_COLUMN, *state.raw.columns]
+    index = st.selectbox(
+        "Column that names the patient",
+        range(len(free)),
+        free.index(state.patient_column) if state.patient_column in free else 0,
+        key=f"own patients {state.tables}",
+        format_func=free.__getitem__,
+        width=300,
+        help="Such as a number of the record. It is never released, and is in no file, ledger or link.",
+    )
+    state.patient_column = free[index] if index else None
 
 
 def _choose_columns(state: TableSession, raw: Table) -> None:
@@ -240,12 +262,12 @@ def _public_choices(state: TableSession, raw: Table, schema: Schema | None, rows
 def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int) -> PreparedTable | str:
     """Encode the table once for each dictionary. Return why where it does not fit."""
     column = state.hospital_column
-    request = (schema, column, hospitals if column is None else None)
+    request = (schema, column, hospitals if column is None else None, state.patient_column)
     if state.prepared is None or state.prepared[0] != request:
         state.diagnostics.clear()
         result: PreparedTable | str
         try:
-            result = prepare(raw, schema, column, hospitals)
+            result = prepare(raw, schema, column, hospitals, state.patient_column)
         except ValueError as reason:
             result = str(reason)
         except Exception:  # the text of any other error may hold a cell, and would go to the log

@@ -63,6 +63,16 @@ def _first(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + more
 
 
+AVERAGED = (
+    "Rows of one patient count as their mean: who comes ten times counts as much as who comes once. Each "
+    "guarantee and price is for a patient with all their rows. A patient of several hospitals counts in the "
+    "first."
+)
+NOT_AVERAGED = (
+    "A table that is read in pieces cannot be averaged by patient: state the most rows that one can have."
+)
+
+
 def bound_label(rows: int, plain: bool) -> str:
     """Return what the row bound is called."""
     return f"Most that one {unit(rows)} counts for" if plain else "Public row bound B, in encoded units"

@@ -92,6 +92,8 @@ def test_a_stated_guarantee_of_a_group_holds_for_the_worst_mechanism():
         delta = math.exp(0.3) * delta + 1e-7
     assert (group.epsilon, group.delta) == pytest.approx((1.5, delta), rel=1e-12)
     assert closed_form.grouped([Guarantee(0.3)], 5) == (Guarantee(5 * 0.3),)
+    assert closed_form.grouped([Guarantee(0.3, 1e-7)], 1) == (Guarantee(0.3, 1e-7),)
+    assert closed_form.grouped([Guarantee(300.0, 1e-9)], 5) == (Guarantee(1500.0, 1.0),)
     assert closed_form.grouped([Guarantee(0.0, 1e-7)], 5) == (Guarantee(0.0, 5e-7),)
     assert closed_form.epsilon_of(closed_form.grouped([Guarantee(300.0, 1e-9)], 5), DELTA) == math.inf
     with pytest.raises(ValueError, match="rows"):

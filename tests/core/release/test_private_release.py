@@ -62,7 +62,7 @@ def in_pieces(use, progress):
     """Hand over rows as a file that is read again does, hospitals mixed."""
     for begin in range(0, max(SIZES), 100):
         for hospital in (1, 0):
-            use(hospital, ROWS[hospital][begin : begin + 100])
+            use(hospital, ROWS[hospital][begin : begin + 100], 1.0)
 
 
 @EVERY
@@ -192,9 +192,9 @@ def test_an_account_that_moved_on_is_not_charged_unasked():
 
 
 def test_the_noise_of_loadings_is_what_releases_differ_by():
-    """Of 60 releases, the std of large loadings beside the stated one: the median ratio within a fifth."""
+    """Of 40 releases, the std of large loadings beside the stated one: the median ratio within a fifth."""
     for method in ("analyze_gauss", "two_stage"):
-        drawn = [released(request(method, Budget(20.0, 1e-5), s_hat=D)) for _ in range(60)]
+        drawn = [released(request(method, Budget(20.0, 1e-5), s_hat=D)) for _ in range(40)]
         stated = np.median([result.loading_std for result in drawn], axis=0)
         first = drawn[0].basis
         bases = [result.basis * np.sign(np.sum(result.basis * first, axis=0)) for result in drawn]

@@ -90,7 +90,9 @@ class TablePage(Screen):
         self.run()
 
     def choose_hospitals(self, column="clinic"):
-        box = next(box for box in self.app.selectbox if box.label.startswith("Column that names"))
+        box = next(
+            box for box in self.app.selectbox if box.label.startswith("Column that names the hospital")
+        )
         box.set_value(box.options.index(column))
         self.run()
 

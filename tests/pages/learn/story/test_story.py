@@ -51,7 +51,7 @@ EVERY = pytest.mark.parametrize("changed", SETTINGS.values(), ids=SETTINGS.keys(
 
 
 def settings(**changed):
-    possible, _ = catalogue.reconcile(catalogue.defaults() | {"repeats": 2} | changed)
+    possible, _ = catalogue.reconcile(catalogue.defaults() | {"repeats": 1} | changed)
     return possible
 
 
@@ -361,7 +361,7 @@ def test_what_has_no_weight_is_not_missed():
 
 def test_where_privacy_is_free_depends_on_no_grid(made_up):
     """It varies by half over seeds, and is exact on r^2 - 1 = a / n, wherever the points are."""
-    free = [view.curve_over_patients(settings(repeats=10, seed=seed)).relaxed for seed in (0, 3, 7)]
+    free = [view.curve_over_patients(settings(repeats=4, seed=seed)).relaxed for seed in (0, 7)]
     assert min(free) > 3e3 and max(free) < 2e4
     n = np.array([0.3, 1.0, 3.0, 10.0, 30.0])
     exact = 2.0 / (view.NEARLY_FREE**2 - 1)

@@ -1,0 +1,119 @@
+"""Patients with several rows: each counts once, whatever they are and however many."""
+
+import numpy as np
+import pytest
+
+from dppca_core import Budget, sin_theta
+from dppca_core.methods import METHODS
+from dppca_core.numerics import linalg, moments
+from dppca_core.numerics.unit_rows import unit_rows
+from dppca_core.release import exact_stages, private_release
+from dppca_core.release.ledger import SessionLedger
+from dppca_core.release.ledger_records import Limit
+from dppca_core.release.private_release import OFFERED, PatientRows, Request
+
+D, K, BITS = 6, 2, 14
+RNG = np.random.default_rng(11)
+BASIS = np.linalg.qr(RNG.standard_normal((D, K)))[0]
+NAMES = [f"column {i}" for i in range(D)]
+
+
+def weights(patients):
+    return (1 / (np.sqrt(np.bincount(patients)[patients]) * (1 + 1e-12)))[:, None]
+
+
+def visits(n=300, seed=0):
+    """Return clipped rows of n patients with 1 to 8 visits each, and whose each is."""
+    rng = np.random.default_rng(seed)
+    patients = np.repeat(np.arange(n), rng.integers(1, 9, n))
+    own = rng.standard_normal((n, D)) * [3, 2, 0.5, 0.5, 0.5, 0.5]
+    rows = own[patients] + 0.5 * rng.standard_normal((len(patients), D))
+    return moments.clip_rows(rows, 6.0), patients
+
+
+def contribution(kind, rows, m, sign=1.0):
+    """Return what m rows of one patient add to a sum, in units of a row's greatest."""
+    weight = np.full((len(rows), 1), sign / (np.sqrt(m) * (1 + 1e-12)))
+    if kind == "round":
+        return exact_stages.whole_products(rows, BASIS, BITS, weight) / 4.0**BITS
+    if kind == "moment":
+        return private_release.sum_rows([PatientRows(rows, weight, 1)], D).total / 4.0 ** bits_of(rows)
+    return np.trunc(rows * np.square(weight) * 4.0**BITS).sum(axis=0) / 4.0**BITS
+
+
+def bits_of(rows):
+    return private_release._bits([PatientRows(rows, np.ones((len(rows), 1)), 1)])
+
+
+@pytest.mark.parametrize(("kind", "most"), [("round", 2.0), ("moment", 2**0.5), ("mean", 2.0)])
+def test_replacing_a_patient_with_all_rows_moves_a_sum_no_more_than_one_row_may(kind, most):
+    """Of patients with 1 to 50 visits, alike or not; with each row counted in full it is moved further."""
+    moved, unweighted = 0.0, 0.0
+    for trial in range(60):
+        m, other = RNG.integers(1, 51, 2)
+        alike = trial % 2 == 0
+        rows, others = (
+            moments.clip_rows(
+                np.repeat(RNG.standard_normal((1, D)), count, axis=0)
+                if alike
+                else RNG.standard_normal((count, D)),
+                0.1,
+            )
+            for count in (m, other)
+        )
+        if alike and kind != "moment":
+            others = -rows[:1] if kind == "mean" else others
+            other = len(others)
+        change = contribution(kind, rows, m) - contribution(kind, others, other)
+        moved = max(moved, float(np.linalg.norm(change)))
+        full = contribution(kind, rows, 1) - contribution(kind, others, 1)
+        unweighted = max(unweighted, float(np.linalg.norm(full)))
+    assert moved <= most + 1e-9 and moved > 0.6 * most
+    assert unweighted > 5 * most  # the planted bug
+
+
+def test_many_visits_that_are_alike_count_as_one():
+    rows = moments.clip_rows(RNG.standard_normal((40, D)), 1.0)
+    patients = np.repeat(np.arange(40), 5)
+    many = PatientRows(rows[patients], weights(patients), 40)
+    np.testing.assert_allclose(
+        private_release.sum_rows([many], D).total / 4.0 ** private_release._bits([many]),
+        private_release.sum_rows([rows], D).total / 4.0 ** private_release._bits([rows]),
+        atol=1e-3,
+    )
+    product = exact_stages.whole_products(many.rows, BASIS, 20, many.weights)
+    np.testing.assert_allclose(product, exact_stages.whole_products(rows, BASIS, 20), rtol=1e-4, atol=4e7)
+
+
+@pytest.mark.parametrize("mean_share", [0.0, 0.1])
+@pytest.mark.parametrize("method", OFFERED)
+def test_without_noise_it_is_pca_of_the_patients_means_of_squares(method, mean_share):
+    """E_p[mean over visits of x x^T], about the mean of the patients' means; the number of patients is n."""
+    rows, patients = visits()
+    part = PatientRows(rows, weights(patients), 300)
+    asked = Request(
+        method, D, K, Budget(1e6, 1e-5), rank=D, iterations=12, averaged=True, mean_share=mean_share
+    )
+    ledger = SessionLedger()
+    ledger.set_limit(Limit(1e9, 1e-5))
+    result = private_release.make(asked, [part], ledger, features=NAMES, public={})
+    mean = np.sum(rows * part.weights**2, axis=0) / 300 if mean_share else 0.0
+    shown = rows - mean
+    if METHODS[method].scaling == "unit":
+        shown = unit_rows(shown)
+    weighted = shown * part.weights
+    assert sin_theta(result.basis, linalg.top_eigenspace(weighted.T @ weighted, K)) < 0.05
+    assert result.document["hospitals"] == [300] and result.document["unit"] == "patient"
+    assert "any one patient's rows, however many, by any other" in result.document["guarantee"]
+    assert ledger.account().entries[0].about["rows"] == 300
+
+
+def test_rows_come_with_their_patients_exactly_where_these_are_averaged():
+    rows, patients = visits()
+    part, ledger = PatientRows(rows, weights(patients), 300), SessionLedger()
+    ledger.set_limit(Limit(1e9, 1e-5))
+    for given, averaged in (([rows], True), ([part], False)):
+        asked = Request("analyze_gauss", D, K, Budget(1.0, 1e-5), averaged=averaged)
+        with pytest.raises(ValueError, match="exactly where these are averaged"):
+            private_release.make(asked, given, ledger, features=NAMES, public={})
+    assert not ledger.account().entries
