@@ -20,7 +20,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("s", [5, 10, 20, 40])
+@pytest.mark.parametrize("s", [5, 40])
 @pytest.mark.parametrize(("d", "k", "n", "spike", "name"), SETTINGS)
 def test_chosen_rows_err_about_as_little_as_the_best_number_of_rows(d, k, n, spike, name, s):
     model = SpikedModel(d=d, k=k, s=s, spike=spike, seed=7)

@@ -64,7 +64,7 @@ REHEARSED = {
 @pytest.mark.parametrize("method", private_release.OFFERED)
 def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     """The Request of a press, the twin's settings, and its errors by running the method on its patients."""
-    page = limited(dictionary=WIDE, **{"own.method": method} | REHEARSED[method])
+    page = limited(dictionary=WIDE, **{"own.method": method, "repeats": "3"} | REHEARSED[method])
     table = page.state.ready
     settings = dict(page.app.session_state["settings of the last run"])
     asked = release_panel.requested(settings, table.d, None, 1, table.n)

@@ -43,7 +43,6 @@ SETTINGS = {
         "story.way": "one place",
         "neighbours": "add-remove",
     },
-    "wide": {"d": 500, "k": 10, "s": 20},
     "too few kept": {"data": "digits", "s_hat": 20, "providers": 2},
     "failing": {"delta": 0.1, "epsilon": 2.0},
 }
@@ -75,7 +74,7 @@ def _slides(changed):
         {},
         {"eps": "0.01", "N": "1"},
         {"data": "breast_cancer", "k": "2", "shat": "30", "eps": "10"},
-        {"d": "400", "k": "10", "s": "20", "view": "researcher"},
+        {"d": "400", "k": "4", "s": "20", "view": "researcher"},
     ],
     ids=["defaults", "private", "table", "wide"],
 )
@@ -407,7 +406,7 @@ def test_what_to_try_can_be_done():
     ("changed", "move"),
     [
         ({}, "to the left"),
-        ({"n": 1000, "providers": 100}, "to the right"),
+        ({"n": 500, "providers": 100}, "to the right"),
         ({"n": 100, "providers": 100}, "right"),
     ],
 )
