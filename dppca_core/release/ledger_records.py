@@ -65,6 +65,11 @@ class Entry:
         stated = self.about.get("rows per patient")
         return stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else None
 
+    @property
+    def averaged(self) -> bool:
+        """Return whether it counted patients, with all their rows, and not rows."""
+        return self.about.get("unit") == "patient"
+
 
 @dataclass(frozen=True)
 class Account:

@@ -208,8 +208,10 @@ def make(
     asked = as_asked(request, sizes, features, public)
     about = {
         "method": request.method,
-        "rows": sum(sizes),
+        # A ledger knows its table by its rows, of which patients have several.
+        "averaged patients" if request.averaged else "rows": sum(sizes),
         "rows per patient": request.rows_per_patient,
+        "unit": "patient" if request.averaged else "row",
         "parameters": parameters(request),
     }
     method, exact = METHODS[request.method], request.budget.accounting == "exact"

@@ -83,10 +83,12 @@ def make(
     neighbours that are not the ledger's, rows longer than 1, or noise that integers cannot hold.
     """
     n, d = sum(map(private_release.patients, rows)), private_release.columns(rows[0])
+    averaged = isinstance(rows[0], private_release.PatientRows)
     about = {
         "method": "eigenvalues",
-        "rows": n,
+        "averaged patients" if averaged else "rows": n,
         "rows per patient": rows_per_patient,
+        "unit": "patient" if averaged else "row",
         "budget": asdict(budget),
     }
     step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)

@@ -35,7 +35,8 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
     """Ask, before the first release, what all releases on this table together may cost."""
     plain = settings["view"] == "plain"
     st.markdown("**First, your limit:** what all releases on this table together may cost, for good.")
-    st.caption(f"The limit counts per row. {EVADES}")
+    averaged = session.current().patient_column is not None
+    st.caption(f"The limit counts per {'patient' if averaged else 'row'}. {EVADES}")
     with st.form("own limit", border=True):
         left, middle, right = st.columns(3, vertical_alignment="bottom")
         most = left.number_input(_TOTAL, 0.001, 100.0, 1.0, key="own limit eps", format="%.4g")

@@ -105,7 +105,17 @@ def odds(budget: Budget, rows: int, patient_epsilon: float) -> str:
 
 
 def patient_total(account: Account, rows: int, plain: bool) -> str:
-    """Return what all releases so far cost a patient with several rows; nothing where each has one."""
+    """Return what all releases so far cost a patient with several rows; nothing where each has one.
+
+    Releases that counted patients cost such a patient less than is said here.
+    """
+    if rows == 1 and any(entry.averaged for entry in account.entries):
+        if all(entry.averaged for entry in account.entries):
+            return ""
+        return (
+            "Some of these releases counted rows and not patients: a patient with several rows has lost more "
+            "to them than the total says."
+        )
     if rows == 1 or account.limit is None or not account.entries:
         return ""
     spent = account.spent_by_patient(rows)
@@ -118,7 +128,8 @@ def patient_total(account: Account, rows: int, plain: bool) -> str:
 def restated(released: Released, rows: int, plain: bool) -> str:
     """Return what an earlier release costs by the owner's answer now, where it was another then."""
     then = int(released.document["rows per patient"])
-    if then == rows:
+    # Where patients were counted, then or now, no number of rows makes a difference to say.
+    if then == rows or released.document["unit"] == "patient" or rows == 1:
         return ""
     budget = Budget(**released.document["parameters"]["budget"])
     cost = private_release.patient_epsilon(released.entry.events, budget, rows)

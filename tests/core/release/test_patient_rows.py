@@ -105,7 +105,7 @@ def test_without_noise_it_is_pca_of_the_patients_means_of_squares(method, mean_s
     assert sin_theta(result.basis, linalg.top_eigenspace(weighted.T @ weighted, K)) < 0.05
     assert result.document["hospitals"] == [300] and result.document["unit"] == "patient"
     assert "any one patient's rows, however many, by any other" in result.document["guarantee"]
-    assert ledger.account().entries[0].about["rows"] == 300
+    assert ledger.account().entries[0].about["averaged patients"] == 300
 
 
 def test_rows_come_with_their_patients_exactly_where_these_are_averaged():

@@ -192,15 +192,15 @@ def test_an_account_that_moved_on_is_not_charged_unasked():
 
 
 def test_the_noise_of_loadings_is_what_releases_differ_by():
-    """Of 40 releases, the std of large loadings beside the stated one: the median ratio within a fifth."""
+    """Of 40 releases, the std of large loadings beside the stated one: not half of it, and not twice."""
     for method in ("analyze_gauss", "two_stage"):
-        drawn = [released(request(method, Budget(20.0, 1e-5), s_hat=D)) for _ in range(40)]
+        drawn = [released(request(method, Budget(50.0, 1e-5), s_hat=D)) for _ in range(40)]
         stated = np.median([result.loading_std for result in drawn], axis=0)
         first = drawn[0].basis
         bases = [result.basis * np.sign(np.sum(result.basis * first, axis=0)) for result in drawn]
         large = np.abs(first) > 0.2  # rows that are shrunk away have no noise
         ratio = np.median((np.std(bases, axis=0) / stated)[large])
-        assert 0.8 < ratio < 1.25, (method, ratio)
+        assert 0.6 < ratio < 1.65, (method, ratio)
         assert np.shape(drawn[0].document["noise of components"]) == (K, D)
     assert released(request("dps_pca")).loading_std is None
 

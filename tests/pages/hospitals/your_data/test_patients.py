@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dppca_core.accounting import closed_form
+from dppca_core.tables import Column, Schema
 from tests.pages.hospitals.your_data.table_page import DICTIONARY, TablePage, csv, patients
 
 VISITS = 4
@@ -19,17 +20,21 @@ def visits():
     return frame.iloc[again].reset_index(drop=True)
 
 
-def page_of(frame, column=COLUMN, **link):
+def page_of(frame, column=COLUMN, dictionary=DICTIONARY, **link):
     page = TablePage(**link)
     page.upload(csv(frame))
     box = page.app.radio[0]
     box.set_value(box.options[1])
     page.run()
+    name_patients(page, column)
+    page.open_dictionary(dictionary)
+    return page
+
+
+def name_patients(page, column):
     choice = next(box for box in page.app.selectbox if box.label == "Column that names the patient")
     choice.set_value(choice.options.index(column))
     page.run()
-    page.open_dictionary(DICTIONARY)
-    return page
 
 
 def test_n_price_and_guarantee_are_of_patients(built):
@@ -72,3 +77,33 @@ def test_what_names_no_patients_is_one_sentence(column, says):
     page = page_of(frame, column)
     assert says in page.errors + page.warnings + page.notices and "\n" not in page.errors
     assert not page.has_button("Release")
+
+
+def test_releases_that_counted_rows_are_not_counted_as_patients():
+    """On one ledger: the total is right for a row, and says that it is not for a patient."""
+    page = page_of(visits(), **{"own.eps": "0.3"})
+    page.press("Set this limit")
+    page.release()
+    assert "counted rows and not patients" not in page.markdown
+    session_entries(page)  # which the ledger of this table reads as its own
+    name_patients(page, "none")
+    page.most_rows.set_value(VISITS)
+    page.run()
+    page.release()
+    name_patients(page, COLUMN)
+    assert [entry.averaged for entry in session_entries(page)] == [True, False]
+    assert "Some of these releases counted rows and not patients" in page.markdown
+
+
+def test_a_paid_spectrum_of_patients_leaves_the_ledger_readable():
+    """It is of 120 patients, on the ledger of a table with 300 rows."""
+    frame = visits().assign(height=170.0 + np.arange(300) % 30)
+    wide = Schema((*DICTIONARY.columns, Column("height", "number", 100, 220)))
+    page = page_of(frame, dictionary=wide, **{"own.slice": "0.5", "own.k": "1"})
+    page.press("Set this limit")
+    page.release("Pay for the spectrum")
+    assert not page.errors and session_entries(page)[0].averaged
+
+
+def session_entries(page):
+    return next(iter(page.state.ledgers.values())).account().entries
