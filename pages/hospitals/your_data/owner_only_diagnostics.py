@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from dppca_core.arrays import Array
 from dppca_core.numerics import linalg, subspace_metrics
+from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.release import private_release
 from dppca_core.tables import Raw
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
@@ -81,6 +82,17 @@ def verdict(truth: TableTruth, basis: Array) -> ReleaseVerdict:
     best = float(truth.eigenvalues[:k].sum())
     energy = subspace_metrics.captured_energy(basis, truth.matrix, best) if best > 0 else 0.0
     return ReleaseVerdict(error, subspace_metrics.random_guess(d, k), energy)
+
+
+def of_unit_rows(held: Rows, answers: TableTruths, k: int, centred: bool) -> ReleaseVerdict:
+    """Return how far PCA of rows of length 1 is from the covariance's components, both without privacy.
+
+    centred: rows are taken about their mean before they are scaled, as after a paid mean.
+    """
+    scaled = unit_rows(held.rows - answers.mean if centred else held.rows)
+    if held.weights is not None:
+        scaled *= held.weights
+    return verdict(answers.covariance, linalg.top_eigenspace(scaled.T @ scaled, k))
 
 
 def label_columns(prepared: PreparedTable, raw: Raw) -> list[str]:

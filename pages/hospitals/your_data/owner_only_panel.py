@@ -12,7 +12,7 @@ from dppca_core.tables import Raw
 from pages.hospitals.your_data import charts, owner_only_diagnostics, owner_only_text, session
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.text import noun, refusal
+from pages.hospitals.your_data.text import is_unit, noun, refusal
 from pages.shared.figure import component
 from pages.shared.settings.catalogue import Settings
 
@@ -41,6 +41,11 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
     st.markdown(owner_only_text.verdict(centred, uncentred, k, cosine, plain))
     if released.document["mean"] is None:
         st.markdown(owner_only_text.verdict_uncentred(uncentred, k, plain))
+    if is_unit(released.document["method"]) and isinstance(prepared.held, Rows):
+        about = released.document["mean"] is not None
+        measure_scaled = partial(owner_only_diagnostics.of_unit_rows, prepared.held, truths, k, about)
+        alone = _compute_once(("rows of length 1", k, about), measure_scaled)
+        st.markdown(owner_only_text.of_unit_rows(alone, k, plain))
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown("**Strength of every direction**" if plain else "**Scree**")

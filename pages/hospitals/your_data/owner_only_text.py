@@ -67,6 +67,14 @@ def verdict_uncentred(uncentred: ReleaseVerdict, k: int, plain: bool) -> str:
     return f"Against {against}: {_error_and_energy(uncentred, k, plain)}"
 
 
+def of_unit_rows(alone: ReleaseVerdict, k: int, plain: bool) -> str:
+    """Return what scaling rows to length 1 changes on this table, without privacy."""
+    return (
+        "This method scales each row to length 1, which is another target. On your table PCA of such rows, "
+        f"without privacy, against PCA: {_error_and_energy(alone, k, plain)}"
+    )
+
+
 def _error_and_energy(measured: ReleaseVerdict, k: int, plain: bool) -> str:
     error = f"{'error' if plain else '‖sin Θ‖ ='} {text.error(measured.error)}"
     best = text.count(k, "direction", "directions")

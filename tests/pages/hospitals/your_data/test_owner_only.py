@@ -53,6 +53,18 @@ def test_the_verdict_and_the_use_are_right():
     assert abs(right["all columns"] - right["always the commonest label"]) < 0.2
 
 
+@pytest.mark.parametrize("centre", ["a mean that is paid for", "the middle of the public ranges"])
+def test_what_rows_of_length_1_change_on_this_table_is_stated(centre):
+    page = released(**{"own.method": "two_stage", "own.centre": centre, "own.shown": "true"})
+    held, truths = page.state.ready.held, diagnostics.truths(page.state.ready)
+    moved = held.rows - held.rows.mean(axis=0) if centre.startswith("a mean") else held.rows
+    scaled = moved / np.linalg.norm(moved, axis=1)[:, None]
+    pca, unit = (np.linalg.svd(rows)[2][:2].T for rows in (held.rows - held.rows.mean(axis=0), scaled))
+    alone = diagnostics.of_unit_rows(held, truths, 2, centre.startswith("a mean"))
+    assert alone.error == pytest.approx(sin_theta(pca, unit), abs=1e-9)
+    assert owner_only_text.of_unit_rows(alone, 2, False) in page.markdown
+
+
 def test_where_the_first_component_is_the_mean_both_errors_are_stated(built):
     """Ten columns far from the middle of their ranges, with a planted pattern that is not the mean."""
     rng = np.random.default_rng(3)
