@@ -84,10 +84,14 @@ def verdict(truth: TableTruth, basis: Array) -> ReleaseVerdict:
     return ReleaseVerdict(error, subspace_metrics.random_guess(d, k), energy)
 
 
-def of_unit_rows(held: Rows, answers: TableTruths, k: int, centred: bool) -> ReleaseVerdict:
-    """Return how far PCA of rows of length 1 is from the covariance's components, both without privacy.
+def verdict_on_scaling(held: Rows, answers: TableTruths, k: int, centred: bool) -> ReleaseVerdict:
+    """Return how far PCA of rows of length 1 is from PCA of the same rows, both without privacy.
 
-    centred: rows are taken about their mean before they are scaled, as after a paid mean.
+    Args:
+        held: Rows x, (n, d).
+        answers: Those without privacy, with the mean m.
+        k: Components.
+        centred: Whether rows become (x - m)/|x - m|, as after a paid mean, or x/|x|.
     """
     scaled = unit_rows(held.rows - answers.mean if centred else held.rows)
     if held.weights is not None:

@@ -42,10 +42,12 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
     if released.document["mean"] is None:
         st.markdown(owner_only_text.verdict_uncentred(uncentred, k, plain))
     if is_unit(released.document["method"]) and isinstance(prepared.held, Rows):
-        about = released.document["mean"] is not None
-        measure_scaled = partial(owner_only_diagnostics.of_unit_rows, prepared.held, truths, k, about)
-        alone = _compute_once(("rows of length 1", k, about), measure_scaled)
-        st.markdown(owner_only_text.of_unit_rows(alone, k, plain))
+        centred_rows = released.document["mean"] is not None
+        measure_scaled = partial(
+            owner_only_diagnostics.verdict_on_scaling, prepared.held, truths, k, centred_rows
+        )
+        scaled = _compute_once(("scaled", k, centred_rows), measure_scaled)
+        st.markdown(owner_only_text.verdict_on_scaling(scaled, k, plain))
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown("**Strength of every direction**" if plain else "**Scree**")

@@ -67,11 +67,11 @@ def verdict_uncentred(uncentred: ReleaseVerdict, k: int, plain: bool) -> str:
     return f"Against {against}: {_error_and_energy(uncentred, k, plain)}"
 
 
-def of_unit_rows(alone: ReleaseVerdict, k: int, plain: bool) -> str:
+def verdict_on_scaling(scaled: ReleaseVerdict, k: int, plain: bool) -> str:
     """Return what scaling rows to length 1 changes on this table, without privacy."""
     return (
-        "This method scales each row to length 1, which is another target. On your table PCA of such rows, "
-        f"without privacy, against PCA: {_error_and_energy(alone, k, plain)}"
+        "This method scales each row to length 1, which changes what it estimates. On your table, without "
+        f"privacy, PCA of such rows has against PCA of unscaled rows {_error_and_energy(scaled, k, plain)}"
     )
 
 

@@ -60,9 +60,9 @@ def test_what_rows_of_length_1_change_on_this_table_is_stated(centre):
     moved = held.rows - held.rows.mean(axis=0) if centre.startswith("a mean") else held.rows
     scaled = moved / np.linalg.norm(moved, axis=1)[:, None]
     pca, unit = (np.linalg.svd(rows)[2][:2].T for rows in (held.rows - held.rows.mean(axis=0), scaled))
-    alone = diagnostics.of_unit_rows(held, truths, 2, centre.startswith("a mean"))
-    assert alone.error == pytest.approx(sin_theta(pca, unit), abs=1e-9)
-    assert owner_only_text.of_unit_rows(alone, 2, False) in page.markdown
+    verdict = diagnostics.verdict_on_scaling(held, truths, 2, centre.startswith("a mean"))
+    assert verdict.error == pytest.approx(sin_theta(pca, unit), abs=1e-9)
+    assert owner_only_text.verdict_on_scaling(verdict, 2, False) in page.markdown
 
 
 def test_where_the_first_component_is_the_mean_both_errors_are_stated(built):
