@@ -71,7 +71,7 @@ def verdict_on_scaling(scaled: ReleaseVerdict, k: int, plain: bool) -> str:
     """Return what scaling rows to length 1 changes on this table, without privacy."""
     return (
         "This method scales each row to length 1, which changes what it estimates. On your table, without "
-        f"privacy, PCA of such rows has against PCA of unscaled rows {_error_and_energy(scaled, k, plain)}"
+        f"privacy, PCA of such rows differs from PCA of unscaled rows: {_error_and_energy(scaled, k, plain)}"
     )
 
 
