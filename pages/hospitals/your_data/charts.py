@@ -101,21 +101,27 @@ def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, height: int) -> dic
     return one_panel(traces, legend_at=-0.2, legend={"font": {}}, **layout)
 
 
-def scree(covariance: Array, moment: Array, released: Array | None, plain: bool) -> dict[str, Any]:
-    """Draw the eigenvalues of the clipped rows' covariance and second moment, and the released ones."""
+def scree(
+    covariance: Array, moment: Array, released: Array | None, scaled: bool, plain: bool
+) -> dict[str, Any]:
+    """Draw the eigenvalues of the clipped rows' covariance and second moment, and the released ones.
+
+    scaled: whether the released ones are of rows of length 1, of which 1 is the most and not B^2.
+    """
     count = min(MOST_ROWS, len(covariance))
     spectra = [
         (f"not private, {COVARIANCE}", "pca", covariance[:count]),
         (f"not private, {MOMENT}", "sparse_pca", moment[:count]),
     ]
     if released is not None:
-        spectra.append(("released", "dps_pca", released))
+        spectra.append((f"released{', rows of length 1' if scaled else ''}", "dps_pca", released))
     traces = []
     for name, method, values in spectra:
         places = list(range(1, len(values) + 1))
         traces.append(marked_line(name, style.look(method), places, rounded(values), 8))
     xaxis = axis(component(plain), dtick=max(1, count // 10), range=[0.5, count + 0.5])
-    strength = "strength (1: the most there can be)" if plain else "eigenvalue (share of B²)"
+    most = "1: the most there can be" if plain or scaled else "share of B²"
+    strength = f"{'strength' if plain else 'eigenvalue'} ({most})"
     return _figure(traces, xaxis, axis(strength, rangemode="tozero"), 340)
 
 
@@ -151,7 +157,7 @@ def biplot(
         traces.append(line(1, "", style.GUESS, mode="lines+text", hoverinfo="skip", **ends, **names))
     share = "1: the most there can be" if plain else "share of B"
     axes = []
-    for j, room in ((0, 0.4), (1, 0.08)):  # names of features stand beside the arrows' tips
+    for j, room in ((0, 0.65), (1, 0.08)):  # names of features stand beside the arrows' tips
         ends = np.concatenate([points[:, j], tips[:, j] * (1 + room)])
         limits = [float(ends.min()) * 1.03, float(ends.max()) * 1.03]
         axes.append(axis(f"along released {component(plain)} {j + 1} ({share})", range=limits))

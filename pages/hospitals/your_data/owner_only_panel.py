@@ -41,7 +41,8 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
     st.markdown(owner_only_text.verdict(centred, uncentred, k, cosine, plain))
     if released.document["mean"] is None:
         st.markdown(owner_only_text.verdict_uncentred(uncentred, k, plain))
-    if is_unit(released.document["method"]) and isinstance(prepared.held, Rows):
+    unit = is_unit(released.document["method"])
+    if unit and isinstance(prepared.held, Rows):
         centred_rows = released.document["mean"] is not None
         measure_scaled = partial(
             owner_only_diagnostics.verdict_on_scaling, prepared.held, truths, k, centred_rows
@@ -52,7 +53,7 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
     with left:
         st.markdown("**Strength of every direction**" if plain else "**Scree**")
         spectra = truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues
-        drawn = charts.scree(*spectra, plain)
+        drawn = charts.scree(*spectra, unit, plain)
         says = charts.describe_scree(drawn, plain)
         component.figure(drawn, key="own scree", save="not-private-scree", says=says)
     raw, held = prepared.raw, prepared.held

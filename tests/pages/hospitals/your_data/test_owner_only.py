@@ -8,8 +8,8 @@ import pytest
 
 from dppca_core import sin_theta
 from dppca_core.tables import Column, Schema
+from pages.hospitals.your_data import charts, owner_only_text, upload_text
 from pages.hospitals.your_data import owner_only_diagnostics as diagnostics
-from pages.hospitals.your_data import owner_only_text, upload_text
 from pages.hospitals.your_data.owner_only_diagnostics import ReleaseVerdict
 from pages.shared.settings import catalogue
 from tests.pages.hospitals.your_data.table_page import ROWS, TablePage, csv, released
@@ -63,6 +63,16 @@ def test_what_rows_of_length_1_change_on_this_table_is_stated(centre):
     verdict = diagnostics.verdict_on_scaling(held, truths, 2, centre.startswith("a mean"))
     assert verdict.error == pytest.approx(sin_theta(pca, unit), abs=1e-9)
     assert owner_only_text.verdict_on_scaling(verdict, 2, False) in page.markdown
+
+
+@pytest.mark.parametrize(
+    ("scaled", "name", "most"),
+    [(True, "released, rows of length 1", "1: the most there can be"), (False, "released", "share of B²")],
+)
+def test_released_eigenvalues_are_named_by_the_rows_that_they_are_of(scaled, name, most):
+    drawn = charts.scree(np.array([0.3, 0.1]), np.array([0.4, 0.1]), np.array([0.6]), scaled, plain=False)
+    assert drawn["data"][-1]["name"] == name
+    assert drawn["layout"]["yaxis"]["title"]["text"] == f"eigenvalue ({most})"
 
 
 def test_where_the_first_component_is_the_mean_both_errors_are_stated(built):

@@ -88,12 +88,12 @@ def test_released_weights_keep_their_signs_and_names_of_any_letters():
 
 def test_scree_and_biplot_say_what_is_drawn():
     values = np.array([0.5, 0.25, 0.01])
-    drawn = own_charts.scree(values / 2, values, None, plain=True)
+    drawn = own_charts.scree(values / 2, values, None, scaled=False, plain=True)
     description = own_charts.describe_scree(drawn, plain=True)
     assert "at the mean, 3 directions: 0.25 to 0.005; " in description
     assert "at mid-range, 3 directions: 0.5 to 0.01." in description
     both = own_charts.describe_scree(
-        own_charts.scree(values, values, values[:1] / 2, plain=False), plain=False
+        own_charts.scree(values, values, values[:1] / 2, scaled=False, plain=False), plain=False
     )
     assert both.startswith("Eigenvalue") and "released, 1 direction: 0.25." in both
     points, basis = np.eye(2)[[0, 1, 1]], np.array([[0.1, 0.9], [0.3, 0.1], [0.0, 0.0]])
