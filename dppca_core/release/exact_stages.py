@@ -1,6 +1,7 @@
-"""Two stages for real patients: whole sums of normalised products, then of the rows kept, with exact noise.
+"""Rounds for real patients, alone or before a moment of the rows kept: whole sums, with exact noise.
 
-As `mechanisms.two_stage`, but what a release reads is a sum of whole numbers (`discrete_gaussian`).
+As `mechanisms.stacked` and `mechanisms.two_stage`, but what a release reads is a sum of whole numbers
+(`discrete_gaussian`).
 
 A round. v = x/|x|, and its entries are rounded towards zero to multiples of 2^-b, so that |v| <= 1 still.
 Q is public; its entries are rounded to multiples of 2^-32. Then Q^T v is a sum of whole numbers below 2^52,
@@ -15,13 +16,14 @@ A patient with m rows. Each row counts 1/m: v and q, or the restricted row, are 
 before they are rounded. The patient's contribution is then a mean of v q^T, or a matrix of trace at most 1:
 it is no longer than one row's, however many there are.
 
-With stds Delta z/sqrt(w b_t) and Delta z/sqrt(1 - w) the sum of (Delta/std)^2 is 1/z^2 over all releases,
-each chosen by those before it: together they cost one release at the budget's multiplier z, which is what the
-ledger records before the first is drawn.
+With stds Delta z/sqrt(w b_t) and Delta z/sqrt(1 - w), or Delta z sqrt(T) for T rounds alone, the sum of
+(Delta/std)^2 is 1/z^2 over all releases, each chosen by those before it: together they cost one release at
+the budget's multiplier z, which is what the ledger records before the first is drawn.
 """
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -75,21 +77,125 @@ def _inside(whole: Array, bits: int) -> Array:
     return np.where(np.einsum("ij,ij->i", whole, whole)[:, None] <= 4.0**bits, whole, 0.0)
 
 
-def round_std(budget: Budget, division: Division, number: int, bits: int) -> float:
-    """Return the std of each entry of a round's sum, in units of 4^-bits; numbers begin at 0.
+def round_std(budget: Budget, part: float, bits: int) -> float:
+    """Return the std of each entry of a round's sum that takes this part of the budget, in units of 4^-bits.
 
     Raises ValueError for noise that integers cannot hold.
     """
-    weight = division.share * two_stage.round_weights(division.rounds)[number]
-    std = normalised_product.sensitivity(budget) * gaussian.noise_multiplier(budget) / math.sqrt(weight)
+    std = normalised_product.sensitivity(budget) * gaussian.noise_multiplier(budget) / math.sqrt(part)
     return discrete_gaussian.check_std(std * 4.0**bits, budget)
 
 
+def check_rounds(budget: Budget, parts: Sequence[float], bits: int) -> None:
+    """Raise ValueError for noise of rounds that cannot be drawn, before it is paid for."""
+    for part in parts:
+        round_std(budget, part, bits)
+
+
+def parts_of_rounds(division: Division) -> list[float]:
+    """Return what each round of stage 1 takes of the budget, as 1/z^2."""
+    parts: list[float] = (division.share * two_stage.round_weights(division.rounds)).tolist()
+    return parts
+
+
 def check(budget: Budget, division: Division, bits: int) -> None:
-    """Raise ValueError for noise that cannot be drawn, before it is paid for."""
-    for number in range(division.rounds):
-        round_std(budget, division, number, bits)
+    """Raise ValueError for noise of two stages that cannot be drawn, before it is paid for."""
+    check_rounds(budget, parts_of_rounds(division), bits)
     discrete_gaussian.noise_std(1, bits, budget, 1 - division.share)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Hold what both kinds of release read, and how.
+
+    Args:
+        read: Hands over the rows.
+        groups: Hospitals whose rows go into one noisy sum: all together, or each alone.
+        budget: The guarantee of the whole run.
+        drawn: What was drawn before, of a release that is gone on with.
+        sizes: Patients of every hospital.
+        d: Features.
+        k: Components.
+        bits: Of the rounding.
+        progress: Is told the share done, and answers whether to go on.
+    """
+
+    read: Reader
+    groups: Sequence[Sequence[int]]
+    budget: Budget
+    drawn: Drawn
+    sizes: Sequence[int]
+    d: int
+    k: int
+    bits: int
+    progress: Progress = lambda share: True
+
+    @property
+    def n(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def group_of(self) -> dict[int, int]:
+        """Return the sum to which each hospital adds its rows."""
+        return {hospital: index for index, group in enumerate(self.groups) for hospital in group}
+
+    @property
+    def scale(self) -> float:
+        """Return the std of the noise of all sums' mean, for a std of 1 in each sum."""
+        return math.sqrt(len(self.groups)) / (4.0**self.bits * self.n)
+
+
+class Rounds(NamedTuple):
+    """Hold the basis after each round, the first a random start; noisy rounds; the noise of their entries."""
+
+    bases: tuple[Array, ...]
+    answers: list[Array]
+    stds: list[float]
+
+
+def release_rounds(source: Source, parts: Sequence[float], left_out: int, readings: int) -> Rounds:
+    """Release rounds, each of the basis that those before it give. Reads private rows once in each.
+
+    A round that was drawn is not drawn again.
+
+    Args:
+        source: The patients, and how they are read.
+        parts: What each round takes of the budget, as 1/z^2.
+        left_out: First rounds that are not stacked.
+        readings: How often the rows are read in all, by which progress is counted.
+
+    Raises:
+        StoppedError: Where progress says no. What was drawn before is kept.
+    """
+    done, group_of, d, k = 0, source.group_of, source.d, source.k
+
+    def report(share: float) -> bool:
+        return source.progress((done + share) / readings)
+
+    def ask(block: Array, std: float) -> Array:
+        nonlocal done
+
+        def draw() -> Array:
+            sums = np.zeros((len(source.groups), d, k))
+
+            def add(hospital: int, rows: Array, weights: Array | float) -> None:
+                sums[group_of[hospital]] += whole_products(rows, block, source.bits, weights)
+
+            source.read(add, report)
+            noisy = [discrete_gaussian.add_noise(whole.ravel(), whole_stds[done]) for whole in sums]
+            total: Array = np.sum(noisy, axis=0)
+            return total.reshape(d, k) / (4.0**source.bits * source.n)
+
+        answer = source.drawn.once(f"round {done + 1}", draw)
+        done += 1
+        if not report(0.0):
+            raise StoppedError
+        return answer
+
+    start = source.drawn.once("start", lambda: block_power.begin(None, d, k, np.random.default_rng()))
+    whole_stds = [round_std(source.budget, part, source.bits) for part in parts]
+    stds = [std * source.scale for std in whole_stds]
+    return Rounds(*normalised_product.follow_rounds(ask, stds, start, left_out), stds)
 
 
 class Answer(NamedTuple):
@@ -100,92 +206,41 @@ class Answer(NamedTuple):
     moment: Array
 
 
-def release(
-    read: Reader,
-    groups: Sequence[Sequence[int]],
-    budget: Budget,
-    division: Division,
-    drawn: Drawn,
-    *,
-    sizes: Sequence[int],
-    d: int,
-    k: int,
-    s_hat: int | str,
-    bits: int,
-    progress: Progress = lambda share: True,
-) -> Answer:
+def release(source: Source, division: Division, s_hat: int | str) -> Answer:
     """Release both stages. Reads private rows, T + 1 times; a step that was drawn is not drawn again.
 
     Args:
-        read: Hands over the rows.
-        groups: Hospitals whose rows go into one noisy sum: all together, or each alone.
-        budget: The guarantee of the whole run.
-        division: How the run divides it.
-        drawn: What was drawn before, of a release that is gone on with.
-        sizes: Patients of every hospital.
-        d: Features.
-        k: Components.
+        source: The patients, and how they are read.
+        division: How the run divides its budget.
         s_hat: Rows kept, or "released" for those that stand out of stage 1's noise, at most 400.
-        bits: Of the rounding.
-        progress: Is told the share done, and answers whether to go on.
 
     Raises:
-        StoppedError: Where `progress` says no. What was drawn before is kept.
+        StoppedError: Where progress says no. What was drawn before is kept.
     """
-    n, rounds = sum(sizes), division.rounds
+    budget, bits, n = source.budget, source.bits, source.n
     public_n = n if budget.neighbours == "replace-one" else math.inf
-    group_of = {hospital: index for index, group in enumerate(groups) for hospital in group}
-    done = 0
-
-    def report(share: float) -> bool:
-        return progress((done + share) / (rounds + 1))
-
-    def ask(block: Array, std: float) -> Array:
-        nonlocal done
-        number = done
-
-        def draw() -> Array:
-            sums = np.zeros((len(groups), d, k))
-
-            def add(hospital: int, rows: Array, weights: Array | float) -> None:
-                sums[group_of[hospital]] += whole_products(rows, block, bits, weights)
-
-            read(add, report)
-            std = round_std(budget, division, number, bits)
-            noisy = [discrete_gaussian.add_noise(whole.ravel(), std) for whole in sums]
-            total: Array = np.sum(noisy, axis=0)
-            return total.reshape(d, k) / (4.0**bits * n)
-
-        answer = drawn.once(f"round {number + 1}", draw)
-        done += 1
-        if not report(0.0):
-            raise StoppedError
-        return answer
-
-    start = drawn.once("start", lambda: block_power.begin(None, d, k, np.random.default_rng()))
-    factor = math.sqrt(len(groups))
-    stds = [round_std(budget, division, number, bits) * factor / 4.0**bits / n for number in range(rounds)]
-    left_out = two_stage.left_out(rounds)
-    _, answers = normalised_product.follow_rounds(ask, stds, start, left_out)
-    leading = stacked_rounds.leading(answers, stds, left_out)
-    block_std = discrete_gaussian.noise_std(1, bits, budget, 1 - division.share) * factor / 4.0**bits / n
+    left_out = two_stage.left_out(division.rounds)
+    rounds = release_rounds(source, parts_of_rounds(division), left_out, division.rounds + 1)
+    leading = stacked_rounds.leading(rounds.answers, rounds.stds, left_out)
+    block_std = discrete_gaussian.noise_std(1, bits, budget, 1 - division.share) * source.scale
 
     def choose() -> Array:
-        rows = two_stage.rows_to_keep(leading, answers[-1], block_std, s_hat=s_hat, n=public_n)
+        rows = two_stage.rows_to_keep(leading, rounds.answers[-1], block_std, s_hat=s_hat, n=public_n)
         if len(rows) > discrete_gaussian.MOST_FEATURES:
             rows = linalg.largest_rows(leading, discrete_gaussian.MOST_FEATURES)
         return rows.astype(float)
 
     # Kept too: on another machine rows of nearly the same weight could change places.
-    rows = drawn.once("rows", choose).astype(int)
+    rows = source.drawn.once("rows", choose).astype(int)
 
     def draw_moment() -> Array:
-        adders = [Adder(len(rows), bits) for _ in groups]
+        adders, group_of = [Adder(len(rows), bits) for _ in source.groups], source.group_of
 
         def add(hospital: int, part: Array, weights: Array | float) -> None:
             adders[group_of[hospital]].add(unit_rows(part[:, rows]) * weights)
 
-        read(add, report)
+        before = division.rounds / (division.rounds + 1)
+        source.read(add, lambda share: source.progress(before + share * (1 - before)))
         noisy = [
             discrete_gaussian.release(adder.sum._replace(n=n), budget, share=1 - division.share)
             for adder in adders
@@ -193,7 +248,7 @@ def release(
         total: Array = np.sum(noisy, axis=0)
         return total
 
-    moment = drawn.once("moment", draw_moment)
-    progress(1.0)
-    basis = two_stage.answer(moment, rows, d, k, block_std / math.sqrt(2), public_n)
+    moment = source.drawn.once("moment", draw_moment)
+    source.progress(1.0)
+    basis = two_stage.answer(moment, rows, source.d, source.k, block_std / math.sqrt(2), public_n)
     return Answer(basis, rows, moment)

@@ -1,9 +1,9 @@
 """Releases on real patients: paid for first, drawn once from the operating system's entropy, documented.
 
 Methods that begin with a noisy second moment get it from `discrete_gaussian` (OpenDP's discrete Gaussian on
-exact integer sums); all that follows is post-processing, and the eigenvalues come with it. Two stages read
-the rows again for each of theirs (`exact_stages`). DPS-PCA multiplies rows by a basis in floating point, and
-draws its noise there too: the result says so.
+exact integer sums); all that follows is post-processing, and the eigenvalues come with it. Stacked rounds and
+two stages read the rows again for each of theirs (`exact_stages`). DPS-PCA multiplies rows by a basis in
+floating point, and draws its noise there too: the result says so.
 
 Each step that is drawn is kept (`drawn`) until the release is downloaded, so that one that was paid for and
 interrupted goes on with `resumed`, and costs nothing more.
@@ -25,7 +25,7 @@ from dppca_core.accounting import closed_form, gaussian
 from dppca_core.accounting.events_json import to_plain
 from dppca_core.arrays import Array, Moment, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import normalised_product, paid_centre, two_stage
+from dppca_core.mechanisms import normalised_product, paid_centre, stacked, two_stage
 from dppca_core.methods import METHODS, dpdis_pca
 from dppca_core.numerics import linalg, moments
 from dppca_core.numerics.unit_rows import unit_rows
@@ -40,8 +40,10 @@ from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
 
 STAGES = ("two_stage", "two_stage_sealed", "two_stage_own_noise")
+ROUNDS = ("stacked_rounds", "stacked_rounds_sealed", "stacked_rounds_own_noise")
+_EQUAL_ROUNDS = [1 / stacked.ROUNDS] * stacked.ROUNDS  # parts of the budget
 _MOMENTS = ("analyze_gauss", "analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", "dpdis_pca")
-HARDENED = (*STAGES, *_MOMENTS)
+HARDENED = (*STAGES, *ROUNDS, *_MOMENTS)
 OFFERED = (*HARDENED, "dps_pca")
 
 
@@ -84,9 +86,9 @@ class Request:
         checks.one_of(OFFERED, method=self.method)
         checks.whole(1, rows_per_patient=self.rows_per_patient)
         stages = self.method in STAGES
-        most = hardened.MOST_FEATURES if self.method in _MOMENTS else math.inf
-        checks.whole(2, exact_stages.MOST_FEATURES if stages else most, d=self.d)
-        checks.whole(1, min(self.d - 1, exact_stages.MOST_DIRECTIONS if stages else math.inf), k=self.k)
+        by_rounds = self.method in (*STAGES, *ROUNDS)
+        checks.whole(2, most_features(self.method), d=self.d)
+        checks.whole(1, min(self.d - 1, exact_stages.MOST_DIRECTIONS if by_rounds else math.inf), k=self.k)
         if not (stages and self.s_hat == RELEASED):
             room = min(self.d, hardened.MOST_FEATURES) if stages else self.d
             checks.whole(self.k, room, s_hat=self.d if self.s_hat is None else self.s_hat)
@@ -147,6 +149,13 @@ class Request:
     def patient_epsilon(self) -> float:
         """Return the epsilon of a patient with all their rows, at the budget's delta."""
         return patient_epsilon(self.events, self.budget, self.rows_per_patient)
+
+
+def most_features(method: str) -> float:
+    """Return how many features a release by this method can take: a moment has their square in numbers."""
+    if method in (*STAGES, *ROUNDS):
+        return exact_stages.MOST_FEATURES
+    return hardened.MOST_FEATURES if method in _MOMENTS else math.inf
 
 
 def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: int) -> float:
@@ -228,8 +237,11 @@ def make(
         mean = drawn.once("mean", partial(_mean, request, rows, read or _reader(rows), progress))
         rows, read = _centred(rows, read, mean)
     whole = read or _reader(rows)
+    source = _source(inner, rows, whole, drawn, progress)
     if request.method in STAGES:
-        basis, eigenvalues, loading_std, stages = _by_stages(inner, rows, whole, features, drawn, progress)
+        basis, eigenvalues, loading_std, stages = _by_stages(inner, rows, source, features)
+    elif request.method in ROUNDS:
+        basis, loading_std = _by_rounds(source)
     elif request.method in HARDENED:
         basis, eigenvalues, loading_std = _from_moments(inner, rows, read, drawn, progress)
     else:
@@ -295,6 +307,8 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
     request = request.after_mean
     if request.method in STAGES:
         exact_stages.check(request.budget, _division(request, rows), _bits(rows))
+    elif request.method in ROUNDS:
+        exact_stages.check_rounds(request.budget, _EQUAL_ROUNDS, _bits(rows))
     elif request.method in HARDENED:
         hardened.noise_std(request.d, _bits(rows), request.budget)
 
@@ -358,29 +372,52 @@ def _division(request: Request, rows: Sequence[Part]) -> two_stage.Division:
     return two_stage.division(request.budget, factor, d=request.d, n=n, s_hat=request.kept)
 
 
+def _source(
+    request: Request, rows: Sequence[Part], read: Reader, drawn: Drawn, progress: Progress
+) -> exact_stages.Source:
+    sizes = [patients(part) for part in rows]
+    groups = _released_together(request, rows)
+    d, k, bits = request.d, request.k, _bits(rows)
+    return exact_stages.Source(read, groups, request.budget, drawn, sizes, d, k, bits, progress)
+
+
+def _by_rounds(source: exact_stages.Source) -> tuple[Array, Array]:
+    """Return components, the strongest first, and the noise of their loadings."""
+    rounds = exact_stages.release_rounds(source, _EQUAL_ROUNDS, stacked.LEFT_OUT, len(_EQUAL_ROUNDS))
+    source.progress(1.0)
+    basis, stack = rounds.bases[-1], np.hstack(rounds.answers[stacked.LEFT_OUT :])
+    within = basis.T @ stack
+    squares, turn = linalg.top_eigenpairs(within @ within.T, source.k)
+    return basis @ turn, _rounds_std(basis @ turn, squares, rounds.stds[-1])
+
+
+def _rounds_std(basis: Array, squares: Array, std: float) -> Array:
+    """Return what noise of this std in every entry of m stacked rounds adds to each loading, (d, k).
+
+    In the first order noise N moves u_i = basis[:, i] by (I - U U^T) N v_i/s_i, and towards u_j by
+    sqrt(s_i^2 + s_j^2)/(s_i^2 - s_j^2) stds, s_i^2 = `squares` less k m std^2 of noise. A round carries
+    a share b/l_i of the former's error into the next, b and l_i eigenvalues of rows of length 1: in all
+    1/(1 - b/l_i) times as much. l_i is s_i^2/m over the squared mean length of q, and b what is left of 1.
+    """
+    (d, k), many = basis.shape, stacked.ROUNDS - stacked.LEFT_OUT
+    squares = np.maximum(squares - k * many * std**2, np.finfo(float).tiny ** 0.25)
+    spikes = squares / many / normalised_product.mean_length(k) ** 2
+    carried = max(1 - float(spikes.sum()), 0.0) / (d - k) / spikes
+    outside = std / np.sqrt(squares) / np.maximum(1 - carried, 1e-9)
+    gaps = squares[:, None] - squares[None, :]
+    np.fill_diagonal(gaps, np.inf)
+    between = std**2 * (squares[:, None] + squares[None, :]) / np.maximum(np.square(gaps), 1e-300)
+    shares = np.square(basis)
+    noise: Array = np.sqrt(np.maximum(1 - shares.sum(axis=1), 0.0)[:, None] * outside**2 + shares @ between)
+    return np.minimum(noise, 1.0)
+
+
 def _by_stages(
-    request: Request,
-    rows: Sequence[Part],
-    read: Reader,
-    features: Sequence[str],
-    drawn: Drawn,
-    progress: Progress,
+    request: Request, rows: Sequence[Part], source: exact_stages.Source, features: Sequence[str]
 ) -> tuple[Array, Array, Array, dict[str, Any]]:
     """Return components, eigenvalues, the noise of loadings, and for the document the run's division."""
     division = _division(request, rows)
-    basis, kept, moment = exact_stages.release(
-        read,
-        _released_together(request, rows),
-        request.budget,
-        division,
-        drawn,
-        sizes=[patients(part) for part in rows],
-        d=request.d,
-        k=request.k,
-        s_hat=request.kept,
-        bits=_bits(rows),
-        progress=progress,
-    )
+    basis, kept, moment = exact_stages.release(source, division, request.kept)
     turned, values = _by_falling_eigenvalue(basis[kept], moment)
     public = {
         "share of the first stage": division.share,

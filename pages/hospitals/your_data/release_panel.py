@@ -13,7 +13,7 @@ from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
-from dppca_core.release.private_release import OFFERED, STAGES, Progress, Released, Request
+from dppca_core.release.private_release import OFFERED, ROUNDS, STAGES, Progress, Released, Request
 from dppca_core.tables import safe_cell, safe_csv
 from pages.hospitals.your_data import charts, confirmation, ledger_text, session
 from pages.hospitals.your_data import text as page_text
@@ -28,7 +28,7 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 
 _METHOD_SETTINGS = {
     **dict.fromkeys(OFFERED, ("own.k", "own.s_hat")),
-    "analyze_gauss": ("own.k",),
+    **dict.fromkeys(("analyze_gauss", *ROUNDS), ("own.k",)),
     "dpdis_pca": ("own.k", "own.rank"),
     "dps_pca": ("own.k", "own.s_hat", "own.iterations", "own.burn_in"),
 }

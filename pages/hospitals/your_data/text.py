@@ -15,7 +15,7 @@ from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event
 from dppca_core.release import private_release
 from dppca_core.release.ledger_records import Account
-from dppca_core.release.private_release import HARDENED, Released
+from dppca_core.release.private_release import HARDENED, ROUNDS, Released
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -282,7 +282,8 @@ def centre(share: float) -> str:
 def hardening(method: str) -> str:
     """Return how the noise is drawn."""
     if method in HARDENED:
-        return "Its noise is exact: OpenDP draws it on whole numbers. Strengths come with the directions."
+        strengths = "No strength comes" if method in ROUNDS else "Strengths come"
+        return f"Its noise is exact: OpenDP draws it on whole numbers. {strengths} with the directions."
     return (
         "Its noise is drawn in ordinary computer arithmetic, **not hardened**: its last digits can tell more "
         "than the guarantee allows. No strength of a direction is released."

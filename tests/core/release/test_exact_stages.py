@@ -10,7 +10,7 @@ from scipy import stats
 
 from dppca_core import Budget, Cohort, sin_theta
 from dppca_core.accounting import closed_form, gaussian
-from dppca_core.mechanisms import two_stage
+from dppca_core.mechanisms import stacked, two_stage
 from dppca_core.methods import METHODS
 from dppca_core.numerics import moments, unit_rows
 from dppca_core.privacy import Release
@@ -18,7 +18,7 @@ from dppca_core.release import discrete_gaussian, exact_stages, private_release
 from dppca_core.release.drawn import Drawn, DrawnInMemory, DrawnOnDisk
 from dppca_core.release.ledger import DiskLedger, SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.release.private_release import STAGES, Request
+from dppca_core.release.private_release import ROUNDS, STAGES, Request
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, K, BITS = 30, 2, 20
@@ -64,19 +64,9 @@ def test_no_row_moves_a_sum_by_more_than_one(bits):
 def drawn_of(parts, request, progress=lambda share: True, drawn=None):
     drawn = drawn or DrawnInMemory({})
     division = private_release._division(request, parts)
-    answer = exact_stages.release(
-        private_release._reader(parts),
-        private_release._released_together(request, parts),
-        request.budget,
-        division,
-        drawn,
-        sizes=[len(part) for part in parts],
-        d=D,
-        k=K,
-        s_hat=request.kept,
-        bits=BITS,
-        progress=progress,
-    )
+    read = private_release._reader(parts)
+    source = private_release._source(request, parts, read, drawn, progress)
+    answer = exact_stages.release(source, division, request.kept)
     return drawn, division, answer
 
 
@@ -108,7 +98,50 @@ def test_the_noise_of_every_step_is_gaussian_of_its_part_of_the_budget(method, f
     assert spent == pytest.approx(1 / z**2)
 
 
-@pytest.mark.parametrize("method", STAGES)
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+@pytest.mark.parametrize(
+    ("method", "factor"), [("stacked_rounds_sealed", 1.0), ("stacked_rounds_own_noise", 3**0.5)]
+)
+def test_the_noise_of_rounds_alone_is_gaussian_of_an_equal_part(method, factor, neighbours):
+    """Kolmogorov-Smirnov at ALPHA of patients who are all zero; 20 % more or less is rejected."""
+    budget = Budget(1.0, 1e-5, neighbours)
+    moved = 2.0 if neighbours == "replace-one" else 1.0
+    std = factor * moved * gaussian.noise_multiplier(budget) * math.sqrt(stacked.ROUNDS) / 3000
+    rounds = []
+    for _ in range(10):
+        drawn, parts = DrawnInMemory({}), [np.zeros((1000, D))] * 3
+        by_rounds(parts, Request(method, D, K, budget), drawn)
+        values = [drawn.once(f"round {t + 1}", lambda: pytest.fail("drawn twice")) for t in range(12)]
+        rounds.append(np.ravel(values) / std)
+    measured = np.concatenate(rounds)
+    assert stats.kstest(measured, "norm").pvalue > ALPHA
+    assert all(stats.kstest(measured * wrong, "norm").pvalue < ALPHA for wrong in (0.8, 1.25))
+
+
+def by_rounds(parts, request, drawn=None):
+    read = private_release._reader(parts)
+    source = private_release._source(request, parts, read, drawn or DrawnInMemory({}), lambda share: True)
+    return private_release._by_rounds(source)
+
+
+@pytest.mark.parametrize(("k", "bulk"), [(1, 0.4), (2, 0.4), (2, 0.8)])
+def test_the_noise_of_loadings_is_what_many_releases_show(k, bulk):
+    """The root mean square over 60 releases, within a fifth; half as much noise is rejected."""
+    rng = np.random.default_rng(6)
+    scores = rng.standard_normal((2000, k)) * np.array([4.0, 2.0])[:k]
+    rows = scores @ TRUTH[:, :k].T + bulk * rng.standard_normal((2000, D))
+    rows /= np.linalg.norm(rows, axis=1).max()
+    request = Request("stacked_rounds", D, k, Budget(1.0, 1e-5))
+    runs = [by_rounds([rows], request) for _ in range(60)]
+    clean = by_rounds([rows], Request("stacked_rounds", D, k, Budget(1e6, 1e-5)))[0]
+    bases = [basis * np.sign((basis * clean).sum(axis=0)) for basis, _ in runs]
+    seen = np.sqrt(np.square(np.array(bases) - np.mean(bases, axis=0)).mean(axis=(0, 1)))
+    stated = np.sqrt(np.square([noise for _, noise in runs]).mean(axis=(0, 1)))
+    np.testing.assert_allclose(stated / seen, 1, atol=0.2)
+    assert (np.abs(stated / 2 / seen - 1) > 0.2).all()
+
+
+@pytest.mark.parametrize("method", [*STAGES, *ROUNDS])
 def test_it_errs_as_the_method_does(method):
     """The same patients, 40 runs each: two-sample Kolmogorov-Smirnov at 1e-4; noise twice as large fails."""
     budget = Budget(0.5, 1e-5)
@@ -116,12 +149,14 @@ def test_it_errs_as_the_method_does(method):
 
     def simulated(budget):
         rng = np.random.default_rng(1)
-        fit = METHODS[method].fit
-        return [sin_theta(fit(cohort, k=K, budget=budget, rng=rng, s_hat=8).basis, TRUTH) for _ in range(40)]
+        fit, options = METHODS[method].fit, Request(method, D, K, budget, s_hat=8).method_options
+        bases = [fit(cohort, k=K, budget=budget, rng=rng, **options).basis for _ in range(40)]
+        return [sin_theta(basis, TRUTH) for basis in bases]
 
-    measured = [
-        sin_theta(drawn_of(PARTS, Request(method, D, K, budget, s_hat=8))[2].basis, TRUTH) for _ in range(40)
-    ]
+    def drawn_once(request):
+        return by_rounds(PARTS, request)[0] if method in ROUNDS else drawn_of(PARTS, request)[2].basis
+
+    measured = [sin_theta(drawn_once(Request(method, D, K, budget, s_hat=8)), TRUTH) for _ in range(40)]
     assert stats.ks_2samp(measured, simulated(budget)).pvalue > 1e-4
     assert stats.ks_2samp(measured, simulated(Budget(0.2, 1e-5))).pvalue < 1e-4
 

@@ -14,7 +14,7 @@ from dppca_core.numerics import linalg, moments, unit_rows
 from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.ledger import OverLimitError, SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.release.private_release import HARDENED, OFFERED, STAGES, Request, make
+from dppca_core.release.private_release import HARDENED, OFFERED, ROUNDS, STAGES, Request, make
 
 D, K, SIZES = 10, 2, (900, 600)
 MODEL = SpikedModel(d=D, k=K, s=4, seed=1)
@@ -23,7 +23,7 @@ ROWS = np.split(moments.clip_rows(ALL, MODEL.norm_bound(len(ALL))), [SIZES[0]])
 NAMES = [f"column {i}" for i in range(D)]
 BUDGET = Budget(1.0, 1e-5)
 EVERY = pytest.mark.parametrize("method", OFFERED)
-ROUNDS = 12  # of 4, one random start in a hundred ends a hundredth of a radian away
+MANY = 12  # rounds: of 4, one random start in a hundred ends a hundredth of a radian away
 
 
 def request(method: str, budget: Budget = BUDGET, **options: Any) -> Request:
@@ -43,14 +43,14 @@ def released(which: Request, ledger: SessionLedger | None = None, **options: Any
 @EVERY
 def test_with_hardly_any_noise_it_is_pca(method):
     """Of rows of length 1 where the method takes such; two stages shrink rows at the end."""
-    result = released(request(method, Budget(1e6, 1e-5), rank=D, iterations=ROUNDS))
+    result = released(request(method, Budget(1e6, 1e-5), rank=D, iterations=MANY))
     rows = np.concatenate(ROWS)
     if METHODS[method].scaling == "unit":
         rows = unit_rows.unit_rows(rows)
     values, vectors = linalg.top_eigenpairs(rows.T @ rows / sum(SIZES), K)
     assert sin_theta(result.basis, vectors) < (0.02 if method in STAGES else 0.01)
     np.testing.assert_allclose(result.basis.T @ result.basis, np.eye(K), atol=1e-10)
-    if method in HARDENED:
+    if method in HARDENED and method not in ROUNDS:
         np.testing.assert_allclose(result.eigenvalues, values, rtol=0.01)
         turned = np.abs(result.basis.T @ vectors)
         np.testing.assert_allclose(turned, np.eye(K), atol=0.1)  # in order, largest first
@@ -74,7 +74,7 @@ def test_sums_of_rows_do_as_well_as_rows(method):
         adder.add(part[:100])
         adder.add(part[100:])
         sums.append(adder.sum)
-    asked = request(method, Budget(1e6, 1e-5), rank=D, iterations=ROUNDS)
+    asked = request(method, Budget(1e6, 1e-5), rank=D, iterations=MANY)
     of_sums = make(asked, sums, paid(), features=NAMES, public={}, read=in_pieces)
     if METHODS[method].scaling == "unit":
         with pytest.raises(ValueError, match="only sums of rows were kept"):

@@ -56,6 +56,9 @@ REHEARSED = {
     "two_stage": {"own.shat": "4", "own.eps": "0.8"},
     "two_stage_sealed": {"own.shat": "chosen from the release", "own.N": "2"},
     "two_stage_own_noise": {"own.shat": "3", "own.N": "3"},
+    "stacked_rounds": {"own.k": "3", "own.eps": "1"},
+    "stacked_rounds_sealed": {"own.eps": "0.8", "own.N": "2"},
+    "stacked_rounds_own_noise": {"own.delta": "1e-7", "own.N": "3"},
     "dpdis_pca": {"own.rank": "3", "own.N": "2"},
     "dps_pca": {"own.T": "3", "own.burn": "1", "own.shat": "4", "own.N": "3"},
 }
