@@ -2,11 +2,13 @@
 
 The numbers declare a population: k equal spikes with k lambda_k/tr Sigma = `signal` over a bulk that is
 uniform between 0 and twice its mean, carried by half of the s_hat rows that are kept, or by all where all are
-kept. On rows of length 1 its spikes are lambda = signal/k, the mean of its bulk is b = (1 - signal)/(d - k).
+kept, unless another number is declared. On rows of length 1 its spikes are lambda = signal/k, the mean of its
+bulk is b = (1 - signal)/(d - k).
 Predicted are, each in the median of runs:
 
     two stages        `dppca_core.bounds.two_stage_prediction`, with what missed rows cost, after as many
-                      rounds as forget a random start
+                      rounds as forget a random start; where more rows matter than are kept, with what the
+                      heaviest of them miss of a spread direction, k (1 - P(chi2_{k+2} > q))
     stacked rounds    their runs without patients (`dppca_core.numerics.reduced_rounds`), the sampling of all
                       pairs, lambda x/(n (lambda - x)^2) each, and what the rounds leave of a random start
     one moment        pairs of (tau^2 + lambda x/n)/(lambda - x)^2, tau its off-diagonal noise
@@ -22,6 +24,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.special import chdtrc, chdtri
 
 from dppca_core import checks
 from dppca_core.arrays import Array
@@ -87,6 +90,7 @@ def recommend(
     s_hat: int | None = None,
     providers: int = 1,
     signal: float = SIGNAL,
+    matter: int | None = None,
 ) -> Recommendation:
     """Return the recommended method for public numbers.
 
@@ -100,6 +104,7 @@ def recommend(
             where nobody knows, so that they are chosen from the release.
         providers: Hospitals.
         signal: A declared guess of k lambda_k/tr Sigma, in (0, 1).
+        matter: Rows that carry the components; half of those kept where None, or d where all are kept.
 
     Returns:
         The method with the least predicted error.
@@ -117,16 +122,30 @@ def recommend(
     checks.inside_unit_interval(signal=signal)
     if s_hat is not None:
         checks.whole(k, d, s_hat=s_hat)
-    return _recommended(trust, n, d, k, budget, s_hat, providers, signal)
+    if matter is not None:
+        checks.whole(k, d, matter=matter)
+    return _recommended(trust, n, d, k, budget, s_hat, providers, signal, matter)
 
 
 @lru_cache(maxsize=512)
 def _recommended(
-    trust: str, n: int, d: int, k: int, budget: Budget, s_hat: int | None, providers: int, signal: float
+    trust: str,
+    n: int,
+    d: int,
+    k: int,
+    budget: Budget,
+    s_hat: int | None,
+    providers: int,
+    signal: float,
+    declared: int | None,
 ) -> Recommendation:
     # Rows chosen from the release are about twice the square root of d, or four a component.
     kept = min(d, max(4 * k, round(2 * math.sqrt(d)))) if s_hat is None else s_hat
     matter = d if kept == d else max(k, kept // 2)
+    missed = 0.0
+    if declared is not None:
+        matter = min(declared, kept)
+        missed = k * (1 - heaviest_share(kept / declared, k)) if kept < declared else 0.0
     spikes, bulk = (signal / k,) * k, min((1 - signal) / (d - k), _HIGHEST / 2 * signal / k)
     eigenvalues = np.array([*spikes, *[bulk] * (d - k)])
     setting = Setting(d, n, k, matter, kept, providers, 1, eigenvalues, budget)
@@ -142,13 +161,21 @@ def _recommended(
         rounds = _rounds_to_converge(setting)
         predicted = predict(setting, iterations=rounds)
         chance = predicted.quantities["support_probability"]
-        squares[f"two_stage{suffix}"] = predicted.final**2 + predicted.quantities["missed_median"]
+        squares[f"two_stage{suffix}"] = predicted.final**2 + predicted.quantities["missed_median"] + missed
         rows = RELEASED if s_hat is None else s_hat
         options[f"two_stage{suffix}"] = {"s_hat": rows, "iterations": rounds}
     errors = {name: min(math.sqrt(square), guess) for name, square in squares.items()}
     best = min(errors, key=lambda name: errors[name])
     reason = _reason(best, errors[best], guess, chance)
     return Recommendation(best, options.get(best, {}), errors[best], guess, reason, errors, chance)
+
+
+def heaviest_share(part: float, k: int) -> float:
+    """Return what the heaviest part of the rows hold of k directions spread over all of them.
+
+    Rows of k spread directions have squared lengths like chi2_k: P(chi2_{k+2} > q), q its upper quantile.
+    """
+    return float(chdtrc(k + 2, chdtri(k, part)))
 
 
 def _bulk(setting: Setting) -> tuple[float, Array]:

@@ -1,5 +1,8 @@
 """The page on a table of one's own: loaded, rehearsed on a twin, released once, counted on a ledger."""
 
+from functools import partial
+from typing import Any
+
 import streamlit as st
 
 from dppca_core.release.private_release import Request
@@ -16,6 +19,8 @@ from pages.hospitals.your_data import (
     unsaved_warning,
     upload_panel,
 )
+from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.synthetic_twin_panel import Twin
 from pages.shared.reports import html_report
 from pages.shared.settings import widgets
 
@@ -32,16 +37,26 @@ state = session.current()
 rows = state.rows_per_patient or 1
 ledger = account = twin = None
 request: Request | str = ""
+stop = ""
+
+
+def _rehearsed_at(prepared: PreparedTable, size: tuple[Any, ...], epsilon: float) -> Twin | str:
+    request = release_panel.requested(settings | {"own.epsilon": epsilon}, *size)
+    return synthetic_twin_panel.rehearse_table(prepared, request, settings)
+
+
 if prepared is not None:
     ledger, account = ledger_panel.open_ledger(prepared.raw)
     st.header("2 · Rehearse on a synthetic twin")
-    request = release_panel.requested(settings, prepared.d, account, rows, prepared.n, prepared.averaged)
+    size = (prepared.d, account, rows, prepared.n, prepared.averaged, len(prepared.sizes))
+    request = release_panel.requested(settings, *size)
     twin = synthetic_twin_panel.show(prepared, account, request, settings)
     st.header("3 · Release")
     if account is not None:
         # Before the limit is set too, since these settings are what is rehearsed.
         release_panel.choose_settings(settings, len(prepared.sizes), request)
-        stop = "" if twin is None else synthetic_twin_panel.stop_sign(twin)
+        if twin is not None:
+            stop = synthetic_twin_panel.stop_sign(twin, partial(_rehearsed_at, prepared, size))
         if stop:
             st.warning(stop)
     if account is not None and account.limit is None:

@@ -5,6 +5,8 @@ from functools import partial
 
 import streamlit as st
 
+from dppca_core.accounting import gaussian
+from dppca_core.bounds import stated_spectra
 from dppca_core.mechanisms import paid_centre
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
@@ -20,7 +22,7 @@ from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_column
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order
-from pages.hospitals.your_data.settings import BY_RULE
+from pages.hospitals.your_data.settings import BY_RULE, RECOMMENDED
 from pages.shared import text
 from pages.shared.figure import component
 from pages.shared.settings import widgets
@@ -28,14 +30,20 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 
 _METHOD_SETTINGS = {
     **dict.fromkeys(OFFERED, ("own.k", "own.s_hat")),
-    **dict.fromkeys(("analyze_gauss", *ROUNDS), ("own.k",)),
+    **dict.fromkeys((RECOMMENDED, "analyze_gauss", *ROUNDS), ("own.k",)),
     "dpdis_pca": ("own.k", "own.rank"),
     "dps_pca": ("own.k", "own.s_hat", "own.iterations", "own.burn_in"),
 }
 
 
 def requested(
-    settings: Settings, d: int, account: Account | None, rows: int, n: int, averaged: bool = False
+    settings: Settings,
+    d: int,
+    account: Account | None,
+    rows: int,
+    n: int,
+    averaged: bool = False,
+    hospitals: int = 1,
 ) -> Request | str:
     """Return what a press of Release would make, as near as d features allow, or why it would refuse.
 
@@ -44,15 +52,18 @@ def requested(
     # Before the limit is set, neighbours are what the limit's form begins with.
     limit = account.limit if account is not None else None
     neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
-    k, method = min(settings["own.k"], d - 1), settings["own.method"]
-    chosen, most = settings["own.s_hat"], discrete_gaussian.MOST_FEATURES if method in STAGES else d
-    s_hat = (chosen if method in STAGES else d) if chosen == RELEASED else min(max(chosen, k), d, most)
+    k, method, chosen = min(settings["own.k"], d - 1), settings["own.method"], settings["own.s_hat"]
     try:
         budget = Budget(settings["own.epsilon"], settings["own.delta"], neighbours)
         mean_share = 0.0
         if settings["own.centre"] == "paid":
             asked = settings["own.mean_share"]
             mean_share = paid_centre.share(budget, d=d, n=n) if asked == BY_RULE else asked
+        if method == RECOMMENDED:
+            left = gaussian.remaining(budget, mean_share) if mean_share else budget
+            method, chosen = _recommended(n, d, k, left, hospitals), RELEASED
+        most = discrete_gaussian.MOST_FEATURES if method in STAGES else d
+        s_hat = (chosen if method in STAGES else d) if chosen == RELEASED else min(max(chosen, k), d, most)
         return Request(
             method,
             d,
@@ -70,9 +81,26 @@ def requested(
         return str(reason)
 
 
+def _recommended(n: int, d: int, k: int, budget: Budget, hospitals: int) -> str:
+    """Return the method that errs least at the worst of the stated spectra, among those that d allows."""
+    trust, one_moment = "central", "analyze_gauss"
+    if hospitals > 1:
+        trust, one_moment = "secure aggregation", "cape"
+    # Sealed moments without a sparse step are CAPE's; here the sparse ones keep all rows.
+    released_as = {one_moment: "sealed_sparse" if hospitals > 1 else one_moment}
+    suffix = "_sealed" if hospitals > 1 else ""
+    names = [one_moment, f"two_stage{suffix}", f"stacked_rounds{suffix}"]
+    among = [name for name in names if private_release.most_features(released_as.get(name, name)) >= d]
+    name = stated_spectra.recommend_blindly(
+        trust, n=n, d=d, k=k, budget=budget, providers=hospitals, among=among
+    )
+    return released_as.get(name, name)
+
+
 def adjustments(request: Request, settings: Settings) -> list[str]:
     """Return a sentence for each setting of the method that so few features do not allow."""
-    used = {key: getattr(request, key.removeprefix("own.")) for key in _METHOD_SETTINGS[request.method]}
+    shown = _METHOD_SETTINGS[settings["own.method"]]
+    used = {key: getattr(request, key.removeprefix("own.")) for key in shown}
     return [
         page_text.adjusted(key, settings, value)
         for key, value in used.items()
@@ -82,16 +110,20 @@ def adjustments(request: Request, settings: Settings) -> list[str]:
 
 def choose_settings(settings: Settings, hospitals: int, request: Request | str) -> None:
     """Render the controls that matter to the method, and what it is for so many hospitals."""
-    method = settings["own.method"]
-    keys = ("own.method", "own.epsilon", "own.delta", *_METHOD_SETTINGS[method], "own.centre")
+    keys = ("own.method", "own.epsilon", "own.delta")
+    keys = (*keys, *_METHOD_SETTINGS[settings["own.method"]], "own.centre")
     if settings["own.centre"] == "paid":
         keys = (*keys, "own.mean_share")
     for begin in range(0, len(keys), 3):
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:
                 widgets.choose(key)
-    if not isinstance(request, str):
-        st.caption(page_text.centre(request.mean_share))
+    if isinstance(request, str):
+        return
+    method = request.method
+    if settings["own.method"] == RECOMMENDED:
+        st.caption(page_text.recommended(method))
+    st.caption(page_text.centre(request.mean_share))
     trust = METHODS[method].trust
     titled = text.TRUST_TITLES[trust].lower()
     st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)} {page_text.estimates(method)}")

@@ -15,7 +15,7 @@ from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.synthetic_twin_panel import Twin, payload, twin_of
+from pages.hospitals.your_data.synthetic_twin_panel import Twin, paid_spectrum, payload, rehearse
 from pages.shared import text
 from pages.shared.reports import html_report, phrases
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
@@ -63,7 +63,7 @@ def public_record(
     request, table = release.what.request, release.what.table
     if prepared is None or prepared.identity[:2] != table[:2]:  # key and dictionary
         return PublicRecord(*table[1:], None, release.result, request, request.rows_per_patient, None)
-    rehearsal = twin_of(request, table.schema, table.sizes, settings)
+    rehearsal = rehearse(request, table.schema, table.sizes, settings, paid_spectrum(table))
     return PublicRecord(*table[1:], account, release.result, request, rows, rehearsal)
 
 
@@ -151,7 +151,9 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
     used |= {f"own.{key}": value for key, value in request.method_options.items()}
     used["own.centre"] = "paid" if request.mean_share else "public"
     if isinstance(record.twin, Twin):
-        used |= {"own.ratio": settings["own.ratio"], "own.s": record.twin.settings["s"]}
+        guessed = [twin.pattern for twin in record.twin.others if twin.pattern.guessed]
+        used |= {"own.ratio": settings["own.ratio"], "own.s": guessed[0].carriers} if guessed else {}
+        entries.append(("Pattern of the twin", record.twin.pattern.title))
     loss = "Privacy loss" if plain else "Privacy loss ε"
     entries += [
         ("Method", METHODS[request.method].title),
@@ -221,8 +223,8 @@ def _limits(record: PublicRecord, plain: bool) -> list[str]:
         ]
     if isinstance(record.twin, Twin):
         limits += [
-            f"The twin says what to expect of {page_text.noun(rows)} like the guesses made for it; the "
-            "real ones may differ.",
+            f"The twin says what to expect of {page_text.noun(rows)} like its own, on the worst of the "
+            "populations rehearsed; the real ones may differ.",
             twin_text.mean_zero(rows) if not record.twin.request.mean_share else twin_text.MEAN_KNOWN,
         ]
     limits += [

@@ -65,7 +65,6 @@ class TableSession:
     pending: ReleaseJob | None = None  # waits for its confirmation
     confirmed: list[ReleaseJob] = field(default_factory=list)  # oldest first, each with its `Order`
     reading: ReleaseJob | None = None  # of a large table
-    shaped_by: int = 0  # number of the spectrum job that set the twin's guess
     diagnostics: dict[object, Any] = field(default_factory=dict)  # of this table, for its owner alone
     returned: bool = False  # whether releases of another session came here
     elsewhere: str = field(repr=False, default="")  # token of the open tab of which this is a copy

@@ -7,6 +7,8 @@ from dppca_core.release.private_release import OFFERED
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
 
+RECOMMENDED = "recommended"
+NO_GUESS = "none"
 RATIOS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 CENTRES = {"paid": "a mean that is paid for", "public": "the middle of the public ranges"}
 BY_RULE = "rule"
@@ -34,7 +36,12 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
             help="1: all patients in one place. More: patients are dealt at random, to rehearse methods for "
             "several hospitals.",
         ),
-        Choice("own.method", "Method", "Method", OFFERED, "analyze_gauss", titles),
+        Choice(
+            *("own.method", "Method", "Method", (RECOMMENDED, *OFFERED), RECOMMENDED),
+            {RECOMMENDED: "Recommended for this table"} | titles,
+            help="Recommended: the one that is predicted to err least at the worst of three spectra.",
+            link_words={RECOMMENDED: RECOMMENDED},
+        ),
         like("epsilon", 0.5),
         Choice("own.delta", "Failure chance δ", shared["delta"].plain, _CHANCES, 1e-6),
         Choice("own.centre", "Centre of the rows", "Centre of the rows", tuple(CENTRES), "paid", CENTRES),
@@ -53,7 +60,9 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         like("s", 10, "Columns that matter s, your guess", "Measurements that matter, your guess"),
         Choice(
             *("own.ratio", "Spike against bulk, your guess", "Pattern against background, your guess"),
-            *(RATIOS, 10.0, {ratio: f"{ratio:g} to 1" for ratio in RATIOS}),
+            *((NO_GUESS, *RATIOS), NO_GUESS, {ratio: f"{ratio:g} to 1" for ratio in RATIOS}),
+            help="Adds a curve to the rehearsal, which stays that of the worst stated spectrum.",
+            link_words={ratio: f"{ratio:g}" for ratio in RATIOS},
         ),
         Choice("own.slice", "Slice ε of the budget", "Slice of the privacy budget", SLICES, 0.05),
         Choice("own.shown", *("Show what only you may see (not private)",) * 2, (False, True), False),

@@ -37,8 +37,8 @@ TRY_THIS = (  # the first of which something has still to be done
     "take the breast cancer table as if it were yours, and release its directions.",
     "say how many rows one patient can have, from how the table was made.",
     "type the range of two columns from a code book, and see the table get ready.",
-    "move the guesses of the synthetic twin until it looks like your field, find the privacy that it needs "
-    "there, and only then release.",
+    "see what the rehearsal promises on the worst of its populations, find the privacy that it needs there, "
+    "and only then release.",
     "turn on what only you may see, and compare the release with the answer without privacy.",
     "bring the same table again under another name: its ledger is found by its content.",
 )
@@ -276,6 +276,14 @@ def centre(share: float) -> str:
     return (
         "Rows are centred at the middle of their public ranges. Where most rows lie elsewhere, the first "
         "component is their mean and not a pattern, and no budget changes that."
+    )
+
+
+def recommended(method: str) -> str:
+    """Return which method is recommended, and why."""
+    return (
+        f"Recommended is {METHODS[method].title}: of those that this table's width allows, it is predicted "
+        "to err least at the worst of three stated spectra."
     )
 
 

@@ -1,6 +1,6 @@
 """Sentences on the synthetic twin. No Streamlit here."""
 
-import math
+from collections.abc import Sequence
 
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.methods import METHODS
@@ -13,6 +13,7 @@ from pages.shared import text
 HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
 NO_BETTER = "At this setting the release would be no better than a guess: do not release."
 MEAN_KNOWN = "Their mean is zero; what the error of a paid mean adds is not in this figure."
+_LEAST_SPIKE = 1.01  # tops of the bulk: a spike is above it
 _SYMBOLS = {"rank": "R", "burn_in": "burn-in"}
 
 
@@ -35,14 +36,25 @@ def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
     return f"{what}, {', '.join(given)}, {where}."
 
 
-def invented(twin: ExplorerExperiment, rows: int, paid: bool, bound: float, method: str) -> str:
+def populations(worst: str, errors: Sequence[tuple[str, float]]) -> str:
+    """Return which population is shown, the one with the largest error, and what the others err.
+
+    errors: Titles, and rehearsed errors as shares of a guess's, the one that is shown first.
+    """
+    each = "; ".join(f"{title}: {text.percent(min(share, 1.0))}" for title, share in errors)
+    return (
+        f"How strong your pattern is cannot be known yet, so {len(errors)} populations are rehearsed. **The "
+        f"worst is shown: {worst}.** Errors here, as shares of a guess's: {each}."
+    )
+
+
+def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, method: str) -> str:
     """Return what the twin has in common with the table, and in what it differs.
 
-    paid: whether its pattern is as strong as eigenvalues that were paid for.
+    strength: how its pattern is, in words.
     """
     many = noun(rows)
     centre = mean_zero(rows) if not twin.mean_share else MEAN_KNOWN
-    strength = "as strong as you paid to know" if paid else "your guess"
     if is_unit(method):
         long_rows = "Its rows are scaled to length 1, as a release scales yours."
     elif twin.clip is not None:
@@ -94,20 +106,29 @@ def mean_zero(rows: int) -> str:
     )
 
 
-def ratio(paid: Spectrum, k: int) -> float:
-    """Return the mean of the k largest eigenvalues over the largest of the rest, as the rest's mean has it.
+def paid_spikes(paid: Spectrum, k: int, centred: bool) -> tuple[float, ...]:
+    """Return the k spikes that paid eigenvalues promise, in tops of the bulk; nothing where noise hides them.
 
-    The largest of the rest is twice their mean, were they spread evenly from zero up.
+    The eigenvalues are of the second moment about the middle of the ranges, C + m m^T. About the mean the
+    i-th eigenvalue of C is at least the (i+1)-th of these (Weyl): then the first, which the mean may be, is
+    left out. The top of the bulk is twice the mean of the others, were they spread evenly from zero up.
     """
-    rest = 2 * float(paid.eigenvalues[k:].mean())
-    return float(paid.eigenvalues[:k].mean()) / rest if rest > 0 else math.inf
+    shift = int(centred)
+    values = paid.eigenvalues
+    rest = 2 * float(values[k:].mean())
+    if len(values) <= k + shift or float(values[k - 1 + shift]) < 2 * paid.std or rest <= 0:
+        return ()
+    return tuple(max(float(value) / rest, _LEAST_SPIKE) for value in values[shift : k + shift])
 
 
-def spectrum(paid: Spectrum, k: int, plain: bool) -> str:
+def spectrum(paid: Spectrum, k: int, centred: bool, plain: bool) -> str:
     """Return what paid eigenvalues state about the table."""
-    top = ", ".join(text.short(value) for value in paid.eigenvalues[:k])
+    top = ", ".join(text.short(value) for value in paid.eigenvalues[: k + centred])
     what = "Strength" if plain else "Eigenvalues"
     sentence = f"**{what} that you paid for:** {top}, each give or take {text.short(2 * paid.std)}; "
-    if float(paid.eigenvalues[k - 1]) < 2 * paid.std:
+    spikes = paid_spikes(paid, k, centred)
+    if not spikes:
         return f"{sentence}the noise is as large, so this slice cannot tell a pattern."
-    return f"{sentence}the pattern is about {text.short(ratio(paid, k))} times the background."
+    mean = " The first may be the mean, and is left out, as rows are centred." if centred else ""
+    times = text.short(sum(spikes) / len(spikes))
+    return f"{sentence}the pattern is at least about {times} times the background.{mean}"

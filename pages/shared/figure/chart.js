@@ -274,7 +274,7 @@ class View {
         const mark = document.createElement("i");
         mark.className = kind;
         mark.style.setProperty("--mark", colour);
-        mark.style.borderTopStyle = dash === "solid" ? "solid" : dash === "dot" ? "dotted" : "dashed";
+        if (kind === "line") mark.style.background = stroke(dash);
         item.append(mark, label);
         return item;
       }),
@@ -287,6 +287,24 @@ class View {
 window.addEventListener("error", ({ message }) => {
   if (message?.includes("delta path")) location.reload();
 });
+
+// Lengths of strokes and gaps of a line 2 px wide, as Plotly draws them.
+const DASHES = {
+  dot: [2, 2],
+  dash: [6, 6],
+  longdash: [10, 10],
+  dashdot: [6, 2, 2, 2],
+  longdashdot: [10, 4, 2, 4],
+};
+
+function stroke(dash) {
+  if (!(dash in DASHES)) return "var(--mark)";
+  let at = 0;
+  const stops = DASHES[dash].map(
+    (length, i) => `${i % 2 ? "transparent" : "var(--mark)"} ${at}px ${(at += length)}px`,
+  );
+  return `repeating-linear-gradient(to right, ${stops})`;
+}
 
 const views = new WeakMap();
 

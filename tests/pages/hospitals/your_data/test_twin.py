@@ -12,10 +12,12 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.ledger import DiskLedger
+from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Column, Schema, content_key
 from pages.hospitals.your_data import ledger_text, release_panel, synthetic_twin_panel, twin_text
 from pages.hospitals.your_data import text as page_text
 from pages.shared import text
+from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import CHOICES
 from tests.pages.hospitals.your_data.table_page import (
     DICTIONARY,
@@ -40,7 +42,7 @@ def test_a_twin_has_the_tables_size_and_none_of_its_rows():
 @pytest.mark.parametrize(("guess", "used"), [("10", 5), ("4", 4)])
 def test_fewer_columns_than_were_guessed_to_matter_are_said(built, guess, used):
     """The twin can have no more than the table: the page and the report say how many it has."""
-    page = prepared(dictionary=WIDE, **{"own.s": guess})
+    page = prepared(dictionary=WIDE, **{"own.s": guess, "own.ratio": "10"})
     assert page.state.ready.d == 5
     name = CHOICES["own.s"].label
     assert (f"{name} lowered to {used} here." in page.captions) == (guess != str(used))
@@ -71,7 +73,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     table = page.state.ready
     settings = dict(page.app.session_state["settings of the last run"])
     asked = release_panel.requested(settings, table.d, None, 1, table.n)
-    twin = synthetic_twin_panel.twin_of(asked, table.schema, table.sizes, settings)
+    twin = synthetic_twin_panel.rehearse(asked, table.schema, table.sizes, settings)
     experiment, results = twin.experiment, Results(twin.experiment)
     # A busy machine shows the first runs alone, and their median.
     twin.results.try_cells((method, twin.epsilon, repeat) for repeat in range(experiment.repeats))
@@ -128,16 +130,17 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
         assert report.figures[-1].says.startswith(sentence.split(";")[0])
 
 
-@pytest.mark.parametrize(("epsilon", "ratio", "hopeless"), [("0.05", "2", True), ("10", "100", False)])
-def test_a_rehearsal_no_better_than_a_guess_says_so(epsilon, ratio, hopeless):
-    page = prepared(dictionary=WIDE, **{"own.eps": epsilon, "own.ratio": ratio})
+@pytest.mark.parametrize(("epsilon", "hopeless"), [("0.05", True), ("10", False)])
+def test_a_rehearsal_no_better_than_a_guess_says_so(epsilon, hopeless):
+    """Whatever is guessed: the headline is that of the worst stated spectrum."""
+    page = prepared(dictionary=WIDE, **{"own.eps": epsilon, "own.ratio": "100"})
     assert (twin_text.NO_BETTER in page.words()["sentence"]) == hopeless
     assert ("**At this budget the answer would be noise:**" in page.warnings) == hopeless
 
 
 def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
     """The epsilon that it names errs at most a third of a guess in the twin, the one before it more."""
-    page = limited(dictionary=WIDE, **{"own.eps": "0.1", "own.ratio": "100"})
+    page = limited(dictionary=WIDE, **{"own.eps": "0.1"})
     assert page.has_button("Release anyway")
     stop = re.search(
         r"120 patients like the twin's need ε = ([\d.]+); ε = 0.1 needs about ([\d,]+) patients",
@@ -149,26 +152,26 @@ def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
     shares = []
     for epsilon in (max(e for e in EPSILONS if e < enough), enough):
         asked = release_panel.requested(settings | {"own.epsilon": epsilon}, table.d, None, 1, table.n)
-        twin = synthetic_twin_panel.twin_of(asked, table.schema, table.sizes, settings)
-        twin.results.try_cells((asked.method, twin.epsilon, repeat) for repeat in range(3))
+        twin = synthetic_twin_panel.rehearse(asked, table.schema, table.sizes, settings)
         shares.append(synthetic_twin_panel._share_of_guess(twin, twin.epsilon))
-    assert shares[1] <= 1 / 3 < shares[0] * 1.1
+    assert shares[1] <= 1 / 3 < shares[0]
     z = [gaussian.noise_multiplier(Budget(epsilon, 1e-6)) for epsilon in (0.1, enough)]
     assert int(stop[2].replace(",", "")) == pytest.approx(120 * z[0] / z[1], rel=0.1)
-    calm = limited(dictionary=WIDE, **{"own.eps": "10", "own.ratio": "100"})
+    calm = limited(dictionary=WIDE, **{"own.eps": "10"})
     assert not calm.has_button("Release anyway") and "At this budget" not in calm.warnings
 
 
 def test_a_release_that_would_be_refused_is_not_rehearsed(monkeypatch):
     monkeypatch.setattr(discrete_gaussian, "MOST_FEATURES", 3)
-    page = prepared(dictionary=WIDE)
+    page = prepared(dictionary=WIDE, **{"own.method": "analyze_gauss"})
     assert "Nothing is rehearsed" in page.captions and not page.app.exception
 
 
 def test_a_paid_spectrum_is_on_the_ledger_and_shapes_the_twin(folder):
-    """The guess is moved once, to what was paid for, and is the person's own afterwards."""
-    link = {"own.slice": "0.5", "own.delta": "1e-6", "own.ratio": "100", "own.k": "1", "own.N": "1"}
+    """They stand in place of the three stated spectra, on few measurements and on all."""
+    link = {"own.slice": "0.5", "own.delta": "1e-6", "own.k": "1", "own.N": "1"}
     page = limited(dictionary=WIDE, rows=8, **link)
+    assert "so 3 populations are rehearsed" in page.markdown
     page.press("Pay for the spectrum")
     assert "from 0 to 0.5 of your limit 1" in page.markdown
     question = next(box.value for box in page.app.markdown if ledger_text.ONCE in box.value)
@@ -177,13 +180,43 @@ def test_a_paid_spectrum_is_on_the_ledger_and_shapes_the_twin(folder):
     page.spend()
     (entry,) = DiskLedger(folder, content_key(patients())).account().entries
     assert (entry.title, entry.rows_per_patient) == ("Eigenvalues", 8)
-    values = page.state.last("spectrum").result.eigenvalues
-    ratio = values[0] / (2 * values[1:].mean())
-    assert page.setting("own.ratio") == CHOICES["own.ratio"].nearest(ratio)
     assert "that you paid for" in page.markdown
-    page.move("own.ratio", 50.0)
-    page.run()
-    assert page.setting("own.ratio") == 50.0
+
+
+def test_paid_eigenvalues_state_spikes_that_rows_about_their_mean_reach():
+    """Of rows with a large mean: no spike above the covariance's own; and none where noise hides them."""
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((4000, 6)) * np.sqrt([9.0, 4.0, 1, 1, 1, 1]) + 5
+    moment, covariance = (
+        np.sort(np.linalg.eigvalsh(x.T @ x / len(x)))[::-1] for x in (rows, rows - rows.mean(axis=0))
+    )
+    paid = Spectrum(moment, 0.01, entry=None)
+    centred, moved = twin_text.paid_spikes(paid, 2, True), twin_text.paid_spikes(paid, 2, False)
+    rest = 2 * moment[2:].mean()
+    assert centred == pytest.approx(np.maximum(moment[1:3] / rest, 1.01))
+    assert moved == pytest.approx(moment[:2] / rest)
+    assert moment[1] <= covariance[0] * 1.001 and moment[2] <= covariance[1] * 1.001 < moment[0]
+    assert twin_text.paid_spikes(Spectrum(moment, moment[2], entry=None), 2, True) == ()
+
+
+@pytest.mark.parametrize("paid", [None, Spectrum(np.array([9.0, 6, 4, 1, 1, 1]), 0.01, entry=None)])
+def test_a_guess_is_a_curve_and_changes_no_warning(paid):
+    settings = catalogue.defaults() | {"own.ratio": 100.0, "own.s": 4}
+    request = release_panel.requested(settings, 6, None, 1, 300)
+    schema = Schema(tuple(Column(f"c{i}", "number", 0.0, 1.0) for i in range(6)))
+    guessed, plain = (
+        synthetic_twin_panel.rehearse(request, schema, (300,), each, paid)
+        for each in (settings, settings | {"own.ratio": "none"})
+    )
+    assert guessed.experiment == plain.experiment
+    assert [twin.pattern for twin in guessed.rehearsed] == [twin.pattern for twin in plain.rehearsed]
+    assert len(plain.rehearsed) == (3 if paid is None else 2) == len(guessed.others)
+    worst, *others = (share for _, share in synthetic_twin_panel._errors(guessed))
+    assert worst >= max(others)
+    drawn, less = synthetic_twin_panel.payload(guessed), synthetic_twin_panel.payload(plain)
+    assert drawn["legend"][-1][0] == "your guess, median"
+    assert len(drawn["data"]) == len(less["data"]) + 1
+    assert [entry["sentence"] for entry in drawn["words"]] == [entry["sentence"] for entry in less["words"]]
 
 
 def test_paid_eigenvalues_are_of_the_dictionary_they_were_paid_for():
