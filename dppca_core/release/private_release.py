@@ -494,7 +494,7 @@ def _centred(rows: Sequence[Part], read: Reader | None, mean: Array) -> tuple[Se
 
 def _centre_sentence(request: Request) -> str:
     if not request.mean_share:
-        return "at the middle of the public ranges, not at the mean"
+        return "in public, at the dictionary's usual values or the middle of its ranges, not at the mean"
     return f"at a mean that {request.mean_share:.3g} of the budget paid for"
 
 

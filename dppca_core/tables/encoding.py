@@ -1,4 +1,4 @@
-"""A table's cells as rows of numbers in [-1, 1], by a recipe; and what only their owner may know about it."""
+"""A table's cells as rows of numbers, by a recipe; and what only their owner may know about it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class OwnerOnly:
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Hold `rows`, (kept, d) in [-1, 1], not yet clipped, and which of the table's rows these are."""
+    """Hold `rows`, (kept, d), not yet clipped, and which of the table's rows these are."""
 
     rows: Array = field(repr=False)
     kept: cells.Mask = field(repr=False)
@@ -114,8 +114,9 @@ def _numbers(
         values[missing] = float(column.fill)
     beyond = (values < column.low) | (values > column.high)
     np.clip(values, column.low, column.high, out=values)
-    # The division may round past 1.
-    np.clip((values - column.middle) / column.half, -1.0, 1.0, out=part[:, 0])
+    least, most = ((end - column.origin) / column.half for end in (column.low, column.high))
+    # The division may round past the ends.
+    np.clip((values - column.origin) / column.half, least, most, out=part[:, 0])
     return missing, beyond
 
 
@@ -138,7 +139,7 @@ def _categories(
         codes = np.where(read.unread, cells.category_indices(cell, column.categories), codes)
     if column.fill:
         codes[read.missing] = column.categories.index(str(column.fill))
-    part[:] = -column.centre
+    part[:] = np.negative(column.centres)
     inside = np.flatnonzero(codes >= 0)
     part[inside, codes[inside]] += 1.0
     # One category is yes or no: another answer is "no", and nothing that the dictionary forgot.

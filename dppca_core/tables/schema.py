@@ -6,6 +6,9 @@ to [-1, 1]. A column of c public categories becomes c columns, each the indicato
 the same. So 0 is "nothing remarkable" everywhere, and the uncentred second moment of the rows is
 about what a covariance would be, with a mean that is public instead of private.
 
+A column can have a usual value from the code book, where most patients lie. It takes the middle's place: x
+becomes (x - usual)/half, and of categories the usual one's indicator loses 1, the others nothing.
+
 Ranges and categories are known beforehand (physiology, a code book): taken from the rows they would publish
 the lowest and the highest patient.
 """
@@ -14,7 +17,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -36,6 +39,8 @@ class Column:
     them; None: the row is dropped. A filled row keeps the number of patients public; with dropped rows, the
     number that is left has to count as public too.
 
+    usual: what is encoded as 0, a number in [low, high] or one of the categories; None: see the module.
+
     Raises ValueError that names the column.
     """
 
@@ -45,6 +50,7 @@ class Column:
     high: float = 0.0
     categories: tuple[str, ...] = ()
     fill: float | str | None = None
+    usual: float | str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip() or not self.name.isprintable():
@@ -68,6 +74,8 @@ class Column:
             raise ValueError(f"'{self.name}' is a number and has no categories")
         if self.fill is not None:
             checks.within(self.low, self.high, **{f"fill of '{self.name}'": self.fill})
+        if self.usual is not None:
+            checks.within(self.low, self.high, **{f"usual value of '{self.name}'": self.usual})
 
     def _check_categories(self) -> None:
         if not isinstance(self.categories, tuple) or not 1 <= len(self.categories) <= limits.MOST_CATEGORIES:
@@ -89,11 +97,18 @@ class Column:
             raise ValueError(f"categories of '{self.name}' must differ from each other")
         if self.fill is not None:
             checks.one_of(("", *self.categories), **{f"fill of '{self.name}'": self.fill})
+        if self.usual is not None:
+            checks.one_of(self.categories, **{f"usual value of '{self.name}'": self.usual})
 
     @property
     def middle(self) -> float:
-        """Return the middle of the range, encoded as 0: a fill that says nothing."""
+        """Return the middle of the range."""
         return self.low / 2 + self.high / 2
+
+    @property
+    def origin(self) -> float:
+        """Return the number that is encoded as 0."""
+        return self.middle if self.usual is None else float(self.usual)
 
     @property
     def half(self) -> float:
@@ -101,9 +116,27 @@ class Column:
         return self.high / 2 - self.low / 2
 
     @property
-    def centre(self) -> float:
-        """Return what is taken from each indicator: 1/max(c, 2)."""
-        return 1 / max(len(self.categories), 2)
+    def centres(self) -> tuple[float, ...]:
+        """Return what is taken from each indicator: 1/max(c, 2), or 1 from that of the usual category."""
+        if self.usual is not None:
+            return tuple(float(word == self.usual) for word in self.categories)
+        return (1 / max(len(self.categories), 2),) * len(self.categories)
+
+    @property
+    def most_square(self) -> float:
+        """Return the most that this column adds to the square of a row's length."""
+        if self.kind == "number":
+            return (max(self.origin - self.low, self.high - self.origin) / self.half) ** 2
+        whole = math.fsum(a**2 for a in self.centres)
+        return max(whole, *(whole + 1 - 2 * a for a in self.centres))
+
+    @property
+    def even_square(self) -> float:
+        """Return what it adds on average where answers are spread evenly, about the middle of a range."""
+        if self.kind == "number":
+            return 1 / 3
+        c, a = len(self.categories), 1 / max(len(self.categories), 2)
+        return (1 - a) ** 2 + (c - 1) * a**2
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -149,11 +182,8 @@ class Schema:
 
     @property
     def longest(self) -> float:
-        """Return the norm that no encoded row exceeds: clipping at it changes nothing.
-
-        A number adds at most 1 to its square, c categories (1 - a)^2 + (c - 1) a^2 or c a^2, a = 1/max(c, 2).
-        """
-        return self._norm(1.0, lambda c, a: max((1 - a) ** 2 + (c - 1) * a**2, c * a**2))
+        """Return the norm that no encoded row exceeds: clipping at it changes nothing."""
+        return math.sqrt(math.fsum(column.most_square for column in self.columns))
 
     @property
     def default_bound(self) -> float:
@@ -163,17 +193,15 @@ class Schema:
 
         The noise grows with bound^2, so that against `longest`, where no row is ever clipped, this bound
         saves a factor of up to three. Measured values crowd about the middle of ranges that are wide enough
-        for everyone, so few rows are longer, and those are shortened, not lost: their direction stays.
+        for everyone, or about their usual values, so few rows are longer, and those are shortened, not lost:
+        their direction stays.
         """
-        return self._norm(1 / 3, lambda c, a: (1 - a) ** 2 + (c - 1) * a**2)
+        return math.sqrt(math.fsum(column.even_square for column in self.columns))
 
-    def _norm(self, of_number: float, of_categories: Callable[[int, float], float]) -> float:
-        """Return the norm of a row whose numbers and categories add so much to its square."""
-        total = 0.0
-        for column in self.columns:
-            number, c = column.kind == "number", len(column.categories)
-            total += of_number if number else of_categories(c, column.centre)
-        return math.sqrt(total)
+    @property
+    def has_usual_values(self) -> bool:
+        """Return whether every column has a usual value, so that rows lie about 0 without a paid mean."""
+        return all(column.usual is not None for column in self.columns)
 
     def choose(self, names: Sequence[str]) -> Schema:
         """Return the schema of some of the columns, with their default bound.
@@ -207,6 +235,8 @@ class Schema:
 
 def _plain(column: Column) -> dict[str, Any]:
     others = ("low", "high") if column.kind == "category" else ("categories",)
+    # A column without a usual value reads as it did before there were any, so that ledgers know it again.
+    others = (*others, *(("usual",) if column.usual is None else ()))
     return {key: value for key, value in asdict(column).items() if key not in others}
 
 
@@ -214,7 +244,7 @@ def _column(entry: object) -> Column:
     if not isinstance(entry, dict) or not {"name", "kind"} <= entry.keys():
         raise ValueError('Each column of the dictionary needs a "name" and a "kind".')
     needed = {"low", "high"} if entry["kind"] == "number" else {"categories"}
-    known = {"name", "kind", "fill"} | needed
+    known = {"name", "kind", "fill", "usual"} | needed
     if unknown := sorted(set(entry) - known):
         raise ValueError(f"Column {entry['name']!r} of the dictionary has an unknown entry {unknown[0]!r}.")
     if lacking := sorted(needed - entry.keys()):

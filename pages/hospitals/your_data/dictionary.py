@@ -10,18 +10,23 @@ from dppca_core.tables import Column, Schema, safe_cell
 
 KINDS = ("number", "category")
 NONE_OF_THEM = "none"  # a fill: none of the categories
-_DTYPES = {"kind": "str", "low": "float64", "high": "float64", "categories": "str", "missing": "str"}
+_DTYPES = {"kind": "str", "low": "float64", "high": "float64", "categories": "str"}
+_DTYPES |= {"missing": "str", "usual": "str"}
 
 
 @dataclass(frozen=True)
 class DictionaryLine:
-    """Hold one column as typed. A blank `missing` leaves the row out, else it is what is filled in."""
+    """Hold one column as typed. A blank `missing` leaves the row out, else it is what is filled in.
+
+    A blank `usual`: where most patients lie is not known.
+    """
 
     kind: str = "number"
     low: float | None = None
     high: float | None = None
     categories: str = ""
     missing: str = ""
+    usual: str = ""
 
     @property
     def incomplete(self) -> bool:
@@ -44,30 +49,38 @@ def blank_line(kind: str) -> DictionaryLine:
 
 def line_from_column(column: Column) -> DictionaryLine:
     """Return the editable line that states the same as a column of a data dictionary."""
-    fill = column.fill
+    fill, usual = column.fill, column.usual
     if column.kind == "number":
-        missing = "" if fill is None else f"{fill:.15g}"
-        return DictionaryLine("number", float(column.low), float(column.high), "", missing)
+        missing, usually = ("" if value is None else f"{value:.15g}" for value in (fill, usual))
+        return DictionaryLine("number", float(column.low), float(column.high), "", missing, usually)
     missing = "" if fill is None else str(fill) or NONE_OF_THEM
-    return DictionaryLine("category", None, None, "; ".join(column.categories), missing)
+    words = "; ".join(column.categories)
+    return DictionaryLine("category", None, None, words, missing, "" if usual is None else str(usual))
 
 
 def to_column(name: str, line: DictionaryLine) -> Column:
     """Return the column of the dictionary. Raises ValueError, with the name, for what cannot be."""
-    missing = line.missing.strip()
+    missing, usual = line.missing.strip(), line.usual.strip()
     if line.kind == "category":
         known = split_categories(line.categories)
         none = missing.casefold() == NONE_OF_THEM and NONE_OF_THEM not in map(str.casefold, known)
-        return Column(name, "category", categories=known, fill="" if none else missing or None)
+        return Column(
+            name, "category", categories=known, fill="" if none else missing or None, usual=usual or None
+        )
     if line.low is None or line.high is None:
         raise ValueError(f"'{name}' needs its lowest and its highest value")
+    fill = _number(
+        missing, f"what is filled into '{name}' must be a number, or blank to leave the patient out"
+    )
+    usually = _number(usual, f"the usual value of '{name}' must be a number, or blank")
+    return Column(name, "number", line.low, line.high, fill=fill, usual=usually)
+
+
+def _number(typed: str, otherwise: str) -> float | None:
     try:
-        fill = float(missing) if missing else None
+        return float(typed) if typed else None
     except ValueError:
-        raise ValueError(
-            f"what is filled into '{name}' must be a number, or blank to leave the patient out"
-        ) from None
-    return Column(name, "number", line.low, line.high, fill=fill)
+        raise ValueError(otherwise) from None
 
 
 def to_schema(lines: Mapping[str, DictionaryLine], bound: float | None) -> Schema:
@@ -90,7 +103,7 @@ def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, D
         name: DictionaryLine(
             row.kind if row.kind in KINDS else KINDS[0],
             *(float(end) if pd.notna(end) and math.isfinite(end) else None for end in (row.low, row.high)),
-            *("" if pd.isna(cell) else str(cell) for cell in (row.categories, row.missing)),
+            *("" if pd.isna(cell) else str(cell) for cell in (row.categories, row.missing, row.usual)),
         )
         for name, row in zip(names, typed.itertuples(), strict=True)
     }

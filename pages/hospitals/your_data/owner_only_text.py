@@ -63,7 +63,7 @@ def verdict(centred: ReleaseVerdict, uncentred: ReleaseVerdict, k: int, cosine: 
 
 def verdict_uncentred(uncentred: ReleaseVerdict, k: int, plain: bool) -> str:
     """Return how good a release is against what it estimates."""
-    against = "what the release estimates, rows centred at the middle of their public ranges"
+    against = "what the release estimates, rows centred in public"
     return f"Against {against}: {_error_and_energy(uncentred, k, plain)}"
 
 

@@ -48,13 +48,14 @@ def _rehearsed_at(prepared: PreparedTable, size: tuple[Any, ...], epsilon: float
 if prepared is not None:
     ledger, account = ledger_panel.open_ledger(prepared.raw)
     st.header("2 · Rehearse on a synthetic twin")
-    size = (prepared.d, account, rows, prepared.n, prepared.averaged, len(prepared.sizes))
+    usual = prepared.schema.has_usual_values
+    size = (prepared.d, account, rows, prepared.n, prepared.averaged, len(prepared.sizes), usual)
     request = release_panel.requested(settings, *size)
     twin = synthetic_twin_panel.show(prepared, account, request, settings)
     st.header("3 · Release")
     if account is not None:
         # Before the limit is set too, since these settings are what is rehearsed.
-        release_panel.choose_settings(settings, len(prepared.sizes), request)
+        release_panel.choose_settings(settings, prepared, request)
         if twin is not None:
             stop = synthetic_twin_panel.stop_sign(twin, partial(_rehearsed_at, prepared, size))
         if stop:

@@ -44,10 +44,11 @@ def requested(
     n: int,
     averaged: bool = False,
     hospitals: int = 1,
+    usual: bool = False,
 ) -> Request | str:
     """Return what a press of Release would make, as near as d features allow, or why it would refuse.
 
-    n, the rows of all hospitals, is public on this page.
+    n, the rows of all hospitals, is public on this page. usual: whether the dictionary gives usual values.
     """
     # Before the limit is set, neighbours are what the limit's form begins with.
     limit = account.limit if account is not None else None
@@ -56,7 +57,7 @@ def requested(
     try:
         budget = Budget(settings["own.epsilon"], settings["own.delta"], neighbours)
         mean_share = 0.0
-        if settings["own.centre"] == "paid":
+        if settings["own.centre"] == "paid" or (settings["own.centre"] == "rule" and not usual):
             asked = settings["own.mean_share"]
             mean_share = paid_centre.share(budget, d=d, n=n) if asked == BY_RULE else asked
         if method == RECOMMENDED:
@@ -108,11 +109,12 @@ def adjustments(request: Request, settings: Settings) -> list[str]:
     ]
 
 
-def choose_settings(settings: Settings, hospitals: int, request: Request | str) -> None:
-    """Render the controls that matter to the method, and what it is for so many hospitals."""
+def choose_settings(settings: Settings, prepared: PreparedTable, request: Request | str) -> None:
+    """Render the controls that matter to the method, and what it does with this table."""
     keys = ("own.method", "own.epsilon", "own.delta")
     keys = (*keys, *_METHOD_SETTINGS[settings["own.method"]], "own.centre")
-    if settings["own.centre"] == "paid":
+    paid = not isinstance(request, str) and request.mean_share > 0
+    if paid:
         keys = (*keys, "own.mean_share")
     for begin in range(0, len(keys), 3):
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
@@ -123,12 +125,12 @@ def choose_settings(settings: Settings, hospitals: int, request: Request | str) 
     method = request.method
     if settings["own.method"] == RECOMMENDED:
         st.caption(page_text.recommended(method))
-    st.caption(page_text.centre(request.mean_share))
+    st.caption(page_text.centre(request.mean_share, prepared.schema.has_usual_values))
     trust = METHODS[method].trust
     titled = text.TRUST_TITLES[trust].lower()
     st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)} {page_text.estimates(method)}")
     if trust != "central":
-        st.info(page_text.several(method, hospitals))
+        st.info(page_text.several(method, len(prepared.sizes)))
 
 
 def show(

@@ -203,6 +203,8 @@ def _public(column: Column) -> tuple[str, str, str]:
     values = ", ".join(column.categories)
     if column.kind == "number":
         values = f"{column.low:g} to {column.high:g}"
+    if column.usual is not None:
+        values += f", usually {column.usual:g}" if column.kind == "number" else f", usually {column.usual}"
     missing = "row left out" if column.fill is None else f"{column.fill} filled in"
     return column.name, values, "counts as none of them" if column.fill == "" else missing
 

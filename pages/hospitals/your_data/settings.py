@@ -10,7 +10,11 @@ from pages.shared.settings.setting import Choice
 RECOMMENDED = "recommended"
 NO_GUESS = "none"
 RATIOS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-CENTRES = {"paid": "a mean that is paid for", "public": "the middle of the public ranges"}
+CENTRES = {
+    "rule": "usual values, else a paid mean",
+    "paid": "a mean that is paid for",
+    "public": "usual values or middles, in public",
+}
 BY_RULE = "rule"
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -44,7 +48,10 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         ),
         like("epsilon", 0.5),
         Choice("own.delta", "Failure chance δ", shared["delta"].plain, _CHANCES, 1e-6),
-        Choice("own.centre", "Centre of the rows", "Centre of the rows", tuple(CENTRES), "paid", CENTRES),
+        Choice(
+            *("own.centre", *("Centre of the rows",) * 2, tuple(CENTRES), "rule", CENTRES),
+            former={"the middle of the public ranges": "public"},
+        ),
         Choice(
             *("own.mean_share", "Share for the mean", "Part that the mean costs"),
             *((BY_RULE, *SHARES), BY_RULE, {BY_RULE: "by rule"}),

@@ -225,8 +225,10 @@ def centring(released: Released, plain: bool) -> str:
             f"Rows are centred at their mean, for which {text.percent(share)} of the budget paid. Its noise "
             "is known, and small beside theirs where the rehearsal promises an answer."
         )
+    columns = released.document["public"].get("dictionary", {}).get("columns", [{}])
+    at = public_centre(all("usual" in column for column in columns))
     limit = (
-        "Rows are centred at the middle of their public ranges, not at their mean. The first "
+        f"Rows are centred at {at}, not at their mean. The first "
         f"{component(plain)} may be the mean and not a pattern."
     )
     if released.eigenvalues is None or len(released.eigenvalues) < 2:
@@ -266,7 +268,12 @@ def several(method: str, hospitals: int) -> str:
     return f"This page holds the rows of all {hospitals:,} hospitals, and adds {noise}.{needs}"
 
 
-def centre(share: float) -> str:
+def public_centre(usual: bool) -> str:
+    """Return where rows are centred without a paid mean."""
+    return "the usual values that the dictionary gives" if usual else "the middle of their public ranges"
+
+
+def centre(share: float, usual: bool) -> str:
     """Return where rows will be centred, and what that costs or risks."""
     if share:
         return (
@@ -274,7 +281,7 @@ def centre(share: float) -> str:
             "together cost what is asked for."
         )
     return (
-        "Rows are centred at the middle of their public ranges. Where most rows lie elsewhere, the first "
+        f"Rows are centred at {public_centre(usual)}. Where most rows lie elsewhere, the first "
         "component is their mean and not a pattern, and no budget changes that."
     )
 

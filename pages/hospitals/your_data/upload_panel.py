@@ -198,6 +198,7 @@ def _edit(state: TableSession) -> None:
             "high": column.NumberColumn("highest", help=help_text["high"]),
             "categories": column.TextColumn("categories", width="medium", help=help_text["categories"]),
             "missing": column.TextColumn("if missing", help=help_text["missing"]),
+            "usual": column.TextColumn("usual", help=help_text["usual"]),
         },
     )
     state.lines |= dictionary.lines_from_frame(typed, state.editor_lines)

@@ -23,6 +23,7 @@ HELP = {  # by the dictionary's column
     "high": "What the code book or physiology allows, not the highest patient.",
     "categories": "Of a category, separated by commas: every answer there may be.",
     "missing": "Blank: the row is left out. Else what is filled in; 'none' of them.",
+    "usual": "Where most patients lie, from the code book: then no mean is paid for. Blank: not known.",
 }
 _LISTED = 3
 

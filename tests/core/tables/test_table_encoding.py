@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from dppca_core.tables import Column, Schema, examples
 AGE = Column("age", "number", 20.0, 100.0, fill=60.0)
 SEX = Column("sex", "category", categories=("F", "M"), fill="")
 STAGE = Column("stage", "category", categories=("1", "2", "3"))
+AGE_2 = replace(AGE, name="other age")
 SCHEMA = Schema((AGE, SEX, STAGE))
 
 
@@ -33,6 +35,42 @@ def test_formulas():
     ]
     np.testing.assert_allclose(tables.encode(SCHEMA, table).rows, expected, rtol=1e-15)
     assert SCHEMA.features == ("age", "sex = F", "sex = M", "stage = 1", "stage = 2", "stage = 3")
+
+
+def test_a_usual_value_is_encoded_as_0_in_the_same_unit():
+    """At an end of the range too; of categories it is the usual one's, and none of them is less of it."""
+    age = Column("age", "number", 20.0, 100.0, fill=60.0, usual=30.0)
+    low = Column("low", "number", 0.0, 2.0, usual=0.0)
+    sex = Column("sex", "category", categories=("F", "M"), fill="", usual="F")
+    schema = Schema((age, low, sex))
+    table = frame(age=[30.0, 70.0, 1e9, -9.0], low=[0.0, 1.0, 5.0, -1.0], sex=["F", "M", "other", None])
+    expected = [[0, 0, 0, 0], [1, 1, -1, 1], [1.75, 2, -1, 0], [-0.25, 0, -1, 0]]
+    np.testing.assert_allclose(tables.encode(schema, table).rows, expected, rtol=1e-15)
+    assert schema.longest == pytest.approx(math.sqrt(1.75**2 + 4 + 2))
+    without = Schema(tuple(replace(column, usual=None) for column in schema.columns))
+    assert schema.default_bound == without.default_bound
+    assert schema.has_usual_values and not Schema((age, AGE_2)).has_usual_values
+    assert Schema.from_json(schema.to_json()) == schema
+    assert "usual" not in without.to_json()  # and so ledgers of tables from before know them again
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ({"name": "age", "kind": "number", "low": 1, "high": 2, "usual": 3}, "usual value of 'age' must lie"),
+        (
+            {"name": "age", "kind": "number", "low": 1, "high": 2, "usual": "x"},
+            "usual value of 'age' must be",
+        ),
+        (
+            {"name": "sex", "kind": "category", "categories": ["F"], "usual": "M"},
+            "usual value of 'sex' must be",
+        ),
+    ],
+)
+def test_a_usual_value_is_one_that_the_column_can_have(column, message):
+    with pytest.raises(ValueError, match=message):
+        Schema.from_json(json.dumps({"columns": [column]}))
 
 
 def test_what_only_the_owner_may_know_is_counted():

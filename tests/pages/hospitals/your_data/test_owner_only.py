@@ -24,7 +24,7 @@ def test_one_switch_hides_all_that_is_not_private():
     page.app.checkbox(key="own.shown").check()
     page.run()
     assert page.markdown.count(owner_only_text.NOT_PRIVATE) == 2
-    for part in ("centred at their own mean: ‖sin Θ‖", "the middle of their public ranges: ‖sin Θ‖"):
+    for part in ("centred at their own mean: ‖sin Θ‖", "rows centred in public: ‖sin Θ‖"):
         assert part in page.markdown
     assert "longer than the bound" in page.markdown
     page.press("Measure it")
@@ -90,7 +90,7 @@ def test_where_the_first_component_is_the_mean_both_errors_are_stated(built):
     private = page.markdown[page.markdown.rindex(owner_only_text.NOT_PRIVATE) :]
     near, covariance, moment = (
         private.index(part)
-        for part in ("nearly the mean of your patients", "their own mean: ‖sin", "public ranges: ‖sin")
+        for part in ("nearly the mean of your patients", "their own mean: ‖sin", "centred in public: ‖sin")
     )
     assert near < covariance < moment
     report = built()

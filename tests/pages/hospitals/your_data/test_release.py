@@ -3,6 +3,7 @@
 import errno
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -11,12 +12,12 @@ from dppca_core.accounting import numerical
 from dppca_core.release import discrete_gaussian, journal, private_release
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.release.ledger_records import Account, Limit
-from dppca_core.tables import content_key
+from dppca_core.tables import Schema, content_key
 from pages.hospitals.your_data import confirmation, ledger_text, release_panel
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared.background import sessions
 from pages.shared.settings import catalogue
-from tests.pages.hospitals.your_data.table_page import limited, patients
+from tests.pages.hospitals.your_data.table_page import DICTIONARY, limited, patients
 from tests.waiting import PATIENCE_SECONDS
 
 
@@ -188,3 +189,27 @@ def test_a_method_for_several_hospitals_says_what_it_is_in_one_place():
     page.move("own.providers", 3)
     assert "made for several hospitals" not in page.notices
     assert "these hospitals do not exist" in page.captions
+
+
+@pytest.mark.parametrize(
+    ("asked", "usual", "paid"), [("rule", False, True), ("rule", True, False), ("paid", True, True)]
+)
+def test_a_mean_is_paid_for_unless_every_column_has_a_usual_value(asked, usual, paid):
+    settings = catalogue.defaults() | {"own.centre": asked}
+    request = release_panel.requested(settings, 5, None, 1, 1000, usual=usual)
+    assert (request.mean_share > 0) == paid
+
+
+def test_usual_values_of_a_dictionary_are_where_rows_are_centred():
+    """Typed in the dictionary's file: nothing is paid for a mean, and the release and its report say so."""
+    columns = tuple(replace(column, usual=column.low + 20) for column in DICTIONARY.columns)
+    page = limited(dictionary=Schema(columns))
+    assert page.state.ready.schema.has_usual_values
+    assert "the usual values that the dictionary gives" in page.captions
+    page.release()
+    document = page.state.releases[0].result.document
+    assert (
+        document["mean"] is None
+        and document["public"]["dictionary"]["columns"][0]["usual"] == columns[0].usual
+    )
+    assert "centred at the usual values that the dictionary gives" in page.markdown
