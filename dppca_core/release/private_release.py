@@ -48,11 +48,17 @@ OFFERED = (*HARDENED, "dps_pca")
 
 
 class PatientRows(NamedTuple):
-    """Hold rows of n patients who can have several, (m, d), and 1/sqrt(rows of the same patient), (m, 1)."""
+    """Hold rows of n patients who can have several, (m, d), and what each is multiplied by, (m, 1).
+
+    The squares of one patient's weights add up to 1 at most: 1/sqrt(the patient's rows) where rows are
+    averaged, 1/sqrt(M) where at most M rows of each are kept. of_mean: 1/sqrt(the patient's rows) there too,
+    for the mean, which patients with fewer rows would pull to 0.
+    """
 
     rows: Array
     weights: Array
     n: int
+    of_mean: Array | None = None
 
 
 Part = Array | IntegerSum | PatientRows
@@ -67,7 +73,7 @@ class Request:
     for one row. rows_per_patient: how many rows one patient can have at most, a public statement of the
     table's owner; it changes no noise, only what is said of a patient. mean_share: of the budget (as 1/z^2),
     pays for the mean at which rows are centred (`mechanisms.paid_centre`); 0 centres them in public.
-    averaged: rows of one patient count as their mean, so that a row's guarantee is the patient's.
+    averaged: rows of one patient count as one row at most, so that a row's guarantee is the patient's.
     """
 
     method: str
@@ -234,7 +240,9 @@ def make(
     if not request.mean_share and METHODS[request.method].scaling == "inside":
         read = None  # sums that are held will do
     if request.mean_share:
-        mean = drawn.once("mean", partial(_mean, request, rows, read or _reader(rows), progress))
+        mean = drawn.once(
+            "mean", partial(_mean, request, rows, read or _reader(rows, of_mean=True), progress)
+        )
         rows, read = _centred(rows, read, mean)
     whole = read or _reader(rows)
     source = _source(inner, rows, whole, drawn, progress)
@@ -350,15 +358,17 @@ def _released_together(request: Request, rows: Sequence[Part]) -> list[list[int]
     return [[hospital] for hospital in everybody] if request.trust == "untrusted server" else [everybody]
 
 
-def _reader(rows: Sequence[Part]) -> Reader:
-    """Return what hands over rows that are held."""
+def _reader(rows: Sequence[Part], of_mean: bool = False) -> Reader:
+    """Return what hands over rows that are held, with the weights of their mean or of all else."""
 
     def read(use: Use, progress: Progress) -> None:
         for hospital, part in enumerate(rows):
             assert not isinstance(part, IntegerSum)  # `_refuse` has seen to it
-            matrix = _rows(part)
+            matrix, weights = _rows(part), None
+            if isinstance(part, PatientRows):
+                weights = part.of_mean if of_mean and part.of_mean is not None else part.weights
             for piece in linalg.pieces(*matrix.shape):
-                use(hospital, matrix[piece], part.weights[piece] if isinstance(part, PatientRows) else 1.0)
+                use(hospital, matrix[piece], 1.0 if weights is None else weights[piece])
             if not progress((hospital + 1) / len(rows)):
                 raise StoppedError
 

@@ -1,6 +1,7 @@
 """A table ready for release: encoded by its public dictionary, clipped, assigned to hospitals."""
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -55,14 +56,15 @@ Table = Raw | LargeTable
 class Rows:
     """Hold the encoded rows, (m, d), clipped to the bound and divided by it.
 
-    `kept` marks which rows of the table they are, and `groups` lists their indices by hospital. `weights`,
-    (m, 1), is 1/sqrt(rows of the same patient) where a column names the patients.
+    `kept` marks which rows of the table they are, and `groups` lists their indices by hospital. Where a
+    column names the patients `weights` and `of_mean`, (m, 1), are those of `PatientRows`.
     """
 
     rows: Array
     kept: Mask
     groups: tuple[Indices, ...]
     weights: Array | None = None
+    of_mean: Array | None = None
 
 
 class TableIdentity(NamedTuple):
@@ -72,6 +74,7 @@ class TableIdentity(NamedTuple):
     schema: Schema
     assignment: str
     sizes: tuple[int, ...]
+    most_kept: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +98,11 @@ class PreparedTable:
     held: Rows | tuple[IntegerSum, ...] = field(repr=False)
     row_sum: Array = field(repr=False)
     read: Reader | None = field(repr=False, default=None)
+    most_kept: int | None = None  # rows of one patient; None where all count
 
     @property
     def identity(self) -> TableIdentity:
-        return TableIdentity(self.raw.key, self.schema, self.assignment, self.sizes)
+        return TableIdentity(self.raw.key, self.schema, self.assignment, self.sizes, self.most_kept)
 
     @property
     def n(self) -> int:
@@ -115,8 +119,11 @@ class PreparedTable:
         if isinstance(self.held, Rows):
             rows, groups, weights = self.held.rows, self.held.groups, self.held.weights
             if weights is not None:
-                pairs = zip(groups, self.sizes, strict=True)
-                return [PatientRows(rows[group], weights[group], size) for group, size in pairs]
+                means = self.held.of_mean
+                return [
+                    PatientRows(rows[group], weights[group], size, None if means is None else means[group])
+                    for group, size in zip(groups, self.sizes, strict=True)
+                ]
             return [
                 np.concatenate([rows[group], np.zeros((size - len(group), self.d))])
                 for group, size in zip(groups, self.sizes, strict=True)
@@ -125,7 +132,7 @@ class PreparedTable:
 
     @property
     def averaged(self) -> bool:
-        """Return whether rows of one patient count as their mean."""
+        """Return whether rows of one patient count as one."""
         return isinstance(self.held, Rows) and self.held.weights is not None
 
     @property
@@ -137,17 +144,24 @@ class PreparedTable:
         return {
             "dictionary": json.loads(self.schema.to_json()),
             "dealt": self.assignment,
-        }
+        } | ({} if self.most_kept is None else {"rows kept of a patient": self.most_kept})
 
 
 def prepare(
-    raw: Raw, schema: Schema, hospital_column: str | None, hospitals: int, patient_column: str | None = None
+    raw: Raw,
+    schema: Schema,
+    hospital_column: str | None,
+    hospitals: int,
+    patient_column: str | None = None,
+    most_kept: int | None = None,
 ) -> PreparedTable:
     """Prepare a table in memory. Raises ValueError with one sentence where it does not fit the dictionary.
 
-    patient_column: names the patients, whose rows are averaged; all of them go to the hospital of the first.
+    patient_column: names the patients, who count once; all rows of one go to the hospital of the first.
+    most_kept: only so many of a patient's usable rows count, the first of the table; None averages all.
     """
     encoded = tables.encode(schema, raw.table)
+    most_kept = None if patient_column is None else most_kept
     patients = _patients(raw, patient_column, schema)
     n = int(patients.max()) + 1
     if len(encoded.rows) < 2:
@@ -173,16 +187,23 @@ def prepare(
     of_patient = np.empty(n, dtype=np.intp)
     for hospital, group in enumerate(members):
         of_patient[group] = hospital
-    kept_patients = patients[encoded.kept]
+    used, rows, kept_patients = encoded.kept, encoded.rows, patients[encoded.kept]
+    if most_kept is not None:
+        first_ones = pd.Series(kept_patients).groupby(kept_patients).cumcount().to_numpy() < most_kept
+        rows, kept_patients = rows[first_ones], kept_patients[first_ones]
+        used = used.copy()
+        used[np.flatnonzero(used)[~first_ones]] = False
     groups = tuple(np.flatnonzero(of_patient[kept_patients] == i) for i in range(len(members)))
-    weights = None
+    weights = of_mean = None
     if patient_column is not None:
         # A little less than 1/sqrt(m), so that the squares of a patient's weights add up to 1 at most.
         weights = (1 / (np.sqrt(np.bincount(kept_patients)[kept_patients]) * (1 + 1e-12)))[:, None]
-    rows = Rows(moments.clip_rows(encoded.rows, schema.bound), encoded.kept, groups, weights)
+    if most_kept is not None:
+        of_mean, weights = weights, np.full((len(rows), 1), 1 / (math.sqrt(most_kept) * (1 + 1e-12)))
+    held = Rows(moments.clip_rows(rows, schema.bound), used, groups, weights, of_mean)
     sizes = tuple(len(group) for group in members)
-    row_sum = (rows.rows if weights is None else rows.rows * weights**2).sum(axis=0)
-    return PreparedTable(raw, schema, encoded.owner, sizes, assignment, rows, row_sum)
+    row_sum = (held.rows if weights is None else held.rows * weights**2).sum(axis=0)
+    return PreparedTable(raw, schema, encoded.owner, sizes, assignment, held, row_sum, most_kept=most_kept)
 
 
 def _patients(raw: Raw, column: str | None, schema: Schema) -> Indices:

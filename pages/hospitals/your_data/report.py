@@ -34,6 +34,7 @@ class PublicRecord:
     schema: Schema
     assignment: str
     sizes: tuple[int, ...]
+    most_kept: int | None
     account: Account | None
     released: Released | None
     request: Request | str
@@ -108,6 +109,8 @@ def build(record: PublicRecord, settings: Settings) -> Report:
 
 def _stated(record: PublicRecord, rows: int) -> str:
     averaged = not isinstance(record.request, str) and record.request.averaged
+    if averaged and record.most_kept is not None:
+        return f"the first {record.most_kept:,}, each counting 1/{record.most_kept:,}"
     return "averaged" if averaged else page_text.stated(rows)
 
 

@@ -55,7 +55,8 @@ class TableSession:
     tables: int = 0  # how many were loaded so far
     several: bool | None = None  # whether a patient can have several rows; None until the owner answers
     most_rows: int | None = None
-    patient_column: str | None = None  # names the patients, whose rows are averaged
+    patient_column: str | None = None  # names the patients, who count once
+    most_kept: int | None = None  # of their rows; None averages all of them
     chosen: tuple[str, ...] = ()
     bound: float | None = None
     hospital_column: str | None = None
@@ -93,7 +94,7 @@ class TableSession:
         self._drop_results()
         self.raw, self.upload_error, self.example = raw, "", ""
         return_memory()  # of the former table, and of what reading this one needed
-        self.several = self.most_rows = self.patient_column = None
+        self.several = self.most_rows = self.patient_column = self.most_kept = None
         self.tables += 1
         self.chosen = tuple(name for name in self.chosen if name in raw.columns)
         self.generation += 1

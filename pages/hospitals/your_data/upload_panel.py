@@ -13,6 +13,7 @@ from pages.shared.settings.catalogue import Settings
 
 _NO_COLUMN = "none"
 _MOST_ROWS = 10_000  # of one patient
+_KEPT = 5  # of a patient's rows, until another number is typed
 
 
 def show(settings: Settings) -> PreparedTable | None:
@@ -137,7 +138,7 @@ def _ask_rows(state: TableSession) -> int | None:
     if state.rows_per_patient is None:
         st.info(UNANSWERED)
     elif state.patient_column is not None:
-        st.caption(upload_text.AVERAGED)
+        st.caption(upload_text.counted(state.most_kept))
     elif state.several:
         st.warning(
             f"The guarantee is for one row. It is weaker for a patient with {state.rows_per_patient:,} rows, "
@@ -162,6 +163,27 @@ def _ask_patients(state: TableSession) -> None:
         help="Such as a number of the record. It is never released, and is in no file, ledger or link.",
     )
     state.patient_column = free[index] if index else None
+    if state.patient_column is None:
+        return
+    how = st.radio(
+        "Rows of one patient",
+        upload_text.COUNTED,
+        index=int(state.most_kept is not None),
+        key=f"own counted {state.tables}",
+    )
+    if how == upload_text.COUNTED[0]:
+        state.most_kept = None
+        return
+    state.most_kept = st.number_input(
+        "Most rows of one patient that count",
+        min_value=1,
+        max_value=_MOST_ROWS,
+        value=state.most_kept or _KEPT,
+        step=1,
+        key=f"own kept {state.tables}",
+        width=300,
+        help="Beyond so many, later rows of the table are left out. This number becomes public.",
+    )
 
 
 def _choose_columns(state: TableSession, raw: Table) -> None:
@@ -263,12 +285,13 @@ def _public_choices(state: TableSession, raw: Table, schema: Schema | None, rows
 def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int) -> PreparedTable | str:
     """Encode the table once for each dictionary. Return why where it does not fit."""
     column = state.hospital_column
-    request = (schema, column, hospitals if column is None else None, state.patient_column)
+    patients = state.patient_column, state.most_kept
+    request = (schema, column, hospitals if column is None else None, *patients)
     if state.prepared is None or state.prepared[0] != request:
         state.diagnostics.clear()
         result: PreparedTable | str
         try:
-            result = prepare(raw, schema, column, hospitals, state.patient_column)
+            result = prepare(raw, schema, column, hospitals, *patients)
         except ValueError as reason:
             result = str(reason)
         except Exception:  # the text of any other error may hold a cell, and would go to the log

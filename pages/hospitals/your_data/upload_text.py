@@ -64,11 +64,21 @@ def _first(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + more
 
 
-AVERAGED = (
-    "Rows of one patient count as their mean: who comes ten times counts as much as who comes once. Each "
-    "guarantee and price is for a patient with all their rows. A patient of several hospitals counts in the "
-    "first."
-)
+COUNTED = "all count, as their mean", "at most so many count, each the same"
+
+
+def counted(most: int | None) -> str:
+    """Return how rows of one patient count; most: how many of them do at most, None where all do."""
+    whole = "Each guarantee and price is for a patient with all their rows. A patient of several hospitals "
+    whole += "counts in the first."
+    if most is None:
+        return f"Rows of one patient count as their mean: who comes ten times counts as one. {whole}"
+    return (
+        f"Of one patient the first {most:,} usable rows count, 1/{most:,} each, so that who comes more often "
+        f"counts more, up to one. Strengths come out smaller where patients have fewer. {whole}"
+    )
+
+
 NOT_AVERAGED = (
     "A table that is read in pieces cannot be averaged by patient: state the most rows that one can have."
 )

@@ -117,3 +117,22 @@ def test_rows_come_with_their_patients_exactly_where_these_are_averaged():
         with pytest.raises(ValueError, match="exactly where these are averaged"):
             private_release.make(asked, given, ledger, features=NAMES, public={})
     assert not ledger.account().entries
+
+
+def test_where_the_first_rows_are_kept_the_mean_is_of_patients_and_the_moment_of_rows():
+    """Without noise; a mean with the moment's weights would be pulled to 0."""
+    rng = np.random.default_rng(2)
+    patients = np.repeat(np.arange(400), rng.integers(1, 4, 400))
+    rows = moments.clip_rows(rng.standard_normal((len(patients), D)) * [3, 2, 0.5, 0.5, 0.5, 0.5] + 3, 16.0)
+    third = np.full((len(rows), 1), 1 / (np.sqrt(3) * (1 + 1e-12)))
+    kept = PatientRows(rows, third, 400, weights(patients))
+    asked = Request("analyze_gauss", D, K, Budget(1e5, 1e-5), mean_share=0.2, averaged=True)
+    ledger = SessionLedger()
+    ledger.set_limit(Limit(1e6, 1e-5))
+    result = private_release.make(asked, [kept], ledger, features=NAMES, public={})
+    by_patient = np.stack([rows[patients == i].mean(axis=0) for i in range(400)]).mean(axis=0)
+    np.testing.assert_allclose(result.document["mean"], by_patient, atol=1e-3)
+    assert np.linalg.norm(by_patient - rows.sum(axis=0) / 1200) > 0.05
+    about = rows - by_patient
+    truth = linalg.top_eigenspace(about.T @ about, K)
+    assert sin_theta(result.basis, truth) < 0.02

@@ -82,7 +82,11 @@ class TablePage(Screen):
 
     @property
     def most_rows(self):
-        return next(box for box in self.app.number_input if box.label.startswith("Most rows"))
+        return next(box for box in self.app.number_input if box.label.startswith("Most rows that"))
+
+    @property
+    def kept(self):
+        return next(box for box in self.app.number_input if box.label.startswith("Most rows of"))
 
     def open_dictionary(self, schema=DICTIONARY, name="d.json"):
         data = schema if isinstance(schema, bytes) else schema.to_json().encode()

@@ -58,6 +58,30 @@ def session_text(page):
     return ledger.export()
 
 
+def test_at_most_so_many_rows_of_a_patient_count(built, makes):
+    """The first of the table; n, price and guarantee are the patients', and the report says the number."""
+    page = page_of(visits(), **{"own.eps": "0.5"})
+    how = next(box for box in page.app.radio if box.label == "Rows of one patient")
+    how.set_value(how.options[1])
+    page.run()
+    page.kept.set_value(2)
+    page.run()
+    (part,) = page.state.ready.parts
+    shown = np.minimum(np.arange(120) % VISITS + 1, 2)
+    assert part.n == 120 and len(part.rows) == shown.sum()
+    assert np.square(part.weights).sum() == pytest.approx(shown.sum() / 2)
+    assert np.square(part.of_mean).sum() == pytest.approx(120)
+    mask, frame = page.state.ready.held.kept, visits()
+    assert (frame[mask].groupby(COLUMN).size() == shown).all()
+    assert (frame[mask].index == frame.groupby(COLUMN, sort=False).head(2).index).all()
+    page.press("Set this limit")
+    page.release()
+    document = page.state.releases[0].result.document
+    assert document["public"]["rows kept of a patient"] == 2 and document["unit"] == "patient"
+    assert document["epsilon for a patient"] == 0.5
+    assert dict(built().settings)["Rows of one patient"] == "the first 2, each counting 1/2"
+
+
 def test_a_hospital_has_the_patients_who_came_to_it_first():
     frame = visits()
     page = page_of(frame)
