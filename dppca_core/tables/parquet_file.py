@@ -23,11 +23,11 @@ def open_layout(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) 
     """
     parquet = _opened(file)
     schema = parquet.schema_arrow
-    names = ["" if name.startswith(_INDEX) else name.strip() for name in schema.names]
+    all_stored = schema.names  # listed anew at each access
+    names = ["" if name.startswith(_INDEX) else name.strip() for name in all_stored]
     check_names(names)
-    stored = {name: as_stored for name, as_stored in zip(names, schema.names, strict=True) if name}
     wanted, unnamed = select_columns(names, columns)
-    stored = {schema.names[position]: name for name, position in wanted.items()}
+    stored = {all_stored[position]: name for name, position in wanted.items()}
     kinds = {as_stored: schema.field(as_stored).type for as_stored in stored}
     for as_stored, name in stored.items():
         cells.plain(pa.array([], kinds[as_stored]), name)  # refuses its type, if any
