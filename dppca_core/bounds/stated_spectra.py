@@ -4,8 +4,8 @@ A hospital that has paid for nothing yet cannot say how strong its pattern is, o
 it. Three spectra are stated in its place: k equal spikes over a bulk that is uniform from 0,
 
     strong, in few measurements    k lambda/tr Sigma at least 1/2, spikes at least 10 times the bulk's top
-    weaker, in few measurements    at least 1/5, and 3 times
-    weaker, in all measurements    the same, carried by all d
+    weak, in few measurements      at least 1/5, and 3 times
+    weak, in all measurements      the same, carried by all d
 
 few being sqrt(d), or two a component. On twelve clinical tables (lifelines, scikit-survival, statsmodels and
 Wisconsin; k = 1 to 3) the spikes' mean was 1.3 to 13 times the top of a bulk as uniform as this, in the
@@ -14,7 +14,7 @@ median 3, and k lambda_k/tr Sigma .14 to .76.
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dppca_core.bounds.recommendation import recommend
 from dppca_core.privacy import Budget
@@ -45,19 +45,59 @@ class StatedSpectrum(NamedTuple):
 
 
 STATED = (
-    StatedSpectrum("strong and in few measurements", 1 / 2, 10.0, dense=False),
-    StatedSpectrum("weaker and in few measurements", 1 / 5, 3.0, dense=False),
-    StatedSpectrum("weaker and in all measurements", 1 / 5, 3.0, dense=True),
+    StatedSpectrum("strong, in few measurements", 1 / 2, 10.0, dense=False),
+    StatedSpectrum("weak, in few measurements", 1 / 5, 3.0, dense=False),
+    StatedSpectrum("weak, in all measurements", 1 / 5, 3.0, dense=True),
 )
 
 
 def predicted(
-    spectrum: StatedSpectrum, trust: str, *, n: int, d: int, k: int, budget: Budget, providers: int = 1
+    trust: str,
+    *,
+    n: int,
+    d: int,
+    k: int,
+    budget: Budget,
+    ratio: float,
+    carriers: int,
+    s_hat: int | None = None,
+    providers: int = 1,
 ) -> tuple[dict[str, float], float]:
-    """Return the predicted sin Theta of every candidate at a spectrum, and that of a random guess."""
-    ratio = spectrum.times(d, k)
-    signal, matter = 2 * k * ratio / (2 * k * ratio + d - k), spectrum.carriers(d, k)
-    answer = recommend(trust, n=n, d=d, k=k, budget=budget, providers=providers, signal=signal, matter=matter)
+    """Return the predicted error of every candidate on one population, and that of a random guess.
+
+    Args:
+        trust: Whom the hospitals trust, one of `recommendation.TRUSTS`.
+        n: Patients of all hospitals.
+        d: Features.
+        k: Components.
+        budget: The guarantee.
+        ratio: How many times the top of the bulk the spikes are.
+        carriers: Features that carry the spikes.
+        s_hat: Rows that two stages keep; None where they choose them.
+        providers: Hospitals.
+
+    Returns:
+        sin Theta by method, in the median of runs, and sin Theta of a guess.
+
+    Raises:
+        ValueError: For numbers out of range.
+
+    References:
+        `recommendation`, with k lambda/tr Sigma = 2 k ratio/(2 k ratio + d - k): the bulk's mean is half of
+        its top.
+    """
+    signal = 2 * k * ratio / (2 * k * ratio + d - k)
+    answer = recommend(
+        trust,
+        n=n,
+        d=d,
+        k=k,
+        budget=budget,
+        s_hat=s_hat,
+        providers=providers,
+        signal=signal,
+        matter=carriers,
+    )
     return dict(answer.errors), answer.guess
 
 
@@ -68,11 +108,27 @@ def recommend_blindly(
 
     Where two are as bad there, as where both are a guess, it is the one with less in all, then the first.
 
-    Raises ValueError for numbers out of range, and where no candidate is among them.
+    Args:
+        trust: Whom the hospitals trust, one of `recommendation.TRUSTS`.
+        n: Patients of all hospitals.
+        d: Features.
+        k: Components.
+        budget: The guarantee.
+        providers: Hospitals.
+        among: Keys of METHODS, of which one at least is a candidate of this trust.
+
+    Returns:
+        A key of METHODS.
+
+    Raises:
+        ValueError: For numbers out of range, and where no candidate is among them.
+
+    References:
+        Derived here: the minimax choice over the spectra of the module's text.
     """
+    same: dict[str, Any] = {"n": n, "d": d, "k": k, "budget": budget, "providers": providers}
     errors = [
-        predicted(spectrum, trust, n=n, d=d, k=k, budget=budget, providers=providers)[0]
-        for spectrum in STATED
+        predicted(trust, ratio=each.times(d, k), carriers=each.carriers(d, k), **same)[0] for each in STATED
     ]
     candidates = [name for name in among if name in errors[0]]
     if not candidates:

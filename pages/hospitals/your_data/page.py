@@ -10,6 +10,7 @@ from pages.hospitals.your_data import (
     ledger_panel,
     ledger_text,
     owner_only_panel,
+    rehearsal,
     release_panel,
     report,
     session,
@@ -20,7 +21,7 @@ from pages.hospitals.your_data import (
     upload_panel,
 )
 from pages.hospitals.your_data.prepared_table import PreparedTable
-from pages.hospitals.your_data.synthetic_twin_panel import Twin
+from pages.hospitals.your_data.rehearsal import Twin
 from pages.shared.reports import html_report
 from pages.shared.settings import widgets
 
@@ -57,7 +58,7 @@ if prepared is not None:
         # Before the limit is set too, since these settings are what is rehearsed.
         release_panel.choose_settings(settings, prepared, request)
         if twin is not None:
-            stop = synthetic_twin_panel.stop_sign(twin, partial(_rehearsed_at, prepared, size))
+            stop = rehearsal.stop_sign(twin, partial(_rehearsed_at, prepared, size))
         if stop:
             st.warning(stop)
     if account is not None and account.limit is None:

@@ -35,6 +35,10 @@ _METHOD_SETTINGS = {
     "dps_pca": ("own.k", "own.s_hat", "own.iterations", "own.burn_in"),
 }
 
+# What is released for each candidate of a recommendation. Sealed moments with all features kept are CAPE's.
+_ALONE = {name: name for name in ("analyze_gauss", "two_stage", "stacked_rounds")}
+_SEVERAL = {"cape": "sealed_sparse"} | {name: name for name in ("two_stage_sealed", "stacked_rounds_sealed")}
+
 
 def requested(
     settings: Settings,
@@ -84,18 +88,13 @@ def requested(
 
 def _recommended(n: int, d: int, k: int, budget: Budget, hospitals: int) -> str:
     """Return the method that errs least at the worst of the stated spectra, among those that d allows."""
-    trust, one_moment = "central", "analyze_gauss"
-    if hospitals > 1:
-        trust, one_moment = "secure aggregation", "cape"
-    # Sealed moments without a sparse step are CAPE's; here the sparse ones keep all rows.
-    released_as = {one_moment: "sealed_sparse" if hospitals > 1 else one_moment}
-    suffix = "_sealed" if hospitals > 1 else ""
-    names = [one_moment, f"two_stage{suffix}", f"stacked_rounds{suffix}"]
-    among = [name for name in names if private_release.most_features(released_as.get(name, name)) >= d]
-    name = stated_spectra.recommend_blindly(
-        trust, n=n, d=d, k=k, budget=budget, providers=hospitals, among=among
-    )
-    return released_as.get(name, name)
+    trust, released_as = ("central", _ALONE) if hospitals == 1 else ("secure aggregation", _SEVERAL)
+    among = [name for name, method in released_as.items() if private_release.most_features(method) >= d]
+    return released_as[
+        stated_spectra.recommend_blindly(
+            trust, n=n, d=d, k=k, budget=budget, providers=hospitals, among=among
+        )
+    ]
 
 
 def adjustments(request: Request, settings: Settings) -> list[str]:

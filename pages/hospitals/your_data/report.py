@@ -13,9 +13,10 @@ from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import charts, ledger_panel, ledger_text, sources, twin_text, upload_text
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random
+from pages.hospitals.your_data.rehearsal import Twin, payload, rehearse
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.synthetic_twin_panel import Twin, paid_spectrum, payload, rehearse
+from pages.hospitals.your_data.synthetic_twin_panel import paid_spectrum
 from pages.shared import text
 from pages.shared.reports import html_report, phrases
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable

@@ -13,7 +13,7 @@ RATIOS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 CENTRES = {
     "rule": "usual values, else a paid mean",
     "paid": "a mean that is paid for",
-    "public": "usual values or middles, in public",
+    "public": "public: usual values, or middles",
 }
 BY_RULE = "rule"
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
@@ -43,7 +43,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         Choice(
             *("own.method", "Method", "Method", (RECOMMENDED, *OFFERED), RECOMMENDED),
             {RECOMMENDED: "Recommended for this table"} | titles,
-            help="Recommended: the one that is predicted to err least at the worst of three spectra.",
+            help="Recommended: the method that is predicted to err least on the worst of three populations.",
             link_words={RECOMMENDED: RECOMMENDED},
         ),
         like("epsilon", 0.5),
@@ -68,7 +68,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         Choice(
             *("own.ratio", "Spike against bulk, your guess", "Pattern against background, your guess"),
             *((NO_GUESS, *RATIOS), NO_GUESS, {ratio: f"{ratio:g} to 1" for ratio in RATIOS}),
-            help="Adds a curve to the rehearsal, which stays that of the worst stated spectrum.",
+            help="A guess adds a curve. The rehearsal stays that of the worst population.",
             link_words={ratio: f"{ratio:g}" for ratio in RATIOS},
         ),
         Choice("own.slice", "Slice ε of the budget", "Slice of the privacy budget", SLICES, 0.05),

@@ -289,8 +289,8 @@ def centre(share: float, usual: bool) -> str:
 def recommended(method: str) -> str:
     """Return which method is recommended, and why."""
     return (
-        f"Recommended is {METHODS[method].title}: of those that this table's width allows, it is predicted "
-        "to err least at the worst of three stated spectra."
+        f"Recommended is {METHODS[method].title}. Of the methods that this table's width allows, it is "
+        "predicted to err least on the worst of the populations that are rehearsed where nothing is known."
     )
 
 

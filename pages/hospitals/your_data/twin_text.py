@@ -36,15 +36,19 @@ def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
     return f"{what}, {', '.join(given)}, {where}."
 
 
-def populations(worst: str, errors: Sequence[tuple[str, float]]) -> str:
+def populations(errors: Sequence[tuple[str, float]], paid: bool, in_closed_form: bool) -> str:
     """Return which population is shown, the one with the largest error, and what the others err.
 
-    errors: Titles, and rehearsed errors as shares of a guess's, the one that is shown first.
+    errors: Titles, and errors as shares of a guess's, the one that is shown first. paid: whether the patterns
+    are as strong as eigenvalues that were paid for. in_closed_form: whether errors are predicted, not run.
     """
-    each = "; ".join(f"{title}: {text.percent(min(share, 1.0))}" for title, share in errors)
+    (worst, _), *_ = errors
+    each = text.listed([f"{text.percent(min(share, 1.0))} ({title})" for title, share in errors])
+    unknown = "how many measurements carry your pattern" if paid else "how strong your pattern is"
+    how = "Predicted errors" if in_closed_form else "Errors"
     return (
-        f"How strong your pattern is cannot be known yet, so {len(errors)} populations are rehearsed. **The "
-        f"worst is shown: {worst}.** Errors here, as shares of a guess's: {each}."
+        f"Nobody knows yet {unknown}, so {len(errors)} populations are rehearsed. **The worst is shown: its "
+        f"pattern is {worst}.** {how}, as shares of a guess's: {each}."
     )
 
 

@@ -64,18 +64,22 @@ def _first(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + more
 
 
-COUNTED = "all count, as their mean", "at most so many count, each the same"
+COUNTED = "All rows count, as their mean", "At most so many rows count, each the same"
 
 
 def counted(most: int | None) -> str:
     """Return how rows of one patient count; most: how many of them do at most, None where all do."""
-    whole = "Each guarantee and price is for a patient with all their rows. A patient of several hospitals "
-    whole += "counts in the first."
+    whole = (
+        "Each guarantee and price is for a patient with all their rows. A patient of several hospitals "
+        "counts in the first."
+    )
     if most is None:
         return f"Rows of one patient count as their mean: who comes ten times counts as one. {whole}"
     return (
-        f"Of one patient the first {most:,} usable rows count, 1/{most:,} each, so that who comes more often "
-        f"counts more, up to one. Strengths come out smaller where patients have fewer. {whole}"
+        f"Of one patient the first {most:,} rows count, 1/{most:,} each. A row that is left out for a "
+        "missing cell is passed over. Who comes more often counts more, up to one. Strengths come out smaller where "
+        "patients have fewer rows, and a release errs more than its rehearsal, in which every patient has so "
+        f"many. {whole}"
     )
 
 
@@ -113,7 +117,7 @@ def at_random(rows: int) -> str:
     """Return that the hospitals to which the page has assigned the rows are invented."""
     return (
         f"{noun(rows).capitalize()} are dealt to hospitals at random: these hospitals do not "
-        "exist. This is to rehearse DPS-PCA or DPdisPCA."
+        "exist. This is to rehearse methods for several hospitals."
     )
 
 

@@ -72,4 +72,21 @@ def test_where_all_are_guesses_the_first_is_named_and_wide_tables_have_other_can
     assert recommend_blindly("central", among=CENTRAL[1:], **wide) == "stacked_rounds"
     with pytest.raises(ValueError, match="among"):
         recommend_blindly("central", among=["cape"], **wide)
-    assert predicted(STATED[0], "central", **{k: v for k, v in wide.items() if k != "providers"})[1] > 1.4
+    assert predicted("central", ratio=10.0, carriers=100, **wide)[1] > 1.4
+
+
+@pytest.mark.parametrize("spectrum", STATED)
+def test_on_wide_tables_stacked_rounds_err_as_predicted(spectrum):
+    """Within 12 % of the median of 3 runs; half as much is rejected."""
+    n, d, k, budget, errors = 5000, 500, 2, Budget(1.0, 1e-6), []
+    model = population(spectrum, d, k)
+    for seed in range(3):
+        rng = np.random.default_rng([seed, d])
+        cohort = model.draw(n, 1, rng)
+        errors.append(
+            sin_theta(METHODS["stacked_rounds"].fit(cohort, k=k, budget=budget, rng=rng).basis, model.basis)
+        )
+    size = {"ratio": spectrum.times(d, k), "carriers": spectrum.carriers(d, k)}
+    answer = predicted("central", n=n, d=d, k=k, budget=budget, **size)[0]["stacked_rounds"]
+    assert answer == pytest.approx(np.median(errors), rel=0.12)
+    assert answer / 2 != pytest.approx(np.median(errors), rel=0.12)

@@ -14,7 +14,7 @@ from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Column, Schema, content_key
-from pages.hospitals.your_data import ledger_text, release_panel, synthetic_twin_panel, twin_text
+from pages.hospitals.your_data import ledger_text, rehearsal, release_panel, twin_text
 from pages.hospitals.your_data import text as page_text
 from pages.shared import text
 from pages.shared.settings import catalogue
@@ -73,7 +73,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     table = page.state.ready
     settings = dict(page.app.session_state["settings of the last run"])
     asked = release_panel.requested(settings, table.d, None, 1, table.n)
-    twin = synthetic_twin_panel.rehearse(asked, table.schema, table.sizes, settings)
+    twin = rehearsal.rehearse(asked, table.schema, table.sizes, settings)
     experiment, results = twin.experiment, Results(twin.experiment)
     # A busy machine shows the first runs alone, and their median.
     twin.results.try_cells((method, twin.epsilon, repeat) for repeat in range(experiment.repeats))
@@ -152,8 +152,8 @@ def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
     shares = []
     for epsilon in (max(e for e in EPSILONS if e < enough), enough):
         asked = release_panel.requested(settings | {"own.epsilon": epsilon}, table.d, None, 1, table.n)
-        twin = synthetic_twin_panel.rehearse(asked, table.schema, table.sizes, settings)
-        shares.append(synthetic_twin_panel._share_of_guess(twin, twin.epsilon))
+        twin = rehearsal.rehearse(asked, table.schema, table.sizes, settings)
+        shares.append(rehearsal.share_of_guess(twin))
     assert shares[1] <= 1 / 3 < shares[0]
     z = [gaussian.noise_multiplier(Budget(epsilon, 1e-6)) for epsilon in (0.1, enough)]
     assert int(stop[2].replace(",", "")) == pytest.approx(120 * z[0] / z[1], rel=0.1)
@@ -205,15 +205,15 @@ def test_a_guess_is_a_curve_and_changes_no_warning(paid):
     request = release_panel.requested(settings, 6, None, 1, 300)
     schema = Schema(tuple(Column(f"c{i}", "number", 0.0, 1.0) for i in range(6)))
     guessed, plain = (
-        synthetic_twin_panel.rehearse(request, schema, (300,), each, paid)
+        rehearsal.rehearse(request, schema, (300,), each, paid)
         for each in (settings, settings | {"own.ratio": "none"})
     )
     assert guessed.experiment == plain.experiment
     assert [twin.pattern for twin in guessed.rehearsed] == [twin.pattern for twin in plain.rehearsed]
     assert len(plain.rehearsed) == (3 if paid is None else 2) == len(guessed.others)
-    worst, *others = (share for _, share in synthetic_twin_panel._errors(guessed))
+    worst, *others = (share for _, share in rehearsal.errors(guessed))
     assert worst >= max(others)
-    drawn, less = synthetic_twin_panel.payload(guessed), synthetic_twin_panel.payload(plain)
+    drawn, less = rehearsal.payload(guessed), rehearsal.payload(plain)
     assert drawn["legend"][-1][0] == "your guess, median"
     assert len(drawn["data"]) == len(less["data"]) + 1
     assert [entry["sentence"] for entry in drawn["words"]] == [entry["sentence"] for entry in less["words"]]
@@ -234,3 +234,26 @@ def test_paid_eigenvalues_are_of_the_dictionary_they_were_paid_for():
     ):
         page.open_dictionary(schema, f"d{number}.json")
         assert not page.app.exception and ("that you paid for" in page.markdown) == shown
+
+
+@pytest.mark.parametrize("method", ["recommended", "two_stage", "stacked_rounds"])
+def test_a_wide_table_is_judged_by_closed_forms_and_keeps_nobody_waiting(monkeypatch, method):
+    """No run is made to choose the worst population, nor for the stop sign."""
+
+    def refused(*_):
+        raise AssertionError("a run was made")
+
+    monkeypatch.setattr(Results, "try_cells", refused)
+    schema = Schema(tuple(Column(f"c{i}", "number", 0.0, 1.0) for i in range(1000)))
+    settings = catalogue.defaults() | {"own.method": method, "own.epsilon": 0.5}
+
+    def rehearse_at(epsilon):
+        changed = settings | {"own.epsilon": epsilon}
+        request = release_panel.requested(changed, 1000, None, 1, 5000)
+        return rehearsal.rehearse(request, schema, (5000,), settings)
+
+    twin = rehearse_at(0.5)
+    shares = [share for _, share in rehearsal.errors(twin)]
+    assert twin.in_closed_form and min(shares) > 0 and max(shares) == shares[0]
+    assert "At this budget the answer would be" in rehearsal.stop_sign(twin, rehearse_at)
+    assert "Predicted errors" in twin_text.populations(rehearsal.errors(twin), False, twin.in_closed_form)

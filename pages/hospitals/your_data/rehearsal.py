@@ -1,0 +1,277 @@
+"""Rehearse a release on as many invented patients: which population is worst, and what it would take.
+
+No Streamlit here.
+"""
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dppca_core.accounting import gaussian
+from dppca_core.bounds.stated_spectra import STATED, predicted
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.methods import METHODS
+from dppca_core.numerics import subspace_metrics
+from dppca_core.populations.spiked import SpikedModel
+from dppca_core.records import RELEASED
+from dppca_core.release.private_release import ROUNDS, STAGES, Request
+from dppca_core.release.spectrum import Spectrum
+from dppca_core.tables import Schema
+from pages.hospitals.your_data import text as page_text
+from pages.hospitals.your_data import twin_text
+from pages.hospitals.your_data.settings import NO_GUESS
+from pages.shared.background import cache
+from pages.shared.charts import explorer, explorer_summary, style
+from pages.shared.charts.metric_axis import Scale
+from pages.shared.charts.traces import line
+from pages.shared.settings import catalogue, to_experiment
+from pages.shared.settings.catalogue import Settings
+
+BULK = 10.0
+TOO_MUCH = 1 / 3  # of a guess's error: beyond it a pattern is of little use
+FEW_RUNS = 3
+_QUICK = 400  # features up to which a run takes little time
+_FEWEST = 4  # features of a twin: k below s, and s at most d
+_DASHES = ("longdash", "dot", "dashdot")
+_MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
+
+
+class Pattern(NamedTuple):
+    """Hold the eigenvalues of a twin's population: its spikes, in tops of the bulk, and who carries them."""
+
+    title: str
+    spikes: tuple[float, ...]
+    carriers: int
+    guessed: bool = False  # by the visitor: it can add a curve, and nothing else
+    paid: bool = False  # of eigenvalues that were paid for
+
+
+class Twin(NamedTuple):
+    """Hold the rehearsal of one release: its experiment, and the settings of the figure that draws it.
+
+    others: rehearsals of the same release on other populations, drawn as curves beside it.
+    """
+
+    experiment: ExplorerExperiment
+    epsilon: float
+    settings: Settings
+    request: Request
+    pattern: Pattern
+    others: tuple["Twin", ...] = ()
+
+    @property
+    def results(self) -> Results:
+        """Return the cells measured so far."""
+        return cache.results(self.experiment)
+
+    @property
+    def in_closed_form(self) -> bool:
+        """Return whether its errors are predicted: a run on so many features would keep the page waiting."""
+        return self.experiment.d > _QUICK and self.request.method in (*STAGES, *ROUNDS)
+
+    @property
+    def rehearsed(self) -> list["Twin"]:
+        """List this twin and the others that are no guess."""
+        return [self, *(other for other in self.others if not other.pattern.guessed)]
+
+
+def patterns(d: int, k: int, settings: Settings, paid: Spectrum | None, centred: bool) -> list[Pattern]:
+    """Return the populations to rehearse on: of the eigenvalues that were paid for, or else three stated.
+
+    A visitor's guess comes last. centred: whether the release is of rows about their mean.
+    """
+    spikes = () if paid is None else twin_text.paid_spikes(paid, k, centred)
+    if spikes:
+        ends = {STATED[0].carriers(d, k): "in few measurements", d: "in all measurements"}
+        listed = [Pattern(f"as you paid to know, {where}", spikes, s, paid=True) for s, where in ends.items()]
+    else:
+        listed = [Pattern(each.title, (each.times(d, k),) * k, each.carriers(d, k)) for each in STATED]
+    if settings["own.ratio"] != NO_GUESS:
+        carriers = min(max(settings["own.s"], k + 1), d)
+        listed.append(Pattern("your guess", (settings["own.ratio"],) * k, carriers, guessed=True))
+    return listed
+
+
+def twin_of(
+    request: Request | str, schema: Schema, sizes: tuple[int, ...], settings: Settings, pattern: Pattern
+) -> Twin | str:
+    """Return the rehearsal of a release on one population, or why there is none.
+
+    Its settings may lie between the explorer's options; `nearest` does not.
+
+    Args:
+        request: What would be released, or why it would be refused.
+        schema: The dictionary, of which the bound of rows is used.
+        sizes: Patients of each hospital.
+        settings: Those of the page.
+        pattern: Of the population.
+    """
+    if isinstance(request, str):
+        return request
+    n, d = sum(sizes), request.d
+    wanted = catalogue.defaults() | asdict(request.budget)
+    wanted |= {name: getattr(request, name) for name in ("d", "k", "iterations", "burn_in")}
+    wanted |= {
+        "view": settings["view"],
+        "n": n,
+        "s": pattern.carriers,
+        "s_hat": request.s_hat,
+        "providers": len(sizes),
+        "largest_share": max(sizes) / n if max(sizes) > min(sizes) + 1 else 0.0,
+        "spike": BULK * pattern.spikes[-1],
+        "bulk": BULK,
+    }
+    experiment, epsilon = to_experiment.from_settings(wanted)
+    # The row bound, in root mean square lengths of rows that spread evenly over the dictionary's ranges.
+    clip = schema.bound / schema.default_bound if n * d <= _MOST_DRAWN else None
+    if page_text.is_unit(request.method):
+        clip = None  # rows of length 1 need no bound
+    assert isinstance(experiment.population, SpikedModel)
+    experiment = replace(
+        experiment,
+        population=replace(experiment.population, spike=tuple(BULK * spike for spike in pattern.spikes)),
+        method=request.method,
+        rank=request.rank,
+        clip=clip,
+        mean_share=request.mean_share,
+    )
+    return Twin(experiment, epsilon, wanted, request, pattern)
+
+
+def rehearse(
+    request: Request | str,
+    schema: Schema,
+    sizes: tuple[int, ...],
+    settings: Settings,
+    paid: Spectrum | None = None,
+) -> Twin | str:
+    """Return the rehearsal on the worst of the populations, with the others beside it, or why there is none.
+
+    The worst is the one with the largest error at this epsilon; a guess never is.
+    """
+    if isinstance(request, str):
+        return request
+    if request.d < _FEWEST:
+        return f"A twin needs at least {_FEWEST} measurements."
+    centred = request.mean_share > 0
+    twins = [
+        twin_of(request, schema, sizes, settings, pattern)
+        for pattern in patterns(request.d, request.k, settings, paid, centred)
+    ]
+    stated = [twin for twin in twins if not twin.pattern.guessed]
+    worst = max(stated, key=share_of_guess)
+    return worst._replace(others=tuple(twin for twin in twins if twin is not worst))
+
+
+def payload(twin: Twin) -> dict[str, Any]:
+    """Return the explorer's figure of the release, with a warning where it is no better than a guess.
+
+    Where a patient can have several rows, its sentences count rows and its odds are for a row and a patient.
+    """
+    drawn = explorer_summary.payload(twin.results, twin.epsilon, twin.settings)
+    n, rows = twin.experiment.n, twin.request.rows_per_patient
+    entries = []
+    for epsilon, entry in zip(EPSILONS, drawn["words"], strict=True):
+        if hopeless(twin, epsilon):
+            entry = entry | {"sentence": f"{entry['sentence']} {twin_text.NO_BETTER}"}
+        if rows > 1:
+            request = replace(twin.request, budget=replace(twin.request.budget, epsilon=epsilon))
+            odds = page_text.odds(request.budget, rows, request.patient_epsilon)
+            counted = entry["sentence"].replace(f"{n:,} patients", f"{n:,} rows", 1)
+            entry = entry | {"odds": odds, "sentence": counted}
+        entries.append(entry)
+    return _with_others(twin, drawn) | {"words": entries}
+
+
+def _with_others(twin: Twin, drawn: dict[str, Any]) -> dict[str, Any]:
+    """Return the figure with the median error of the other populations as curves, a guess's among them."""
+    curves, legend, method = [], [], twin.experiment.method
+    for number, other in enumerate(twin.others):
+        results = other.results
+        middle = explorer.spreads(results, scale := Scale(results, other.settings), (method,))[0][:, 1]
+        seen = np.isfinite(middle)
+        name, dash = f"{other.pattern.title}, median", _DASHES[number % len(_DASHES)]
+        colour = style.WITH if other.pattern.guessed else style.look(method).colour
+        x = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
+        curves.append(line(2, name, colour, dash, x=x, y=scale.drawn(middle[seen]), opacity=0.7))
+        legend.append((name, colour, dash, "line"))
+    return drawn | {
+        "data": [*drawn["data"], *curves],
+        "legend": [*drawn["legend"], *legend],
+        "version": drawn["version"] + sum(len(other.results.cells) for other in twin.others),
+    }
+
+
+def share_of_guess(twin: Twin) -> float:
+    """Return the error at the twin's epsilon as a share of a guess's: of a few runs, or predicted."""
+    if twin.in_closed_form:
+        return _predicted_share(twin)
+    runs = range(min(FEW_RUNS if twin.experiment.d <= _QUICK else 1, twin.experiment.repeats))
+    twin.results.try_cells((twin.experiment.method, twin.epsilon, repeat) for repeat in runs)
+    return _measured_share(twin, twin.epsilon)
+
+
+def _predicted_share(twin: Twin) -> float:
+    """Return the predicted error at the twin's epsilon, as a share of a guess's, with its weakest spike."""
+    request, experiment = twin.request, twin.experiment
+    errors, guess = predicted(
+        METHODS[request.method].trust,
+        n=experiment.n,
+        d=experiment.d,
+        k=experiment.k,
+        budget=experiment.budget(twin.epsilon),
+        ratio=twin.pattern.spikes[-1],
+        carriers=twin.pattern.carriers,
+        s_hat=None if request.s_hat == RELEASED or request.method in ROUNDS else int(request.kept),
+        providers=experiment.providers,
+    )
+    return errors[request.method] / guess
+
+
+def _measured_share(twin: Twin, epsilon: float) -> float:
+    """Return the rehearsed error as a share of a guess's, as far as it was measured; 0 before that."""
+    errors = [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)]
+    guess = subspace_metrics.random_guess(twin.experiment.d, twin.experiment.k)
+    return float(np.median(errors)) / guess if errors else 0.0
+
+
+def hopeless(twin: Twin, epsilon: float) -> bool:
+    """Return whether the rehearsed release errs nearly as much as a guess."""
+    return _measured_share(twin, epsilon) > twin_text.HARDLY_BETTER
+
+
+def stop_sign(twin: Twin, rehearse_at: Callable[[float], Twin | str]) -> str:
+    """Return what it would take, where the rehearsed error is above a third of a guess; nothing elsewhere.
+
+    The least epsilon is looked for among the figure's, by what would be released there on the worst
+    population. Noise goes as z/n, z the noise multiplier: so many times more patients do as well as the
+    larger epsilon.
+    """
+    share = share_of_guess(twin)
+    if share <= TOO_MUCH:
+        return ""
+    larger = [epsilon for epsilon in EPSILONS if epsilon > twin.epsilon]
+    index = bisect_left(larger, True, key=lambda epsilon: _does(rehearse_at(epsilon)))
+    if index == len(larger):
+        return twin_text.stop(twin.request, share, twin.experiment.n)
+    z, needed = (
+        gaussian.noise_multiplier(twin.experiment.budget(epsilon))
+        for epsilon in (twin.epsilon, larger[index])
+    )
+    return twin_text.stop(
+        twin.request, share, twin.experiment.n, larger[index], math.ceil(twin.experiment.n * z / needed)
+    )
+
+
+def _does(twin: Twin | str) -> bool:
+    return isinstance(twin, Twin) and 0 < share_of_guess(twin) <= TOO_MUCH
+
+
+def errors(twin: Twin) -> list[tuple[str, float]]:
+    """List the errors on all populations but a guessed one, as shares of a guess's."""
+    return [(each.pattern.title, share_of_guess(each)) for each in twin.rehearsed]
