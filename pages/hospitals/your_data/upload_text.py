@@ -77,9 +77,9 @@ def counted(most: int | None) -> str:
         return f"Rows of one patient count as their mean: who comes ten times counts as one. {whole}"
     return (
         f"Of one patient the first {most:,} rows count, 1/{most:,} each. A row that is left out for a "
-        "missing cell is passed over. Who comes more often counts more, up to one. Strengths come out smaller where "
-        "patients have fewer rows, and a release errs more than its rehearsal, in which every patient has so "
-        f"many. {whole}"
+        "missing cell is passed over. Who comes more often counts more, up to one. Strengths come out "
+        "smaller where patients have fewer rows, and a release errs more than its rehearsal, in which "
+        f"every patient has so many. {whole}"
     )
 
 
