@@ -71,12 +71,10 @@ def _slides(changed):
 @pytest.mark.parametrize(
     "link",
     [
-        {},
         {"eps": "0.01", "N": "1"},
-        {"data": "breast_cancer", "k": "2", "shat": "30", "eps": "10"},
-        {"d": "400", "k": "4", "s": "20", "view": "researcher"},
+        {"data": "breast_cancer", "k": "2", "shat": "30", "eps": "10", "view": "researcher"},
     ],
-    ids=["defaults", "private", "table", "wide"],
+    ids=["private", "table"],
 )
 def test_every_step_shows_what_the_core_says(screen, link):
     page = screen(PAGE, **link)

@@ -129,7 +129,7 @@ def test_rows_chosen_from_the_release_reach_two_stages_and_leave_others_all_rows
     assert curves.family(opened).key == "epsilon"  # a word has no values around it
 
 
-@pytest.mark.parametrize("name", catalogue.PRESETS)
+@pytest.mark.parametrize("name", [min(catalogue.PRESETS), max(catalogue.PRESETS)])
 def test_a_presets_link_is_the_preset(screen, name):
     page = screen(view="plain", ghost="true")
     page.move("preset", name)
