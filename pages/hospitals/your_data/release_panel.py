@@ -11,7 +11,7 @@ from dppca_core.mechanisms import paid_centre
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
-from dppca_core.release import discrete_gaussian, private_release
+from dppca_core.release import discrete_gaussian, private_release, registry_record
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
@@ -255,15 +255,17 @@ def _show_release(release: ReleaseJob, plain: bool) -> None:
     with st.expander(f"All {loadings} as a table"):
         # The list has a download of its own, which a spreadsheet opens.
         st.dataframe(frame.assign(feature=frame["feature"].map(safe_cell)), hide_index=True)
-    left, right, beside = st.columns([1, 1, 1])
+    left, right, last, beside = st.columns(4)
     if not release.downloaded:
         # In a column: when it goes, nothing below moves, or Streamlit would close what is folded open there.
         kept = page_text.IN_SESSION if session.folder() is None else page_text.ON_SERVER
         beside.markdown(f"{page_text.UNSAVED} {kept}")
     # Ready bytes: a file built after the click is lost if the page runs between the click and the file.
     document = json.dumps(released.document, indent=1, ensure_ascii=False)
+    record = registry_record.to_yaml(released.document)
     for column, label, data, name, form in (
         (left, f"Download the {loadings} (CSV)", safe_csv(frame), "private-components.csv", "text/csv"),
         (right, "Download all of it (JSON)", document, "private-release.json", "application/json"),
+        (last, "Download the registry record (YAML)", record, "registry-record.yaml", "application/yaml"),
     ):
         column.download_button(label, data, name, form, on_click=release.mark_downloaded, width="stretch")

@@ -1,0 +1,103 @@
+"""The record of a release in the form of OpenDP's deployments registry, with its unit of privacy.
+
+Fields and their allowed values are those of `deployments-schema.yaml`, of the repository
+opendp/deployments-registry-data on GitHub (MIT). What the release knows is filled in; what only the hospital
+knows (`BLANK`) is left for it. A record says nothing that the released document does not say.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from dppca_core.methods import METHODS
+
+BLANK = "To be filled in by the hospital"
+_MODELS = {
+    "central": ("Central", "One place holds all rows and adds the noise."),
+    "secure aggregation": ("Federated", "Hospitals add up their answers so that nobody sees a single one."),
+    "untrusted server": ("Federated", "Each hospital adds its own noise before anything leaves it."),
+}
+
+
+def record(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the registry's record of a release, as plain values.
+
+    Args:
+        document: `private_release.Released.document`.
+
+    Returns:
+        A record of tier 3, in which `BLANK` stands for what only the hospital knows.
+    """
+    budget = document["parameters"]["budget"]
+    replaced = budget["neighbours"] == "replace-one"
+    model, trust = _MODELS[METHODS[document["method"]].trust]
+    rows = document["rows per patient"]
+    unit = "Patient-level" if document["unit"] == "patient" or rows == 1 else "Row-level"
+    details = [document["guarantee"]]
+    kept = document["public"].get("rows kept of a patient")
+    if document["unit"] == "patient":
+        how = f"at most {kept:,} rows of each count" if kept else "all rows of a patient are averaged"
+        details.append(f"A patient can have several rows: {how}.")
+    elif rows > 1:
+        cost = document["epsilon for a patient"]
+        details.append(f"For a patient with {rows:,} rows epsilon is {cost:.4g} at the same delta.")
+    counted, events = "patients" if unit == "Patient-level" else "rows", len(document["events"])
+    return {
+        "url_slug": "private-principal-components",
+        "status": "Draft",
+        "tier": 3,
+        "deployment": {
+            "basic": {
+                "name": BLANK,
+                "data_curators": [BLANK],
+                "intended_use": BLANK,
+                "data_product_type": "Summary statistics",
+                "data_product_region": BLANK,
+                "description": f"{document['parameters']['k']} principal components of "
+                f"{document['parameters']['d']} features of {sum(document['hospitals']):,} {counted}.",
+                "publication_date": document["at"][:10],
+                "data_product_sector": "Healthcare",
+            },
+            "dp_variant": {
+                "variant_name": "Approximate DP",
+                "data_domain": "Tables with the columns of the public dictionary; each row is encoded by it "
+                "and shortened to a public length.",
+                "unprotected_quantities": "The dictionary (ranges, categories, length) and the number of "
+                f"{counted} of each hospital{'' if replaced else ', empty ones included'}.",
+            },
+            "privacy_loss": {
+                "privacy_unit": unit,
+                "privacy_unit_details": " ".join(details),
+                "privacy_parameters": {"epsilon": budget["epsilon"], "delta": budget["delta"]},
+            },
+            "deployment_model": {
+                "model_name": model,
+                "model_name_details": trust,
+                "release_type": "One release",
+                "release_type_details": "Other releases of the same table are on its ledger and add up.",
+                "data_source_type": "Static",
+                "access_type": "Non-interactive",
+            },
+            "accounting": {
+                "post_processing": "All that follows the noise uses released numbers only: directions, "
+                "their order and signs.",
+                "composition": f"{events} event{'s' if events > 1 else ''}, composed adaptively. "
+                f"Noise by {document['calibration']}.",
+            },
+            "implementation": {
+                "preprocessing_and_hyperparameter_tuning": f"Rows are centred {document['centred']}. "
+                f"How columns, ranges and the number of components were chosen: {BLANK}.",
+                "mechanisms": f"{document['what']}. {document['noise']} "
+                + ", ".join(f"{name} {version}" for name, version in document["versions"].items()),
+                "justification": BLANK,
+            },
+            "administrative": {"sources": document["reference"], "registry_authors": [BLANK]},
+        },
+    }
+
+
+def to_yaml(document: Mapping[str, Any]) -> str:
+    """Return the record as YAML, which the registry takes."""
+    text: str = yaml.safe_dump(record(document), sort_keys=False, allow_unicode=True, width=100)
+    return text
