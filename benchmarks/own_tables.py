@@ -8,7 +8,8 @@ For each epsilon: the method that the page recommends, its rehearsed error on th
 and the errors of real releases (paid on a ledger, drawn by OpenDP) with the mean paid for and with the public
 centre, against PCA of the centred encoded rows, which is private and shown here only.
 
---patient names a column whose rows count once together; --most keeps so many rows of each patient.
+--patient names a column whose rows count once together; --most keeps so many rows of each patient. Tables with
+a column of more than 200 words, such as dates, need it left out first.
 """
 
 import argparse

@@ -7,11 +7,11 @@ it. Three spectra are stated in its place: k equal spikes over a bulk that is un
     weak, in few measurements      at least 1/5, and 1.5 times
     weak, in all measurements      the same, carried by all d
 
-few being sqrt(d), or two a component. On eight clinical tables (lifelines, scikit-survival and R's survival and
-MASS; k = 1 to 3) lambda_k was 1.04 to 11 times the next eigenvalue, in the median 1.5, and k lambda_k/tr Sigma
-.13 to .71. With 1.5 the rehearsal on the worst of the three errs .9 to 2.1 times as much as real releases of
-these tables at epsilon = 1 and 2, but for one (.7 and .85); with 3, the median of the spikes' mean over the top of a
-bulk as uniform as this, it was kinder than 13 of 16 releases (`python -m benchmarks.own_tables`).
+few being sqrt(d), or two a component. On eight clinical tables (lifelines, scikit-survival, and R's survival
+and MASS; k = 1 to 3) lambda_k was 1.04 to 11 times the next eigenvalue, in the median 1.5, and k lambda_k/tr
+Sigma .13 to .71. With 1.5 the rehearsal on the worst of the three errs .9 to 2.1 times as much as releases of
+these tables at epsilon = 1 and 2, but for one table (.7 and .85). With 3, the median of the spikes' mean over
+the top of a bulk as uniform as this, it was kinder than 13 of 16 releases (`benchmarks/own_tables.py`).
 """
 
 import math
