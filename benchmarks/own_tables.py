@@ -2,14 +2,13 @@
 
     python -m benchmarks.own_tables TABLE.csv|TABLE.arff ... [--patient COLUMN] [--most 4] [--runs 5]
 
-Of each table the columns that are nearly complete: numbers, each range the column's own rounded outwards (a
+Of each table the columns that are nearly complete and hold no dates or other texts: numbers, each range the column's own rounded outwards (a
 hospital takes ranges from a code book), and words or few values as categories; missing cells leave a row out.
 For each epsilon: the method that the page recommends, its rehearsed error on the worst of the stated spectra,
 and the errors of real releases (paid on a ledger, drawn by OpenDP) with the mean paid for and with the public
 centre, against PCA of the centred encoded rows, which is private and shown here only.
 
---patient names a column whose rows count once together; --most keeps so many rows of each patient. Tables with
-a column of more than 200 words, such as dates, need it left out first.
+--patient names a column whose rows count once together; --most keeps so many rows of each patient.
 """
 
 import argparse
@@ -28,7 +27,7 @@ from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.release import private_release
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.tables import Column, Raw, Schema
+from dppca_core.tables import Column, Raw, Schema, limits
 from pages.hospitals.your_data import rehearsal, release_panel
 from pages.hospitals.your_data.prepared_table import PreparedTable, prepare
 from pages.shared.settings import catalogue
@@ -44,7 +43,10 @@ def load(path: Path) -> pd.DataFrame:
     frame = frame.loc[:, [not name.startswith("Unnamed") for name in frame.columns]].replace("?", None)
     frame = frame.map(lambda cell: int(cell) if isinstance(cell, bool | np.bool_) else cell)
     frame = frame.dropna(axis=1, thresh=int(_COMPLETE * len(frame)))
-    return frame.loc[:, frame.nunique() > 1]
+    texts = frame.apply(
+        lambda column: pd.to_numeric(column, errors="coerce").isna().sum() > column.isna().sum()
+    )
+    return frame.loc[:, (frame.nunique() > 1) & ~(texts & (frame.nunique() > limits.MOST_CATEGORIES))]
 
 
 def dictionary(frame: pd.DataFrame) -> Schema:
