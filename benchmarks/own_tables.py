@@ -3,8 +3,8 @@
     python -m benchmarks.own_tables TABLE.csv|TABLE.arff ... [--patient COLUMN] [--most 4] [--runs 5]
 
 Of each table the columns that are nearly complete and hold no dates or other texts: numbers, each range the
-column's own rounded outwards (a hospital takes ranges from a code book), and words or few values as categories;
-missing cells leave a row out.
+column's own rounded outwards (a hospital takes ranges from a code book); words or few values as categories.
+Missing cells leave a row out.
 For each epsilon: the method that the page recommends, its rehearsed error on the worst of the stated spectra,
 and the errors of real releases (paid on a ledger, drawn by OpenDP) with the mean paid for and with the public
 centre, against PCA of the centred encoded rows, which is private and shown here only.
