@@ -266,6 +266,6 @@ def _show_release(release: ReleaseJob, plain: bool) -> None:
     for column, label, data, name, form in (
         (left, f"Download the {loadings} (CSV)", safe_csv(frame), "private-components.csv", "text/csv"),
         (right, "Download all of it (JSON)", document, "private-release.json", "application/json"),
-        (last, "Download the registry record (YAML)", record, "registry-record.yaml", "application/yaml"),
+        (last, "Registry record (YAML)", record, "registry-record.yaml", "application/yaml"),
     ):
         column.download_button(label, data, name, form, on_click=release.mark_downloaded, width="stretch")
