@@ -204,8 +204,11 @@ def test_the_mean_is_fixed_once_it_was_used():
 
 
 def test_a_hospital_whose_mean_no_patients_give_is_left_out_and_stays_out():
+    asked_of = []
+
     class Liar(InProcess):
         def __call__(self, question, hospitals, wait):
+            asked_of.append((question.round, tuple(hospitals)))
             answers = dict(super().__call__(question, hospitals, wait))
             if question.round == 1:
                 far = Message("trial", 1, {"mean": np.full(D, 1e3)})
@@ -219,6 +222,11 @@ def test_a_hospital_whose_mean_no_patients_give_is_left_out_and_stays_out():
     parts = {i: run.rounds[0].answers[i].message.arrays["mean"] for i in (0, 2)}
     np.testing.assert_allclose(run.mean, (300 * parts[0] + 100 * parts[2]) / 400)
     assert run.basis is not None and [sorted(done.answers) for done in run.rounds] == [[0, 2]] * 4
+    asked_of.clear()
+    broken_off = replace(run, rounds=run.rounds[:1], ended="The server stopped.")
+    again = coordinator.run(which, carried, start=None, earlier=broken_off)
+    assert asked_of == [(number, (0, 2)) for number in (2, 3, 4)]
+    np.testing.assert_array_equal(again.basis, run.basis)
 
 
 @EACH
