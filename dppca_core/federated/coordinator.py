@@ -70,7 +70,7 @@ def run(
             raise ValueError("earlier must be the record of the same plan")
         start = earlier.start
     state, begun, ended = protocol.start(plan, start), time.perf_counter(), ""
-    rounds = [done for done in earlier.rounds if done.basis is not None] if earlier else []
+    rounds = [done for done in earlier.rounds if done.stands] if earlier else []
     for done in rounds:
         state = protocol.server_step(plan, state, {i: answer.message for i, answer in done.answers.items()})
     for line in (opening_line(Record(plan, start, about=about or {})), *map(round_line, rounds)):
@@ -103,15 +103,19 @@ def _round(
             answers[hospital] = answer
         except ValueError as reason:
             faults[hospital] = str(reason)
-    basis, ended = None, _why_over(plan, question.round, faults, len(answers), policy)
+    basis, mean, ended = None, None, _why_over(plan, question.round, faults, len(answers), policy)
     if not ended:
         try:
-            state = protocol.server_step(plan, state, {i: answer.message for i, answer in answers.items()})
-            basis = state.iterates[-1]
+            after = protocol.server_step(plan, state, {i: answer.message for i, answer in answers.items()})
+            if len(after.iterates) > len(state.iterates):
+                basis = after.iterates[-1]
+            else:
+                mean = after.mean
+            state = after
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as reason:
             ended = f"The run ended in round {question.round}: the answers do not combine ({reason})."
     seconds = time.perf_counter() - begun
-    return Round(question.round, question, answers, faults, basis, seconds), state, ended
+    return Round(question.round, question, answers, faults, basis, seconds, mean), state, ended
 
 
 def _why_over(plan: Plan, number: int, faults: Mapping[int, str], answered: int, policy: Policy) -> str:

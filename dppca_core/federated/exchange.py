@@ -29,13 +29,14 @@ class NoisyMean(NamedTuple):
 class ServerState:
     """Hold where the server stands: rounds that are over, Q, and all Q(t) so far, at the end the result.
 
-    received: means of all rounds, for a method that combines them.
+    received: means of all rounds, for a method that combines them. mean: of the rows, where it is paid for.
     """
 
     rounds: int = 0
     current: SparseBasis | None = None
     iterates: tuple[Array, ...] = ()
     received: tuple[NoisyMean, ...] = ()
+    mean: Array | None = None
 
 
 class RoundNoise(NamedTuple):
@@ -64,12 +65,14 @@ class Exchange(ABC):
     the plan says nothing, or None. Raises ValueError for other options.
 
     `summed`: the server sees the sum of all hospitals' answers and nothing else (secure aggregation).
-    `iterates`: it begins at a public basis. `reply`: what an answer holds.
+    `iterates`: it begins at a public basis. `reply`: what an answer holds. `keeps`: arrays of a question that
+    a hospital keeps, and is not asked with again, for its answers in later rounds.
     """
 
     rounds = 1
     summed = False
     iterates = False
+    keeps: tuple[str, ...] = ()
     reply: Shapes
 
     def __init__(self, plan: Plan, **defaults: Any) -> None:

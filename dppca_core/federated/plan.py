@@ -6,10 +6,11 @@ number of rounds or another hospital's size by asking.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import Any
 
 from dppca_core import checks
+from dppca_core.accounting import gaussian
 from dppca_core.privacy import Budget
 
 Option = float | int | str | None
@@ -23,8 +24,9 @@ _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # it names files
 class Plan:
     """Hold a run: its name, method, hospitals' public sizes, d, k, budget, and the method's options.
 
-    `names` are the hospitals', for sentences; "Hospital 1", ... where there are none. Raises ValueError for
-    a field out of its range.
+    `names` are the hospitals', for sentences; "Hospital 1", ... where there are none. mean_share: of the
+    budget (as 1/z^2), pays in a first round for the mean at which rows are centred; 0 has no such round.
+    Raises ValueError for a field out of its range.
     """
 
     run: str
@@ -35,6 +37,7 @@ class Plan:
     budget: Budget
     options: tuple[tuple[str, Option], ...] = ()
     names: tuple[str, ...] = ()
+    mean_share: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.run, str) or not _RUN.fullmatch(self.run):
@@ -50,10 +53,20 @@ class Plan:
             raise ValueError(f"names must be one for each of {len(self.sizes)} hospitals, got {self.names!r}")
         for name in self.names:
             checks.instance(str, names=name)
+        checks.not_negative(mean_share=self.mean_share)
+        if self.mean_share:
+            gaussian.remaining(self.budget, self.mean_share)
 
     @property
     def hospitals(self) -> int:
         return len(self.sizes)
+
+    @property
+    def after_mean(self) -> "Plan":
+        """Return the plan of the method itself: with what the mean leaves of the budget."""
+        if not self.mean_share:
+            return self
+        return replace(self, budget=gaussian.remaining(self.budget, self.mean_share), mean_share=0.0)
 
     @property
     def method_options(self) -> dict[str, Option]:
@@ -69,9 +82,14 @@ class Plan:
 
 
 def to_dict(plan: Plan) -> dict[str, Any]:
-    """Return what JSON can hold; `from_dict` gives the same plan back."""
-    lists = {"sizes": list(plan.sizes), "names": list(plan.names)}
-    return asdict(plan) | lists | {"options": plan.method_options}
+    """Return what JSON can hold; `from_dict` gives the same plan back.
+
+    A plan without a mean reads as before there was one, so that old records stay what they are.
+    """
+    plain = asdict(plan) | {"sizes": list(plan.sizes), "names": list(plan.names)}
+    if not plan.mean_share:
+        del plain["mean_share"]
+    return plain | {"options": plan.method_options}
 
 
 def from_dict(plain: object) -> Plan:

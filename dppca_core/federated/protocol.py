@@ -10,6 +10,7 @@ restart, it repeats its message bit for bit and pays nothing; asked something el
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,8 @@ from dppca_core.accounting import closed_form, numerical
 from dppca_core.arrays import Array, Provider
 from dppca_core.federated import message
 from dppca_core.federated.exchange import ALL, Exchange, RoundNoise, ServerState
-from dppca_core.federated.message import Message
+from dppca_core.federated.mean_round import AfterMean
+from dppca_core.federated.message import Arrays, Message
 from dppca_core.federated.one_round import AveragedProjectors, CompressedMoments
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.power_rounds import PowerRounds
@@ -76,10 +78,11 @@ class LimitError(ValueError):
 
 
 class SentMessage(NamedTuple):
-    """Hold a round that was answered: the fingerprint of its question, and the answer."""
+    """Hold a round that was answered: its question's fingerprint, the answer, and what later rounds need."""
 
     question: str
     answer: Message
+    kept: Arrays = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +120,8 @@ class ProviderState:
 def exchange_of(plan: Plan) -> Exchange:
     """Return the exchange of a plan's method. Raises ValueError for a method without one, or bad options."""
     checks.one_of(EXCHANGES, method=plan.method)
-    return EXCHANGES[plan.method](plan)
+    method = EXCHANGES[plan.method](plan.after_mean)
+    return AfterMean(plan, method) if plan.mean_share else method
 
 
 def provider_step(state: ProviderState, question: Message) -> tuple[ProviderState, Message]:
@@ -151,9 +155,13 @@ def provider_step(state: ProviderState, question: Message) -> tuple[ProviderStat
             f"ε = {epsilon:.4g} with round {number}, the limit is {limit.epsilon:.4g} at δ = {limit.delta:g}",
         )
     noise = state.noise.for_round(number)
-    arrays = exchange.answer(number, state.hospital, state.provider, question.arrays, noise)
+    given = dict(question.arrays)
+    for earlier in state.sent.values():
+        given |= earlier.kept
+    arrays = exchange.answer(number, state.hospital, state.provider, given, noise)
     answer = Message(plan.run, number, arrays)
-    sent = {**state.sent, number: SentMessage(question.digest, answer)}
+    kept = {name: array for name, array in question.arrays.items() if name in exchange.keeps}
+    sent = {**state.sent, number: SentMessage(question.digest, answer, kept)}
     return replace(state, spent=spent, sent=sent), answer
 
 
@@ -177,6 +185,8 @@ def check_answer(plan: Plan, number: int, hospital: int, answer: Message) -> Non
 def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) -> ServerState:
     """Return the server after one more round; after the last, its last iterate is the result.
 
+    A round that pays for the mean adds no iterate.
+
     `answers` by hospital; of a secure aggregation the one sum, under `ALL`. Hospitals without an answer are
     left out: the others' weights then add up to one. Raises ValueError for no answer, one that does not
     check, or a run that is over.
@@ -194,5 +204,6 @@ def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) 
             name = "The sum" if hospital == ALL else plan.name(hospital)
             raise ValueError(f"{name} {reason}") from None
     after = exchange.combine(state, {hospital: answer.arrays for hospital, answer in answers.items()})
-    checks.orthonormal(plan.d, plan.k, result=after.iterates[-1])
+    if len(after.iterates) > len(state.iterates):
+        checks.orthonormal(plan.d, plan.k, result=after.iterates[-1])
     return after

@@ -5,6 +5,7 @@
  {"0": {"arrays": {NAME: ARRAY}, "wire_bytes": 488, "seconds": 0.01}}, "faults": {"2": "did not answer ..."}}
 {"kind": "end", "seconds": 0.1, "ended": ""}
 
+The round of a mean that is paid for has no basis, and "mean": ARRAY beside. No other round has that key.
 ARRAY is {"dtype": "float64", "shape": [30, 2], "data": BASE64 of the little-endian numbers, row by row}.
 Messages carry their noise already, so that a record holds nothing that the server did not see.
 """
@@ -40,7 +41,7 @@ class RecordedAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """Hold one round: the question, the answers and faults by hospital, the basis after it."""
+    """Hold one round: the question, answers and faults by hospital, and the basis or the mean after it."""
 
     number: int
     question: Message
@@ -48,6 +49,12 @@ class Round:
     faults: Mapping[int, str]
     basis: Array | None
     seconds: float
+    mean: Array | None = None
+
+    @property
+    def stands(self) -> bool:
+        """Return True where the server could go on after it."""
+        return self.basis is not None or self.mean is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +73,11 @@ class Record:
         """Return the result, (d, k); None where the run ended before."""
         whole = not self.ended and len(self.rounds) == exchange_of(self.plan).rounds
         return self.rounds[-1].basis if whole else None
+
+    @property
+    def mean(self) -> Array | None:
+        """Return the mean at which rows were centred, (d,), in units of the bound; None without one."""
+        return self.rounds[0].mean if self.rounds else None
 
 
 def opening_line(record: Record) -> str:
@@ -89,6 +101,7 @@ def round_line(done: Round) -> str:
         basis=done.basis,
         answers=answers,
         faults=dict(done.faults),
+        **({} if done.mean is None else {"mean": done.mean}),
     )
 
 
@@ -163,8 +176,10 @@ def _arrays(plain: object) -> Arrays:
 
 
 def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
-    _keys(plain, "round", "round", "seconds", "question", "basis", "answers", "faults")
     exchange = exchange_of(plan)
+    centred = plan.mean_share > 0 and number == 1 and "mean" in plain
+    optional = ["mean"] if centred else []
+    _keys(plain, "round", "round", "seconds", "question", "basis", "answers", "faults", *optional)
     if plain["round"] != number or number > exchange.rounds:
         raise ValueError(f"round must be {min(number, exchange.rounds)}, got {plain['round']!r}")
     question = Message(plan.run, number, _arrays(plain["question"]))
@@ -180,7 +195,10 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
         answers[from_whom] = RecordedAnswer(answer, int(given["wire_bytes"]), _seconds(given["seconds"]))
     faults = {_hospital(key, known): str(why) for key, why in _object(plain["faults"]).items()}
     basis = _basis(plain["basis"], plan)
-    return Round(number, question, answers, faults, basis, _seconds(plain["seconds"]))
+    mean = _unpack(plain["mean"]) if centred else None
+    if mean is not None and (mean.shape != (plan.d,) or not np.isfinite(mean).all()):
+        raise ValueError(f"mean must be {plan.d} finite numbers")
+    return Round(number, question, answers, faults, basis, _seconds(plain["seconds"]), mean)
 
 
 def _hospital(key: str, known: Mapping[str, int]) -> int:

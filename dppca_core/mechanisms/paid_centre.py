@@ -52,11 +52,14 @@ def noise_std(budget: Budget, w: float, n: int) -> float:
     return sensitivity(budget) * price(budget, w).noise_multiplier / n
 
 
-def release(rows: Array, budget: Budget, w: float, rng: np.random.Generator) -> Array:
-    """Return m~, (d,), of rows no longer than 1, (n, d). The only step here that reads private rows."""
+def release(rows: Array, budget: Budget, w: float, rng: np.random.Generator, *, part: float = 1.0) -> Array:
+    """Return m~, (d,), of rows no longer than 1, (n, d). The only step here that reads private rows.
+
+    part: of the noise's std, where others add the rest of one noise to a sum that alone is seen.
+    """
     n, d = rows.shape
     mean: Array = rows.mean(axis=0)
-    return mean + noise_std(budget, w, n) * rng.standard_normal(d)
+    return mean + part * noise_std(budget, w, n) * rng.standard_normal(d)
 
 
 def centred(rows: Array, mean: Array) -> Array:

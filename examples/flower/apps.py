@@ -70,7 +70,7 @@ def _answer(question: Message, context: Context) -> bytes:
         raise ValueError(CANNOT_TAKE_PART) from None
     if exchange_of(state.plan).summed:
         raise ValueError("its noise would be too small where answers are not summed securely")
-    most = 8 * state.plan.d * (state.plan.k + 1)
+    most = 8 * state.plan.d * (state.plan.k + 2)  # a basis, its rows, and the mean
     decoded = wire.decode(cast(bytes, content["question"]), most)
     try:
         return wire.encode(hospital.answer(state, files.keeps, decoded))

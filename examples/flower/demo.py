@@ -2,9 +2,11 @@
 
     make federated-demo
     python -m examples.flower.demo --record data/runs/breast-cancer.jsonl
+    python -m examples.flower.demo --mean
 
 A SuperLink and three SuperNodes with their workers run on this machine's loopback, with TLS and authenticated
 nodes, and are stopped at the end. The breast-cancer table, dealt at random, stands for the hospitals' own.
+Its constants hold a usual value for each column: rows lie about 0, and a mean is paid for only with --mean.
 """
 
 import argparse
@@ -24,8 +26,9 @@ from dppca_core.federated import record as records
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import exchange_of
 from dppca_core.federated.record import Record
+from dppca_core.mechanisms import paid_centre
 from dppca_core.methods import METHODS
-from dppca_core.numerics import linalg, subspace_metrics
+from dppca_core.numerics import linalg, moments, subspace_metrics
 from dppca_core.privacy import Budget
 from examples.flower import demo_hospitals, wire
 from examples.flower.processes import Federation
@@ -41,17 +44,19 @@ WAIT_SECONDS = 60.0
 POLL_SECONDS = 0.1
 
 
-def plans(epsilon: float) -> list[Plan]:
-    """Return DPS-PCA in four rounds, the two methods of one round, and two stages."""
+def plans(epsilon: float, *, mean: bool = False) -> list[Plan]:
+    """Return DPS-PCA in four rounds, the two methods of one round, and two stages; mean: all pay for one."""
+    d, budget = datasets.table(demo_hospitals.TABLE).d, Budget(epsilon, DELTA)
     first = Plan(
         run="breast-cancer",
         method="dps_pca",
         sizes=SIZES,
-        d=datasets.table(demo_hospitals.TABLE).d,
+        d=d,
         k=K,
-        budget=Budget(epsilon, DELTA),
+        budget=budget,
         options=(("iterations", ROUNDS),),
         names=NAMES,
+        mean_share=paid_centre.share(budget, d=d, n=sum(SIZES)) if mean else 0.0,
     )
     return [
         first,
@@ -91,9 +96,8 @@ def wait_for_record(federation: Federation, path: Path, seconds: float) -> Recor
     raise RuntimeError(f"the run did not end within {seconds:g} s:\n{federation.log('server')}")
 
 
-def run(epsilon: float, folder: Path) -> Generator[tuple[Plan, Record, float, float], None, None]:
+def run(agreed: Sequence[Plan], folder: Path) -> Generator[tuple[Plan, Record, float, float], None, None]:
     """Yield every plan with its record, and bytes that a hospital sent and received meanwhile, on average."""
-    agreed = plans(epsilon)
     limit = Budget(total_epsilon(agreed) * (1 + 1e-9), DELTA)
     hospitals = demo_hospitals.write_breast_cancer(folder, agreed, seed=SEED, limit=limit)
     with Federation(folder, hospitals) as federation:
@@ -111,8 +115,10 @@ def report(plan: Plan, record: Record, up: float, down: float) -> str:
     title, rounds = METHODS[plan.method].title, len(record.rounds)
     if record.basis is None:
         return f"{title}: {record.ended}"
-    cohort = datasets.cohort(demo_hospitals.TABLE, SIZES, SEED)
-    distance = subspace_metrics.sin_theta(linalg.top_eigenspace(cohort.pooled.dense(), K), record.basis)
+    rows = moments.clip_rows(datasets.rows(demo_hospitals.TABLE), datasets.table(demo_hospitals.TABLE).bound)
+    if plan.mean_share:
+        rows = paid_centre.centred(rows, rows.mean(axis=0))
+    distance = subspace_metrics.sin_theta(linalg.top_eigenspace(rows.T @ rows, K), record.basis)
     numbers = max(wire.most_bytes(exchange_of(plan).reply_to(done.number)) for done in record.rounds)
     sent = max(
         answer.wire_bytes for finished_round in record.rounds for answer in finished_round.answers.values()
@@ -135,11 +141,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--epsilon", type=float, default=8.0, help="of each run (default 8)")
     parser.add_argument("--record", type=Path, help="where to keep the record of DPS-PCA, as JSON lines")
+    parser.add_argument("--mean", action="store_true", help="pay for the mean at which rows are centred")
     given = parser.parse_args(arguments)
     for number in (signal.SIGTERM, signal.SIGHUP):  # end as Ctrl-C does, so that nothing is left running
         signal.signal(number, signal.default_int_handler)
     try:
-        agreed = plans(given.epsilon)
+        agreed = plans(given.epsilon, mean=given.mean)
     except ValueError as reason:
         print(f"error: {reason}", file=sys.stderr)
         return 2
@@ -151,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with (
             tempfile.TemporaryDirectory(prefix="federated-") as folder,
-            closing(run(given.epsilon, Path(folder))) as runs,
+            closing(run(agreed, Path(folder))) as runs,
         ):
             for plan, record, up, down in runs:
                 print(report(plan, record, up, down), flush=True)

@@ -1,6 +1,7 @@
 """The files on a hospital's own disk, which let no round be drawn or paid for twice.
 
-FOLDER/sent/RUN-ROUND.npz  the answer to that round, the fingerprint of its question, and its price
+FOLDER/sent/RUN-ROUND.npz  the answer to that round, the fingerprint of its question, its price, and the mean
+                           that the question gave, where rows are centred
 FOLDER/ledger.jsonl        one line for each round that was paid for: run, round, neighbours, events
 
 An answer is stored first, then paid for, and only then does it leave. So after a crash anywhere in between it
@@ -66,6 +67,7 @@ def answer(state: ProviderState, folder: Path, question: Message) -> Message:
         if number not in before.sent:
             header, file = line | {"question": question.digest}, io.BytesIO()
             arrays = {f"array {name}": array for name, array in reply.arrays.items()}
+            arrays |= {f"kept {name}": array for name, array in after.sent[number].kept.items()}
             np.savez(file, allow_pickle=False, said=np.array(json.dumps(header)), **arrays)
             _replace(folder / "sent" / f"{run}-{number}.npz", file.getvalue())
         if (run, number) not in _ledger(state, folder):
@@ -118,8 +120,12 @@ def _read(path: Path) -> tuple[dict[str, Any], SentMessage]:
     """Return what a stored answer says of its round, and the answer with the fingerprint of its question."""
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
-            arrays = {n.removeprefix("array "): stored[n] for n in stored.files if n.startswith("array ")}
+            arrays, kept = (
+                {n.removeprefix(kind): stored[n] for n in stored.files if n.startswith(kind)}
+                for kind in ("array ", "kept ")
+            )
             header = json.loads(str(stored["said"]))
-        return header, SentMessage(header["question"], Message(header["run"], header["round"], arrays))
+        answer = Message(header["run"], header["round"], arrays)
+        return header, SentMessage(header["question"], answer, kept)
     except Exception as reason:  # a damaged archive fails in many ways
         raise DamagedError(f"{path.name} cannot be read, and its round is not answered anew") from reason

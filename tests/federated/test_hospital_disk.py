@@ -1,5 +1,6 @@
 """What a hospital keeps on disk: nothing is paid or drawn twice, whatever stops in between."""
 
+import dataclasses
 import json
 import multiprocessing
 import os
@@ -8,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dppca_core import Budget, SpikedModel
+from dppca_core import Budget, Cohort, SpikedModel
+from dppca_core.accounting import closed_form
 from dppca_core.federated import protocol
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
@@ -240,6 +242,31 @@ def test_a_damaged_answer_is_not_drawn_anew(tmp_path):
     with pytest.raises(ValueError, match=r"trial-1\.npz cannot be read"):
         hospital.answer(state(), tmp_path, asked())
     assert lines(tmp_path) == 1
+
+
+def test_a_hospital_killed_between_mean_and_method_goes_on_about_the_same_mean(tmp_path):
+    """Each call starts anew from the disk, with the operating system's noise; round 3 gives no mean again."""
+    (site,) = Cohort.from_rows([np.random.default_rng(1).normal(1.0, 0.3, (SIZES[0], D))], 4.0)
+    mean = np.full(D, 0.25)
+
+    def ask(number: int, **arrays: np.ndarray) -> Message:
+        agreed = dataclasses.replace(plan("trial"), mean_share=0.2)
+        return hospital.answer(ProviderState(0, agreed, site), tmp_path, Message("trial", number, arrays))
+
+    basis = {"block": START, "rows": np.arange(D)}
+    np.testing.assert_array_equal(ask(1).arrays["mean"], ask(1).arrays["mean"])
+    first = ask(2, **basis, mean=mean)
+    np.testing.assert_array_equal(ask(2, **basis, mean=mean).arrays["product"], first.arrays["product"])
+    with pytest.raises(ValueError, match="has answered round 2 already, to another question"):
+        ask(2, **basis, mean=mean / 2)
+    ask(3, **basis)
+    assert lines(tmp_path) == 3
+    (kept,) = hospital.load_state(state(), tmp_path).sent[2].kept.values()
+    np.testing.assert_array_equal(kept, mean)
+    ask(4, **basis)
+    paid = hospital.load_state(state(), tmp_path).spent.values()
+    events = [event for round_events in paid for event in round_events]
+    assert closed_form.epsilon_of(events, 1e-5) == pytest.approx(1.0, rel=1e-6)
 
 
 def _race(folder: Path, gate, results) -> None:

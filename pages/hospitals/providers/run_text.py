@@ -63,8 +63,11 @@ def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> d
         sentence = f"Round {number} of {whole}: the server "
         if rows is not None:
             sentence += f"names the {len(rows)} rows that stood out most to the {hospitals}, {asked} each."
+        elif set(done.question.arrays) == {"mean"}:
+            sentence += f"sends the mean of all patients to the {hospitals}, {asked} each."
         else:
-            made = "random to begin with" if number == 1 else "made of earlier answers"
+            first = number == 1 or (number == 2 and shown.record.mean is not None)
+            made = "random to begin with" if first else "made of earlier answers"
             sentence += f"sends its present directions to the {hospitals}, {asked} each. They are {made}."
     if not shown.over_network:
         weight = [text.size(travelled(shown, number, answering)), "both ways"]
@@ -92,8 +95,12 @@ def _asked(done: Round) -> str:
     names = set(done.question.arrays)
     if not names:
         return "nothing is asked"
+    if names == {"mean"}:
+        return "the mean of all"
     asked = {"block": "the present directions", "rows": "which rows to release"}
-    return asked[names.pop()] if len(names) == 1 else "the rows that are kept, and which"
+    mean = ", and the mean of all" if "mean" in names else ""
+    names -= {"mean"}
+    return (asked[names.pop()] if len(names) == 1 else "the rows that are kept, and which") + mean
 
 
 def _answered(shown: ShownRun, done: Round, error: str) -> str:

@@ -48,8 +48,9 @@ class ShownRun:
 
     def chosen_rows(self, number: int) -> Array | None:
         """Return the rows J that two stages release in this round, their last; None in all other rounds."""
-        exchange, done = protocol.exchange_of(self.record.plan), self.record.rounds[number - 1]
-        second = isinstance(exchange, TwoStages) and number == exchange.rounds
+        plan, done = self.record.plan, self.record.rounds[number - 1]
+        last = number == protocol.exchange_of(plan).rounds
+        second = last and isinstance(protocol.exchange_of(plan.after_mean), TwoStages)
         return done.question.arrays["rows"] if second else None
 
     @property
@@ -114,11 +115,12 @@ def read(raw: bytes) -> ShownRun:
 
 def curve(shown: ShownRun) -> tuple[list[int], Array]:
     """Return rounds and their errors (0 is the start), or how far each moved if the truth is unknown."""
+    rounds = [0] if shown.record.start is not None else []
+    rounds += [done.number for done in shown.record.rounds if done.basis is not None]
     if shown.errors is not None:
-        first = 0 if shown.record.start is not None else 1
-        return list(range(first, first + len(shown.errors))), shown.errors
+        return rounds, shown.errors
     moved = transcript.moves(shown.record)
-    return list(range(1, 1 + len(moved))), moved
+    return rounds[-len(moved) :] if len(moved) else [], moved
 
 
 class MessagePair:
