@@ -134,7 +134,7 @@ def _codes(column: Any, name: str, decimal_comma: bool, key: str | None) -> Indi
         codes: Indices = (read.values + 0.0).view(np.int64)  # -0 is 0
         return codes
     texts = cells.texts(plain).to_numpy(zero_copy_only=False)
-    hashed: Indices = pd.util.hash_array(texts, hash_key=key).view(np.int64)
+    hashed: Indices = pd.util.hash_array(texts, hash_key=key, categorize=False).view(np.int64)
     return hashed
 
 
