@@ -49,11 +49,15 @@ class StoppedError(Exception):
 
 
 class IntegerSum(NamedTuple):
-    """Hold sum x x^T of n rows rounded to multiples of 2^-bits, (d, d), in whole units of 4^-bits."""
+    """Hold sum x x^T of n rows rounded to multiples of 2^-bits, (d, d), in whole units of 4^-bits.
+
+    averaged: n are patients, whose rows count as one row at most.
+    """
 
     n: int
     bits: int
     total: Array
+    averaged: bool = False
 
 
 def bits_for(n: int) -> int:
@@ -72,21 +76,25 @@ class Adder:
     """
 
     def __init__(self, d: int, bits: int) -> None:
-        self._n, self._bits, self._total = 0, bits, np.zeros((d, d))
+        self._n, self._bits, self._total = 0.0, bits, np.zeros((d, d))
 
-    def add(self, rows: Array | IntegerSum) -> None:
-        """Add (m, d) rows, or a sum of some.
+    def add(self, rows: Array | IntegerSum, weights: Array | float = 1.0) -> None:
+        """Add (m, d) rows, each multiplied by its weight, (m, 1) and at most 1, or a sum of some.
+
+        A row counts as its squared weight. Where these add up to n, no entry of the sum, nor of a part of
+        it, is above n 4^bits, by Cauchy and Schwarz: so `bits_for` n leave room for any number of rows.
 
         Raises ValueError for rows longer than 1, other columns or bits, or more rows than fit.
         """
         if isinstance(rows, IntegerSum):
-            n, bits, total = rows
+            n, bits, total = float(rows.n), rows.bits, rows.total
         else:
             if rows.ndim != 2 or rows.shape[1] != len(self._total):
                 raise ValueError(f"rows must have {len(self._total)} columns, got shape {rows.shape}")
             check_clipped(rows)
-            whole = np.trunc(rows * 2.0**self._bits)
-            n, bits, total = len(rows), self._bits, whole.T @ whole
+            whole = np.trunc(rows * weights * 2.0**self._bits)
+            n = float(np.broadcast_to(np.square(weights), (len(rows), 1)).sum())
+            bits, total = self._bits, whole.T @ whole
         if bits != self._bits or (self._n + n) * 4**bits > 2**_EXACT:
             raise ValueError("sums must have the same bits, with room for all their rows")
         self._total += total
@@ -94,7 +102,7 @@ class Adder:
 
     @property
     def sum(self) -> IntegerSum:
-        return IntegerSum(self._n, self._bits, self._total)
+        return IntegerSum(round(self._n), self._bits, self._total)
 
 
 def check_clipped(rows: Array) -> None:

@@ -24,7 +24,7 @@ the budget's multiplier z, which is what the ledger records before the first is 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -46,9 +46,14 @@ _LARGEST = 2.0**52
 
 # Hands every hospital's rows over in pieces, with the hospital's number. Each call goes through them once and
 # tells the share of them that was read; it raises StoppedError where it is told to stop. Beside rows, (m, d),
-# goes what each is multiplied by, (m, 1) or 1.
+# goes what each is multiplied by, (m, 1) or 1; of_mean: in the mean, which can be another number.
 Use = Callable[[int, Array, Array | float], None]
-Reader = Callable[[Use, Progress], None]
+
+
+class Reader(Protocol):
+    """Describe what hands rows over."""
+
+    def __call__(self, use: Use, progress: Progress, of_mean: bool = False) -> None: ...
 
 
 def whole_products(rows: Array, block: Array, bits: int, weights: Array | float = 1.0) -> Array:
@@ -237,7 +242,7 @@ def release(source: Source, division: Division, s_hat: int | str) -> Answer:
         adders, group_of = [Adder(len(rows), bits) for _ in source.groups], source.group_of
 
         def add(hospital: int, part: Array, weights: Array | float) -> None:
-            adders[group_of[hospital]].add(unit_rows(part[:, rows]) * weights)
+            adders[group_of[hospital]].add(unit_rows(part[:, rows]), weights)
 
         before = division.rounds / (division.rounds + 1)
         source.read(add, lambda share: source.progress(before + share * (1 - before)))

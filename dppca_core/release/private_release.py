@@ -240,9 +240,7 @@ def make(
     if not request.mean_share and METHODS[request.method].scaling == "inside":
         read = None  # sums that are held will do
     if request.mean_share:
-        mean = drawn.once(
-            "mean", partial(_mean, request, rows, read or _reader(rows, of_mean=True), progress)
-        )
+        mean = drawn.once("mean", partial(_mean, request, rows, read or _reader(rows), progress))
         rows, read = _centred(rows, read, mean)
     whole = read or _reader(rows)
     source = _source(inner, rows, whole, drawn, progress)
@@ -303,7 +301,7 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
     for part in rows:
         if not isinstance(part, IntegerSum):
             hardened.check_clipped(_rows(part))
-        if isinstance(part, PatientRows) != request.averaged and not isinstance(part, IntegerSum):
+        if is_averaged(part) != request.averaged:
             raise ValueError("rows must come with their patients exactly where these are averaged")
     if read is None and isinstance(rows[0], IntegerSum):
         if METHODS[request.method].scaling == "unit":
@@ -319,6 +317,11 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
         exact_stages.check_rounds(request.budget, _EQUAL_ROUNDS, _bits(rows))
     elif request.method in HARDENED:
         hardened.noise_std(request.d, _bits(rows), request.budget)
+
+
+def is_averaged(part: Part) -> bool:
+    """Return whether patients count and not rows."""
+    return isinstance(part, PatientRows) or (isinstance(part, IntegerSum) and part.averaged)
 
 
 def patients(part: Part) -> int:
@@ -338,7 +341,10 @@ def sum_rows(parts: Sequence[Part], d: int) -> IntegerSum:
     """Return the exact sum of all rows of these hospitals. Reads private rows."""
     adder = hardened.Adder(d, _bits(parts))
     for part in parts:
-        adder.add(part.rows * part.weights if isinstance(part, PatientRows) else part)
+        if isinstance(part, PatientRows):
+            adder.add(part.rows, part.weights)
+        else:
+            adder.add(part)
     return adder.sum._replace(n=sum(map(patients, parts)))
 
 
@@ -347,9 +353,11 @@ def _rows(part: Array | PatientRows) -> Array:
 
 
 def _bits(parts: Sequence[Part]) -> int:
-    """Return the bits of rounding that leave room for all rows, which may be more than patients."""
-    first, held = parts[0], [_rows(part) for part in parts if not isinstance(part, IntegerSum)]
-    return first.bits if isinstance(first, IntegerSum) else hardened.bits_for(sum(map(len, held)))
+    """Return the bits of rounding that leave room for all patients: their rows, whose number is not public,
+    count as one each (`Adder.add`).
+    """
+    first = parts[0]
+    return first.bits if isinstance(first, IntegerSum) else hardened.bits_for(sum(map(patients, parts)))
 
 
 def _released_together(request: Request, rows: Sequence[Part]) -> list[list[int]]:
@@ -358,10 +366,10 @@ def _released_together(request: Request, rows: Sequence[Part]) -> list[list[int]
     return [[hospital] for hospital in everybody] if request.trust == "untrusted server" else [everybody]
 
 
-def _reader(rows: Sequence[Part], of_mean: bool = False) -> Reader:
-    """Return what hands over rows that are held, with the weights of their mean or of all else."""
+def _reader(rows: Sequence[Part]) -> Reader:
+    """Return what hands over rows that are held."""
 
-    def read(use: Use, progress: Progress) -> None:
+    def read(use: Use, progress: Progress, of_mean: bool = False) -> None:
         for hospital, part in enumerate(rows):
             assert not isinstance(part, IntegerSum)  # `_refuse` has seen to it
             matrix, weights = _rows(part), None
@@ -479,7 +487,7 @@ def _mean(request: Request, rows: Sequence[Part], read: Reader, progress: Progre
         # A patient's rows count as their mean: 1/m each.
         sums[group_of[hospital]] += np.trunc(part * np.square(weights) * 4.0**bits).sum(axis=0)
 
-    read(add, lambda share: progress(0.0))
+    read(add, lambda share: progress(0.0), of_mean=True)
     noisy = [hardened.add_noise(whole, _mean_std(request, bits)) for whole in sums]
     mean: Array = np.sum(noisy, axis=0) / (4.0**bits * sum(patients(part) for part in rows))
     return mean
@@ -499,7 +507,11 @@ def _centred(rows: Sequence[Part], read: Reader | None, mean: Array) -> tuple[Se
             part._replace(rows=about(part.rows)) if isinstance(part, PatientRows) else about(part)
             for part in held
         ], None
-    return rows, lambda use, progress: read(lambda i, part, weights: use(i, about(part), weights), progress)
+
+    def read_about(use: Use, progress: Progress, of_mean: bool = False) -> None:
+        read(lambda i, part, weights: use(i, about(part), weights), progress, of_mean)
+
+    return rows, read_about
 
 
 def _centre_sentence(request: Request) -> str:
@@ -519,7 +531,7 @@ def _as_sums(request: Request, rows: Sequence[Part], read: Reader | None) -> Seq
         return rows
     bits, sizes = _bits(rows), [patients(part) for part in rows]
     adders = [hardened.Adder(request.d, bits) for _ in rows]
-    read(lambda hospital, part, weights: adders[hospital].add(part * weights), lambda share: True)
+    read(lambda hospital, part, weights: adders[hospital].add(part, weights), lambda share: True)
     return [adder.sum._replace(n=n) for adder, n in zip(adders, sizes, strict=True)]
 
 
@@ -535,7 +547,7 @@ def _sums(
     group_of = {hospital: adder for group, adder in zip(groups, adders, strict=True) for hospital in group}
 
     def add(hospital: int, part: Array, weights: Array | float) -> None:
-        group_of[hospital].add((unit_rows(part) if unit else part) * weights)
+        group_of[hospital].add(unit_rows(part) if unit else part, weights)
 
     (read or _reader(rows))(add, lambda share: progress(0.0))
     sizes = [sum(patients(rows[hospital]) for hospital in group) for group in groups]

@@ -83,7 +83,7 @@ def make(
     neighbours that are not the ledger's, rows longer than 1, or noise that integers cannot hold.
     """
     n, d = sum(map(private_release.patients, rows)), private_release.columns(rows[0])
-    averaged = isinstance(rows[0], private_release.PatientRows)
+    averaged = private_release.is_averaged(rows[0])
     about = {
         "method": "eigenvalues",
         "averaged patients" if averaged else "rows": n,

@@ -10,6 +10,8 @@ from dppca_core import checks
 from dppca_core.arrays import Indices
 from dppca_core.tables import cells, limits
 
+EMPTY = "A hospital has only patients who were in another before: leave it out."
+
 
 def at_random(n: int, hospitals: int, seed: int) -> tuple[Indices, ...]:
     """Return rows 0..n-1 in random groups of nearly equal size. The seed is public: no noise comes of it.

@@ -27,6 +27,11 @@ class OwnerOnly:
     outside: tuple[int, ...]
     long: int
 
+    @staticmethod
+    def none(schema: Schema) -> OwnerOnly:
+        """Return the counts of no rows."""
+        return OwnerOnly(0, 0, 0, (0,) * len(schema.columns), 0)
+
     @property
     def kept(self) -> int:
         """Return how many rows are used."""

@@ -7,6 +7,7 @@ One batch and one d x d matrix a hospital are in memory at a time.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -53,7 +54,7 @@ def reduce_file(
 
     def add(hospital: str, clipped: Array) -> None:
         if hospital not in sums:
-            _check_room(len(sums) + 1, schema.d, by)
+            check_room(len(sums) + 1, schema.d, by)
             sums[hospital], counts[hospital] = np.zeros((schema.d, schema.d)), 0
         sums[hospital] += clipped.T @ clipped
         counts[hospital] += len(clipped)
@@ -80,26 +81,46 @@ def read_pieces(
     progress: Callable[[int, int | None], None] | None = None,
 ) -> OwnerOnly:
     """Hand over the clipped rows of each hospital, a batch at a time; arguments as for `reduce_file`."""
-    names = dict.fromkeys(column.name for column in schema.columns) | ({by: None} if by is not None else {})
+    owner = OwnerOnly.none(schema)
+    for piece in pieces(source, schema, () if by is None else (by,), encoding, progress):
+        owner += piece.encoded.owner
+        for hospital, rows in _dealt(piece, by):
+            each(hospital, clip_rows(rows, schema.bound))
+    return owner
+
+
+class Piece(NamedTuple):
+    """Hold some rows of a file, as cells and as numbers."""
+
+    batch: pa.RecordBatch
+    encoded: Encoded
+    decimal_comma: bool
+
+
+def pieces(
+    source: files.Source,
+    schema: Schema,
+    others: tuple[str, ...],
+    encoding: str = "utf-8",
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Iterator[Piece]:
+    """Yield a file's rows in order, with other columns beside those of the schema; as `read_pieces`."""
+    names = dict.fromkeys((*(column.name for column in schema.columns), *others))
     batch_rows = max(256, _BATCH_CELLS // max(schema.d, len(names)))
-    owner = OwnerOnly(0, 0, 0, (0,) * len(schema.columns), 0)
+    done = 0
     with files.opened(source, encoding, tuple(names), batch_rows) as layout:
         for large in layout.batches():
             for begin in range(0, large.num_rows, batch_rows):
                 batch = large.slice(begin, batch_rows)
-                encoded = encode(schema, batch, layout.decimal_comma, owner.rows)
-                owner += encoded.owner
-                for hospital, rows in _dealt(batch, encoded, by, layout.decimal_comma):
-                    each(hospital, clip_rows(rows, schema.bound))
+                yield Piece(batch, encode(schema, batch, layout.decimal_comma, done), layout.decimal_comma)
+                done += batch.num_rows
                 if progress is not None:
-                    progress(owner.rows, layout.rows)
-    return owner
+                    progress(done, layout.rows)
 
 
-def _dealt(
-    batch: pa.RecordBatch, encoded: Encoded, by: str | None, decimal_comma: bool
-) -> Iterator[tuple[str, Array]]:
+def _dealt(piece: Piece, by: str | None) -> Iterator[tuple[str, Array]]:
     """Yield the rows of each hospital that has some among these."""
+    batch, encoded, decimal_comma = piece
     if not len(encoded.rows):
         return
     if by is None:
@@ -109,7 +130,8 @@ def _dealt(
         yield hospital, encoded.rows[indices]
 
 
-def _check_room(hospitals: int, d: int, by: str | None) -> None:
+def check_room(hospitals: int, d: int, by: str | None) -> None:
+    """Raise ValueError for more values of the column of hospitals than can have a matrix each."""
     if hospitals > limits.MOST_HOSPITALS:
         raise ValueError(dealing.too_many(str(by)))
     if hospitals > 1 and 8 * d * d * hospitals > MOST_MATRIX_BYTES:

@@ -1,7 +1,7 @@
 """Read a table whole or, where it is too large to hold, in pieces: when the owner asks, until they stop it.
 
 Of a large table the columns are known at once, and its rows only as sums. It is read twice: for its
-hospitals' exact sums, then for its key.
+hospitals' exact sums, then for its key. Where a column names the patients these are counted before.
 """
 
 from collections.abc import Callable
@@ -12,19 +12,27 @@ import numpy as np
 import streamlit as st
 
 from dppca_core import tables
-from dppca_core.arrays import Array
+from dppca_core.arrays import Array, Indices
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.discrete_gaussian import StoppedError
 from dppca_core.release.exact_stages import Use
 from dppca_core.release.private_release import Progress
-from dppca_core.tables import Schema, files, limits
+from dppca_core.tables import Patients, Schema, files, limits
 from pages.hospitals.your_data import confirmation, memory_check, upload_text
-from pages.hospitals.your_data.prepared_table import IN_ONE_PLACE, LargeTable, PreparedTable, Table, by_column
+from pages.hospitals.your_data.prepared_table import (
+    IN_ONE_PLACE,
+    TOO_FEW,
+    LargeTable,
+    PreparedTable,
+    Table,
+    by_column,
+    row_weights,
+)
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import memory, sessions
 
-_SUMMING = 0.75  # share of the time
+_COUNTING, _SUMMING = 0.35, 0.75  # shares of the time after which patients are counted, and rows added up
 
 
 def read(data: bytes, name: str, encoding: str) -> Table:
@@ -40,22 +48,31 @@ def read(data: bytes, name: str, encoding: str) -> Table:
 
 
 def reduce(
-    large: LargeTable, schema: Schema, hospital_column: str | None, progress: Progress
+    large: LargeTable,
+    schema: Schema,
+    hospital_column: str | None,
+    progress: Progress,
+    patient_column: str | None = None,
+    most_kept: int | None = None,
 ) -> PreparedTable:
     """Return every hospital's exact sum; without a column that names hospitals, all patients are in one.
 
+    patient_column, most_kept: as for `prepared_table.prepare`, whose table held in memory it equals.
+
     Raises ValueError with one sentence where the table does not fit the dictionary, and StoppedError.
     """
-    bits = discrete_gaussian.bits_for(large.n or limits.MOST_ROWS_IN_PIECES)
     sums: dict[str, discrete_gaussian.Adder] = {}
     row_sum = np.zeros(schema.d)
 
-    def add(hospital: str, rows: Array) -> None:
-        np.add(row_sum, rows.sum(axis=0), out=row_sum)
+    def adder(hospital: str, bits: int) -> discrete_gaussian.Adder:
         if hospital not in sums:
             memory_check.check_matrices(schema.d, memory.available())
             sums[hospital] = discrete_gaussian.Adder(schema.d, bits)
-        sums[hospital].add(rows)
+        return sums[hospital]
+
+    def add(hospital: str, rows: Array) -> None:
+        np.add(row_sum, rows.sum(axis=0), out=row_sum)
+        adder(hospital, discrete_gaussian.bits_for(large.n or limits.MOST_ROWS_IN_PIECES)).add(rows)
 
     def reporter(begin: float, share: float) -> Callable[[int, int | None], None]:
         def report(done: int, total: int | None) -> None:
@@ -65,28 +82,71 @@ def reduce(
 
         return report
 
-    reduced = tables.reduce_file(
-        large.data,
-        schema,
-        by=hospital_column,
-        encoding=large.encoding,
-        progress=reporter(0.0, _SUMMING),
-        each=add,
-    )
-    left_out = reduced.owner.dropped
-    if left_out and hospital_column is not None:
+    patients = None
+    if patient_column is not None:
+        patients = tables.count_patients(
+            large.data,
+            schema,
+            patient_column,
+            by=hospital_column,
+            encoding=large.encoding,
+            progress=reporter(0.0, _COUNTING),
+            check=lambda entries: memory_check.check_patients(entries, memory.available()),
+        )
+        hospitals, bits = patients.hospitals, discrete_gaussian.bits_for(sum(patients.sizes))
+
+        def add_weighted(hospital: int, rows: Array, counted: Indices) -> None:
+            weights = row_weights(counted, most_kept)
+            np.add(row_sum, (rows * weights**2).sum(axis=0), out=row_sum)
+            adder(hospitals[hospital], bits).add(rows, weights)
+
+        owner = tables.read_patients(
+            large.data,
+            schema,
+            patients,
+            add_weighted,
+            most_kept=most_kept,
+            encoding=large.encoding,
+            progress=reporter(_COUNTING, _SUMMING - _COUNTING),
+        )
+        if owner.kept < 2:
+            raise ValueError(TOO_FEW)
+        for hospital in hospitals:  # also one without a usable row
+            adder(hospital, bits)
+    else:
+        reduced = tables.reduce_file(
+            large.data,
+            schema,
+            by=hospital_column,
+            encoding=large.encoding,
+            progress=reporter(0.0, _SUMMING),
+            each=add,
+        )
+        owner, hospitals = reduced.owner, reduced.hospitals
+    left_out = owner.dropped
+    if left_out and hospital_column is not None and patients is None:
         raise ValueError(
             "Patients with a missing cell cannot be left out of hospitals that are read in pieces: fill "
             "their cells in, or read the table without dealing it."
         )
     keys = tables.content_keys_of_file(large.data, large.encoding, reporter(_SUMMING, 1 - _SUMMING))
-    parts = [sums[hospital].sum for hospital in reduced.hospitals]
+    parts = [sums[hospital].sum for hospital in hospitals]
     # A patient who is left out counts as a row of zeros, as in a table that is held.
-    held = tuple(part._replace(n=part.n + left_out) for part in parts)
+    if patients is None:
+        used = float(owner.kept)
+        held = tuple(part._replace(n=part.n + left_out) for part in parts)
+    else:
+        most = most_kept or 1
+        used = float(np.minimum(patients.usable, most).sum() / most)
+        sized = zip(parts, patients.sizes, strict=True)
+        held = tuple(part._replace(n=size, averaged=True) for part, size in sized)
     assignment = IN_ONE_PLACE if hospital_column is None else by_column(hospital_column)
     raw, sizes = replace(large, key=keys.key, former_key=keys.former), tuple(part.n for part in held)
-    read = partial(_read_again, raw, schema, hospital_column, reduced.hospitals)
-    return PreparedTable(raw, schema, reduced.owner, sizes, assignment, held, row_sum, read)
+    if patients is None:
+        read = partial(_read_again, raw, schema, hospital_column, hospitals)
+    else:
+        read = partial(_read_patients_again, raw, schema, patients, most_kept)
+    return PreparedTable(raw, schema, owner, sizes, assignment, held, row_sum, used, read, most_kept)
 
 
 def _read_again(
@@ -96,27 +156,51 @@ def _read_again(
     hospitals: tuple[str, ...],
     use: Use,
     progress: Progress,
+    of_mean: bool = False,
 ) -> None:
     """Hand over the clipped rows, which no sum holds: two stages need them once for each step."""
     number = {hospital: index for index, hospital in enumerate(hospitals)}
-
-    def report(done: int, total: int | None) -> None:
-        if not progress(done / max(total or limits.MOST_ROWS_IN_PIECES, done, 1)):
-            raise StoppedError
-
     tables.read_pieces(
         large.data,
         schema,
         lambda hospital, rows: use(number[hospital], rows, 1.0),
         by=hospital_column,
         encoding=large.encoding,
-        progress=report,
+        progress=partial(_report, progress),
     )
+
+
+def _read_patients_again(
+    large: LargeTable,
+    schema: Schema,
+    patients: Patients,
+    most_kept: int | None,
+    use: Use,
+    progress: Progress,
+    of_mean: bool = False,
+) -> None:
+    """Hand over the clipped rows that count of each patient, with their weights."""
+    most = None if of_mean else most_kept
+    tables.read_patients(
+        large.data,
+        schema,
+        patients,
+        lambda hospital, rows, counted: use(hospital, rows, row_weights(counted, most)),
+        most_kept=most_kept,
+        encoding=large.encoding,
+        progress=partial(_report, progress),
+    )
+
+
+def _report(progress: Progress, done: int, total: int | None) -> None:
+    if not progress(done / max(total or limits.MOST_ROWS_IN_PIECES, done, 1)):
+        raise StoppedError
 
 
 def show(state: TableSession, schema: Schema) -> PreparedTable | str | None:
     """Return the table's sums by this dictionary; why it does not fit; or None until it was read."""
-    request, job = (state.generation, schema, state.hospital_column), state.reading
+    patients = state.patient_column, state.most_kept
+    request, job = (state.generation, schema, state.hospital_column, *patients), state.reading
     if job is None or job.what != request:
         st.info(upload_text.TOO_LARGE)
         st.button("Read it now", key="own read", type="primary", on_click=_read, args=(state, *request))
@@ -135,15 +219,24 @@ def show(state: TableSession, schema: Schema) -> PreparedTable | str | None:
     return prepared
 
 
-def _read(state: TableSession, generation: int, schema: Schema, hospital_column: str | None) -> None:
+def _read(
+    state: TableSession,
+    generation: int,
+    schema: Schema,
+    hospital_column: str | None,
+    patient_column: str | None,
+    most_kept: int | None,
+) -> None:
     # A button's arguments outlive the table, so the file is not among them.
     if not isinstance(state.raw, LargeTable) or state.generation != generation:
         return
     if state.reading is not None:
         state.reading.stop()
     state.reading = ReleaseJob(
-        (generation, schema, hospital_column),
-        partial(reduce, state.raw, schema, hospital_column),
+        (generation, schema, hospital_column, patient_column, most_kept),
+        partial(
+            reduce, state.raw, schema, hospital_column, patient_column=patient_column, most_kept=most_kept
+        ),
         partial(sessions.present, sessions.visitor()),
     )
     state.reading.confirm()

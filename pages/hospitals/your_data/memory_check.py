@@ -3,7 +3,7 @@
 The sentences are those of the ValueErrors that are raised.
 """
 
-from dppca_core.tables import content, files, limits
+from dppca_core.tables import content, files, limits, patients
 from pages.shared.background import memory
 from pages.shared.background.memory import SPARE_BYTES, megabytes
 
@@ -72,6 +72,13 @@ def check_rows(rows: int) -> None:
             f"The table has more than {limits.MOST_ROWS_IN_PIECES:,} rows, more than can be read here: split "
             "it into several."
         )
+
+
+def check_patients(entries: int, left: int | None) -> None:
+    """Raise ValueError, with one sentence, where so many patients, or rows of some, could not be sorted."""
+    needed = patients.BYTES * entries
+    advice = "try again once other visitors have finished, or state the most rows of a patient instead"
+    _check_fits(needed, left, f"Telling the patients apart takes {megabytes(needed)} more", advice)
 
 
 def check_matrices(d: int, left: int | None) -> None:

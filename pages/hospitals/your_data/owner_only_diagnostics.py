@@ -44,11 +44,10 @@ class TableTruths(NamedTuple):
 
 def truths(prepared: PreparedTable) -> TableTruths:
     """Return the two answers without privacy, and the mean by which they differ."""
-    held, used = prepared.held, prepared.owner.kept
+    held, used = prepared.held, prepared.used
     if isinstance(held, Rows):
         weighted = held.rows if held.weights is None else held.rows * held.weights
         moment = weighted.T @ weighted / prepared.n
-        used = used if held.weights is None else round(float(np.square(held.weights).sum()))
     else:
         total = private_release.sum_rows(prepared.parts, prepared.d)
         moment = total.total / (4.0**total.bits * total.n)

@@ -1,7 +1,6 @@
 """A table ready for release: encoded by its public dictionary, clipped, assigned to hospitals."""
 
 import json
-import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,11 +14,13 @@ from dppca_core.release import private_release
 from dppca_core.release.discrete_gaussian import IntegerSum
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.private_release import PatientRows
-from dppca_core.tables import OwnerOnly, Raw, Schema
+from dppca_core.tables import OwnerOnly, Raw, Schema, dealing
 from dppca_core.tables.cells import Mask
+from dppca_core.tables.patients import nameless, no_measurement
 
 _BY = "by the column "
 IN_ONE_PLACE = "all in one place"
+TOO_FEW = "Fewer than two patients are left: every other row has a missing cell. Fill them in."
 DEALING_SEED = 0  # public: to which hospital a patient is assigned hides nothing
 
 
@@ -84,8 +85,8 @@ class PreparedTable:
     A patient who is left out, for a missing cell, counts as a row of zeros: so the number of patients does
     not tell of any cell, and replacing a row by one that is left out moves a sum by at most the row's own
     length. `held` is the patients' rows or, of a table too large to hold, each hospital's exact sum.
-    `row_sum`, (d,), of all clipped rows, centres the owner's covariance and never a release. `read` reads a
-    table of which only sums are held once more.
+    `row_sum`, (d,), of all clipped rows, `used` of which or of whose patients count, centres the owner's
+    covariance and never a release. `read` reads a table of which only sums are held once more.
 
     All of it is private except the schema, the sizes and how patients were assigned (`assignment`).
     """
@@ -97,6 +98,7 @@ class PreparedTable:
     assignment: str
     held: Rows | tuple[IntegerSum, ...] = field(repr=False)
     row_sum: Array = field(repr=False)
+    used: float = field(repr=False)
     read: Reader | None = field(repr=False, default=None)
     most_kept: int | None = None  # rows of one patient; None where all count
 
@@ -133,7 +135,9 @@ class PreparedTable:
     @property
     def averaged(self) -> bool:
         """Return whether rows of one patient count as one."""
-        return isinstance(self.held, Rows) and self.held.weights is not None
+        if isinstance(self.held, Rows):
+            return self.held.weights is not None
+        return private_release.is_averaged(self.held[0])
 
     @property
     def public(self) -> dict[str, Any]:
@@ -165,9 +169,7 @@ def prepare(
     patients = _patients(raw, patient_column, schema)
     n = int(patients.max()) + 1
     if len(encoded.rows) < 2:
-        raise ValueError(
-            "Fewer than two patients are left: every other row has a missing cell. Fill them in."
-        )
+        raise ValueError(TOO_FEW)
     if hospital_column is None and hospitals == 1:
         members, assignment = (np.arange(n),), IN_ONE_PLACE
     elif hospital_column is None:
@@ -182,7 +184,7 @@ def prepare(
         first = np.unique(patients, return_index=True)[1]  # rows, in the order of patients
         members = tuple(np.flatnonzero(of_row[first] == hospital) for hospital in range(of_row.max() + 1))
         if not all(map(len, members)):
-            raise ValueError("A hospital has only patients who were in another before: leave it out.")
+            raise ValueError(dealing.EMPTY)
         assignment = by_column(hospital_column)
     of_patient = np.empty(n, dtype=np.intp)
     for hospital, group in enumerate(members):
@@ -196,25 +198,36 @@ def prepare(
     groups = tuple(np.flatnonzero(of_patient[kept_patients] == i) for i in range(len(members)))
     weights = of_mean = None
     if patient_column is not None:
-        # A little less than 1/sqrt(m), so that the squares of a patient's weights add up to 1 at most.
-        weights = (1 / (np.sqrt(np.bincount(kept_patients)[kept_patients]) * (1 + 1e-12)))[:, None]
-    if most_kept is not None:
-        of_mean, weights = weights, np.full((len(rows), 1), 1 / (math.sqrt(most_kept) * (1 + 1e-12)))
+        counted = np.bincount(kept_patients)[kept_patients]
+        weights = row_weights(counted, most_kept)
+        of_mean = None if most_kept is None else row_weights(counted)
     held = Rows(moments.clip_rows(rows, schema.bound), used, groups, weights, of_mean)
     sizes = tuple(len(group) for group in members)
     row_sum = (held.rows if weights is None else held.rows * weights**2).sum(axis=0)
-    return PreparedTable(raw, schema, encoded.owner, sizes, assignment, held, row_sum, most_kept=most_kept)
+    count = float(len(rows) if weights is None else np.square(weights).sum())
+    return PreparedTable(
+        raw, schema, encoded.owner, sizes, assignment, held, row_sum, count, most_kept=most_kept
+    )
+
+
+def row_weights(counted: Indices, most_kept: int | None = None) -> Array:
+    """Return what a row is multiplied by, (m, 1): 1/sqrt(rows that count of its patient), or of most_kept.
+
+    A little less, so that the squares of a patient's weights add up to 1 at most.
+    """
+    rows = counted if most_kept is None else np.full(len(counted), most_kept)
+    weights: Array = (1 / (np.sqrt(rows) * (1 + 1e-12)))[:, None]
+    return weights
 
 
 def _patients(raw: Raw, column: str | None, schema: Schema) -> Indices:
     """Return each row's patient, numbered in the order of first rows; every row's own without a column."""
     if column is None:
         return np.arange(raw.n)
-    if column in {chosen.name for chosen in schema.columns}:
-        raise ValueError(f"Column '{column}' names the patients and cannot count as a measurement too.")
+    no_measurement(column, schema)
     codes = pd.factorize(raw.table[column].to_pandas())[0]
     if (codes < 0).any():
-        raise ValueError(f"Column '{column}' names no patient in some rows: fill it in, or leave them out.")
+        raise nameless(column)
     return np.asarray(codes, dtype=np.intp)
 
 

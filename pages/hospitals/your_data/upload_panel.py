@@ -148,10 +148,8 @@ def _ask_rows(state: TableSession) -> int | None:
 
 
 def _ask_patients(state: TableSession) -> None:
-    """Let the owner say which column names the patients, of a table that is held."""
-    if not isinstance(state.raw, Raw):
-        st.caption(upload_text.NOT_AVERAGED)
-        return
+    """Let the owner say which column names the patients."""
+    assert state.raw is not None  # the page asks of a table that is there
     free = [_NO_COLUMN, *state.raw.columns]
     index = st.selectbox(
         "Column that names the patient",

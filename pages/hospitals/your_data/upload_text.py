@@ -83,11 +83,6 @@ def counted(most: int | None) -> str:
     )
 
 
-NOT_AVERAGED = (
-    "A table that is read in pieces cannot be averaged by patient: state the most rows that one can have."
-)
-
-
 def bound_label(rows: int, plain: bool) -> str:
     """Return what the row bound is called."""
     return f"Most that one {unit(rows)} counts for" if plain else "Public row bound B, in encoded units"

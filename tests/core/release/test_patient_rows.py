@@ -136,3 +136,11 @@ def test_where_the_first_rows_are_kept_the_mean_is_of_patients_and_the_moment_of
     about = rows - by_patient
     truth = linalg.top_eigenspace(about.T @ about, K)
     assert sin_theta(result.basis, truth) < 0.02
+
+
+def test_rounding_does_not_tell_how_many_rows_there_are():
+    """It follows from the patients, whose number is public; their rows leave room at any number."""
+    rows = np.tile(np.eye(D)[:1], (2**14, 1))
+    few, many = (PatientRows(part, np.full((len(part), 1), 2.0**-7), 1) for part in (rows[:1], rows))
+    assert private_release._bits([few]) == private_release._bits([many]) == 20
+    assert private_release.sum_rows([many], D).total[0, 0] == 4.0**20
