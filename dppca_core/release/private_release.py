@@ -23,11 +23,11 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.accounting import closed_form, gaussian
 from dppca_core.accounting.events_json import to_plain
-from dppca_core.arrays import Array, Moment, Provider
+from dppca_core.arrays import Array, Indices, Moment, Provider
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import normalised_product, paid_centre, stacked, two_stage
-from dppca_core.methods import METHODS, dpdis_pca
-from dppca_core.numerics import linalg, moments
+from dppca_core.methods import METHODS, dpdis_pca, dps_pca
+from dppca_core.numerics import block_power, linalg, moments
 from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.privacy import Budget, Event
 from dppca_core.records import RELEASED, Estimate
@@ -179,7 +179,7 @@ class Released:
     """Hold what leaves: (d, k) components, k eigenvalues of the scaled rows if paid for, the ledger's entry.
 
     Of two stages the eigenvalues are of rows that are restricted to what was kept. loading_std: what noise
-    alone adds to each component, (d, k), in the first order; None where no moment is released.
+    alone adds to each loading, (d, k), in the first order.
 
     document: all as plain JSON, with what is needed to check it.
     """
@@ -188,7 +188,7 @@ class Released:
     eigenvalues: Array | None
     entry: Entry
     document: dict[str, Any]
-    loading_std: Array | None = None
+    loading_std: Array
 
 
 def make(
@@ -236,7 +236,7 @@ def make(
     drawn = ledger.drawn(entry.id)
     if drawn is None or drawn.asked != asked:
         raise ValueError("what was paid for is another release, or of another table or dictionary")
-    mean, eigenvalues, stages, loading_std, inner = None, None, None, None, request.after_mean
+    mean, eigenvalues, stages, inner = None, None, None, request.after_mean
     if not request.mean_share and METHODS[request.method].scaling == "inside":
         read = None  # sums that are held will do
     if request.mean_share:
@@ -251,7 +251,9 @@ def make(
     elif request.method in HARDENED:
         basis, eigenvalues, loading_std = _from_moments(inner, rows, read, drawn, progress)
     else:
-        basis = drawn.once("basis", lambda: _in_floating_point(inner, _as_sums(inner, rows, read)))
+        kept = drawn.once("basis", lambda: _in_floating_point(inner, _as_sums(inner, rows, read)))
+        # An earlier version kept the basis alone, which must not be drawn again: then nothing is certain.
+        basis, loading_std = kept if kept.ndim == 3 else (kept, np.ones(kept.shape))
     document = {
         "what": method.title,
         "reference": method.reference,
@@ -269,7 +271,7 @@ def make(
         "public": public,
         "features": list(features),
         "components": basis.T.tolist(),
-        "noise of components": None if loading_std is None else loading_std.T.tolist(),
+        "noise of components": loading_std.T.tolist(),
         "stages": stages,
         "centred": _centre_sentence(request),
         "mean": None if mean is None else mean.tolist(),
@@ -412,16 +414,24 @@ def _by_rounds(source: exact_stages.Source) -> tuple[Array, Array]:
 def _rounds_std(basis: Array, squares: Array, std: float) -> Array:
     """Return what noise of this std in every entry of m stacked rounds adds to each loading, (d, k).
 
-    In the first order noise N moves u_i = basis[:, i] by (I - U U^T) N v_i/s_i, and towards u_j by
-    sqrt(s_i^2 + s_j^2)/(s_i^2 - s_j^2) stds, s_i^2 = `squares` less k m std^2 of noise. A round carries
-    a share b/l_i of the former's error into the next, b and l_i eigenvalues of rows of length 1: in all
-    1/(1 - b/l_i) times as much. l_i is s_i^2/m over the squared mean length of q, and b what is left of 1.
+    A round carries a share b/l_i of the former's error into the next, b and l_i eigenvalues of rows of length
+    1: in all 1/(1 - b/l_i) times as much. s_i^2 = `squares` less k m std^2 of noise, l_i is s_i^2/m over the
+    squared mean length of q, and b what is left of 1.
     """
     (d, k), many = basis.shape, stacked.ROUNDS - stacked.LEFT_OUT
     squares = np.maximum(squares - k * many * std**2, np.finfo(float).tiny ** 0.25)
     spikes = squares / many / normalised_product.mean_length(k) ** 2
     carried = max(1 - float(spikes.sum()), 0.0) / (d - k) / spikes
-    outside = std / np.sqrt(squares) / np.maximum(1 - carried, 1e-9)
+    return _product_std(basis, squares, std, 1 / np.maximum(1 - carried, 1e-9))
+
+
+def _product_std(basis: Array, squares: Array, std: float, carried: Array) -> Array:
+    """Return the noise of the left singular vectors u_i = basis[:, i] of a product with such noise, (d, k).
+
+    In the first order noise N moves u_i by (I - U U^T) N v_i/s_i, `carried` times as much with what former
+    rounds leave, and towards u_j by sqrt(s_i^2 + s_j^2)/(s_i^2 - s_j^2) stds, s_i^2 = `squares`.
+    """
+    outside = std / np.sqrt(squares) * carried
     gaps = squares[:, None] - squares[None, :]
     np.fill_diagonal(gaps, np.inf)
     between = std**2 * (squares[:, None] + squares[None, :]) / np.maximum(np.square(gaps), 1e-300)
@@ -556,7 +566,7 @@ def _sums(
 
 def _from_moments(
     request: Request, rows: Sequence[Part], read: Reader | None, drawn: Drawn, progress: Progress
-) -> tuple[Array, Array, Array | None]:
+) -> tuple[Array, Array, Array]:
     """Return components, eigenvalues and the noise of loadings, from noisy moments alone."""
     sums, options = _sums(request, rows, read, progress), request.method_options
     noisy: list[Array] = []
@@ -573,8 +583,10 @@ def _from_moments(
         rank = options["rank"]
         sent = [moment if rank == request.d else dpdis_pca.compress(moment, rank, "eigh") for moment in noisy]
         basis = dpdis_pca.combine(sent, share, request.k, "eigh")
-        return *_by_falling_eigenvalue(basis, moment), None  # hospitals sent directions, not moments
-    basis = Estimate.from_moment(moment, request.k, **options).basis
+    else:
+        basis = Estimate.from_moment(moment, request.k, **options).basis
+    # Of DPdisPCA too. Where hospitals agree on eigenpairs, sending R of them multiplies the noise between v_i
+    # and w_j by (l_i - f_j)/(l_i - l_j), f_j = l_j or 0, and the gap of the mean becomes l_i - f_j.
     noise = _loading_std(moment, request.k, _entry_std(request, rows))
     noise[~np.any(basis, axis=1)] = 0.0
     return *_by_falling_eigenvalue(basis, moment), noise
@@ -589,13 +601,48 @@ def _moment(part: Part) -> Moment:
 
 
 def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
+    """Return components of DPS-PCA, the strongest first, and the noise of their loadings, (2, d, k)."""
     providers = tuple(Provider(patients(part), _moment(part)) for part in rows)
     cohort = Cohort(providers, moments.SumMoment(providers))
-    rng = np.random.default_rng()
-    estimate = METHODS[request.method].fit(
-        cohort, k=request.k, budget=request.budget, rng=rng, **request.method_options
+    k, rounds, rng = request.k, request.iterations, np.random.default_rng()
+    std = dps_pca.mean_noise_std(cohort, request.budget, k=k, iterations=rounds, provider_noise="independent")
+    products: list[Array] = []
+
+    def product(block: Array, kept: Indices | None, _: int) -> Array:
+        products.append(dps_pca.release(cohort.pooled, block, kept, std, rng))
+        return products[-1]
+
+    start, *_, basis = block_power.iterate(
+        product,
+        block_power.begin(None, request.d, k, rng),
+        s_hat=int(request.kept),
+        steps=rounds,
+        burn_in=request.burn_in,
     )
-    return estimate.basis
+    within = basis.T @ products[-1]
+    squares, turn = linalg.top_eigenpairs(within @ within.T, k)
+    basis = basis @ turn
+    return np.stack([basis, _powers_std(basis, squares, std, rounds, start, products[0])])
+
+
+def _powers_std(basis: Array, squares: Array, std: float, rounds: int, start: Array, first: Array) -> Array:
+    """Return the noise of each loading after T rounds K = M Q + N, N of this std, (d, k).
+
+    l_i^2 is the last K's i-th of `squares` within its r rows that are kept, less the r std^2 of noise. With
+    X_t = (I - U U^T) Q_t (U^T Q_t)^-1 a round is X_t = M X_{t-1} L^-1 + N_t W_t L^-1, in the first order,
+    L = diag(l_i) and W_t orthogonal from former rounds: N_t W_t are independent with the law of N_t. Each
+    variance is the sum over t < T of (b/l_i)^2t std^2/l_i^2, where the noise of stacked rounds, which all
+    count alike, adds up in length. The first product sees b = E^T M E/E^T E, E the random start outside of U;
+    what is left of that start, X_0 (b/l_i)^T, is not noise. Rows that are cut are released as 0.
+    """
+    kept = np.any(basis, axis=1)
+    squares = np.maximum(squares - kept.sum() * std**2, np.finfo(float).tiny ** 0.25)
+    outside = start - basis @ (basis.T @ start)
+    bulk = max(float(np.sum(outside * first) / np.sum(outside**2)), 0.0)
+    ratios = np.minimum(bulk**2 / squares, 1 - 1e-9)
+    noise = _product_std(basis, squares, std, np.sqrt((1 - ratios**rounds) / (1 - ratios)))
+    noise[~kept] = 0.0
+    return noise
 
 
 def parameters(request: Request) -> dict[str, Any]:

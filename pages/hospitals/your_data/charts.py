@@ -48,15 +48,13 @@ def _heaviest(basis: Array, most: int) -> Array:
     return indices
 
 
-def loadings(
-    features: Sequence[str], basis: Array, plain: bool, noise: Array | None = None
-) -> dict[str, Any]:
+def loadings(features: Sequence[str], basis: Array, plain: bool, noise: Array) -> dict[str, Any]:
     """Draw a heat map of a release's loadings, (d, k), heaviest features first.
 
     noise: the std that noise alone adds to each; those within two of them of 0 are left grey.
     """
     indices = _heaviest(basis, MOST_ROWS)
-    unknown = np.zeros(basis.shape, dtype=bool) if noise is None else np.abs(basis) < SURE * noise
+    unknown = np.abs(basis) < SURE * noise
     names = [_label(features[int(index)]) for index in indices]
     peak = float(np.abs(basis).max())
     trace = heat_map(

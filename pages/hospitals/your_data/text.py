@@ -178,25 +178,22 @@ def promise(released: Released, plain: bool) -> str:
 
 
 def loadings(released: Released, features: Sequence[str], plain: bool) -> pd.DataFrame:
-    """Return the components as a table, one row a feature, with twice the noise of each where it is known."""
+    """Return the components as a table, one row a feature, with twice the noise of each."""
     columns = {f"{component(plain)} {j + 1}": values for j, values in enumerate(released.basis.T)}
-    if released.loading_std is not None:
-        columns |= {
-            f"± {name}": 2 * noise for name, noise in zip(columns, released.loading_std.T, strict=True)
-        }
+    columns |= {f"± {name}": 2 * noise for name, noise in zip(columns, released.loading_std.T, strict=True)}
     return pd.DataFrame({"feature": list(features), **columns})
 
 
 def told_from_zero(released: Released, plain: bool) -> str:
     """Return how many released loadings the noise leaves apart from 0."""
     what = "weights" if plain else "loadings"
-    if released.loading_std is None:
-        return f"How much noise is in each of these {what} is not known from this release."
     kept = np.abs(released.basis) > 0
-    told = int((np.abs(released.basis) >= 2 * released.loading_std)[kept].sum())
+    apart = int((np.abs(released.basis) >= 2 * released.loading_std)[kept].sum())
+    # What few rounds leave of DPS-PCA's random start is no noise.
+    started = " or in where the method starts" if released.document["method"] == "dps_pca" else ""
     return (
-        f"{told:,} of {int(kept.sum()):,} {what} can be told from 0, as they are more than twice the noise "
-        "away. The others are grey. This counts the noise, not chance in who the patients are."
+        f"{apart:,} of {int(kept.sum()):,} {what} can be told from 0, as they are more than twice the noise "
+        f"away. The others are grey. This counts the noise, not chance in who the patients are{started}."
     )
 
 

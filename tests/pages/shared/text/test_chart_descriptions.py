@@ -76,13 +76,13 @@ def test_loadings_name_the_heaviest_rows_of_both_and_count_those_that_agree():
 
 def test_released_weights_keep_their_signs_and_names_of_any_letters():
     basis = np.array([[0.8, 0.0], [-0.6, 0.1], [0.0, 0.99]])
-    drawn = own_charts.loadings(["<b>age", "chol & co", "bp"], basis, plain=True)
+    drawn = own_charts.loadings(["<b>age", "chol & co", "bp"], basis, True, np.zeros((3, 2)))
     description = own_charts.describe_loadings(drawn, plain=True)
     assert "Direction 1: mostly <b>age 0.8, chol & co -0.6 and bp 0." in description
     assert "Direction 2: mostly bp 0.99" in description and "Component 2" in own_charts.describe_loadings(
         drawn, plain=False
     )
-    single = own_charts.loadings(["bp"], np.array([[1.0]]), plain=True)
+    single = own_charts.loadings(["bp"], np.array([[1.0]]), True, np.zeros((1, 1)))
     assert "Direction 1: mostly bp 1.00." in own_charts.describe_loadings(single, plain=True)
 
 
