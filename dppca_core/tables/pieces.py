@@ -46,8 +46,13 @@ def reduce_file(
     read. progress(rows done, rows in all or None) is called after each batch; to stop, let it raise: the
     file is closed and nothing stays. each(hospital, clipped rows): for what else is to be added up. Raises
     ValueError as `files.opened` and `encoding.encode` do, where no row
-    is left, and where the hospitals' matrices would not fit.
+    is left, for too many features, and where the hospitals' matrices would not fit.
     """
+    if schema.d > limits.MOST_IN_PIECES:
+        raise ValueError(
+            f"A table read in pieces can have at most {limits.MOST_IN_PIECES:,} features, got {schema.d:,}: "
+            "choose fewer from the literature or a code book, or bring a smaller file, such as Parquet."
+        )
     sums: dict[str, Array] = {}
     counts: dict[str, int] = {}
 
