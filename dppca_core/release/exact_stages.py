@@ -5,9 +5,10 @@ As `mechanisms.stacked` and `mechanisms.two_stage`, but what a release reads is 
 
 A round. v = x/|x|, and its entries are rounded towards zero to multiples of 2^-b, so that |v| <= 1 still.
 Q is public; its entries are rounded to multiples of 2^-32. Then Q^T v is a sum of whole numbers below 2^52,
-exact in any order, so that q = Q^T v/|Q^T v| is a function of this one patient to the last bit. It is rounded
-as v is, and a row or q that would be longer than 1 is left out. The sum of v q^T is then whole in units of
-4^-b and below 2^53. One patient moves it by |v q^T - u p^T|_F <= 2, or 1 where a row is emptied or filled.
+exact in any order (by Cauchy and Schwarz a partial sum is at most |v||Q e_j|, whatever d is), so that
+q = Q^T v/|Q^T v| is a function of this one patient to the last bit. It is rounded as v is, and a row or q
+that would be longer than 1 is left out. The sum of v q^T is then whole in units of 4^-b and below 2^53. One
+patient moves it by |v q^T - u p^T|_F <= 2, or 1 where a row is emptied or filled.
 
 Stage 2. Each patient is restricted to J, scaled to length 1 again, and added up as rows of a moment are: the
 sum moves by sqrt 2 or 1.

@@ -45,6 +45,7 @@ _EQUAL_ROUNDS = [1 / stacked.ROUNDS] * stacked.ROUNDS  # parts of the budget
 _MOMENTS = ("analyze_gauss", "analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", "dpdis_pca")
 HARDENED = (*STAGES, *ROUNDS, *_MOMENTS)
 OFFERED = (*HARDENED, "dps_pca")
+_MOST_IN_FLOATING_POINT = 2_000  # beyond, nothing predicts its error before it is paid for
 
 
 class PatientRows(NamedTuple):
@@ -157,11 +158,11 @@ class Request:
         return patient_epsilon(self.events, self.budget, self.rows_per_patient)
 
 
-def most_features(method: str) -> float:
+def most_features(method: str) -> int:
     """Return how many features a release by this method can take: a moment has their square in numbers."""
     if method in (*STAGES, *ROUNDS):
         return exact_stages.MOST_FEATURES
-    return hardened.MOST_FEATURES if method in _MOMENTS else math.inf
+    return hardened.MOST_FEATURES if method in _MOMENTS else _MOST_IN_FLOATING_POINT
 
 
 def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: int) -> float:

@@ -77,14 +77,16 @@ def portions(chunks: Iterable[Any]) -> Iterator[pa.Array]:
     together: list[pa.Array] = []
     size = 0
     for chunk in chunks:
-        step = max(1, -(-len(chunk) // max(1, -(-chunk.nbytes // _PORTION))))
+        whole = chunk.nbytes
+        step = max(1, -(-len(chunk) // max(1, -(-whole // _PORTION))))
         for begin in range(0, len(chunk), step):
             part = chunk.slice(begin, step)
-            if together and size + part.nbytes > _PORTION:
+            nbytes = whole if step >= len(chunk) else part.nbytes
+            if together and size + nbytes > _PORTION:
                 yield _joined(together)
                 together, size = [], 0
             together.append(part)
-            size += part.nbytes
+            size += nbytes
     if together:
         yield _joined(together)
 
@@ -156,6 +158,22 @@ def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
     )
 
 
+def canonical_columns(columns: list[list[Any]], rows: int, decimal_comma: bool = False) -> list[Any]:
+    """Return `canonical` of columns of so many rows each, the lists emptied on the way.
+
+    Short columns of one type are read as one long one: a call of Arrow takes longer than a hundred cells.
+    """
+    if len(columns) > 1 and len({chunk.type for chunks in columns for chunk in chunks}) == 1:
+        read = numbers(pa.chunked_array([chunk for chunks in columns for chunk in chunks]), decimal_comma)
+        others = set(np.flatnonzero(read.unread.reshape(len(columns), rows).any(axis=1)).tolist())
+        values = read.values.reshape(len(columns), rows)
+        return [
+            canonical(chunks, decimal_comma) if i in others else pa.array(row, from_pandas=True)
+            for i, (chunks, row) in enumerate(zip(columns, values, strict=True))
+        ]
+    return [canonical(chunks, decimal_comma) for chunks in columns]
+
+
 def category_indices(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
     """Return which of these texts each cell is, (n,); -1 for none of them."""
     words = pa.array(known, pa.large_string())
@@ -213,7 +231,17 @@ def text_bytes(column: Any) -> int:
     """Return the bytes of a text column's texts; 0 for numbers."""
     if pa.types.is_floating(column.type):
         return 0
-    return sum(int(pc.sum(pc.binary_length(chunk)).as_py() or 0) for chunk in _chunks(column))
+    return sum(_text_bytes(chunk) for chunk in _chunks(column))
+
+
+def _text_bytes(chunk: Any) -> int:
+    """Return where the texts end less where they begin, as Arrow stores them: without calling it."""
+    offsets = chunk.buffers()[1]
+    if offsets is None or not len(chunk):
+        return 0
+    width = np.int64 if pa.types.is_large_string(chunk.type) else np.int32
+    ends = np.frombuffer(offsets, width)[[chunk.offset, chunk.offset + len(chunk)]]
+    return int(ends[1] - ends[0])
 
 
 def unpacked_bytes(column: Any) -> int:

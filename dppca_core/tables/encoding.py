@@ -73,8 +73,9 @@ def encode(
     before these, for what is said of a row. Raises ValueError, without a cell, for a chosen column that is
     not there, or other text in a column of numbers.
     """
+    positions = {name: position for position, name in enumerate(table.schema.names)}
     for column in schema.columns:
-        if column.name not in table.schema.names:
+        if column.name not in positions:
             raise ValueError(f"The table has no column '{column.name}'.")
     n: int = table.num_rows
     rows, kept = np.empty((n, schema.d)), np.ones(n, dtype=bool)
@@ -82,7 +83,7 @@ def encode(
     begin = 0
     for column in schema.columns:
         part = rows[:, begin : (begin := begin + len(column.features))]
-        cell = cells.plain(table.column(column.name), column.name)
+        cell = cells.plain(table.column(positions[column.name]), column.name)
         if column.kind == "number":
             missing, beyond = _numbers(column, cell, decimal_comma, before, part)
         else:

@@ -36,7 +36,7 @@ def check_names(names: Sequence[str]) -> None:
     if len(names) > limits.MOST_COLUMNS:
         raise ValueError(
             f"The file has {len(names):,} columns, and at most {limits.MOST_COLUMNS:,} can be read: keep "
-            "those that matter."
+            "those that the literature or a code book names, and choose none by looking at these rows."
         )
     first: dict[str, int] = {}
     for position, name in enumerate(names, 1):

@@ -47,7 +47,7 @@ def reduce_file(
     read. progress(rows done, rows in all or None) is called after each batch; to stop, let it raise: the
     file is closed and nothing stays. each(hospital, clipped rows): for what else is to be added up. Raises
     ValueError as `files.opened` and `encoding.encode` do, where no row
-    is left, and where the hospitals' matrices would not fit.
+    is left, for too many features, and where the hospitals' matrices would not fit.
     """
     sums: dict[str, Array] = {}
     counts: dict[str, int] = {}
@@ -105,6 +105,11 @@ def pieces(
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Iterator[Piece]:
     """Yield a file's rows in order, with other columns beside those of the schema; as `read_pieces`."""
+    if schema.d > limits.MOST_IN_PIECES:
+        raise ValueError(
+            f"A table read in pieces can have at most {limits.MOST_IN_PIECES:,} features, got {schema.d:,}: "
+            "choose fewer from the literature or a code book, or bring a smaller file, such as Parquet."
+        )
     names = dict.fromkeys((*(column.name for column in schema.columns), *others))
     batch_rows = max(256, _BATCH_CELLS // max(schema.d, len(names)))
     done = 0

@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from dppca_core.tables import cells, content, files, limits
 from dppca_core.tables.layout import NO_ROWS, Layout
 
+_TOGETHER = 2**16  # cells of columns that are turned into numbers at a time
+
 
 @dataclass(frozen=True, eq=False)
 class Raw:
@@ -25,7 +27,7 @@ class Raw:
     table: pa.Table = field(repr=False)
     unnamed: tuple[int, ...] = ()
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Return the names, in the file's order."""
         return tuple(self.table.column_names)
@@ -87,12 +89,13 @@ def read(
     table with two rows and two columns.
     """
     size = files.size_of(source)
-    if size > limits.MOST_BYTES:
-        raise ValueError(
-            f"The file has {size / 2**20:,.0f} MB, and at most {limits.MOST_BYTES / 2**20:,.0f} MB can be "
-            "opened here: keep the columns that matter, or reduce it by a script in pieces."
-        )
     with files.opened(source, encoding) as layout:
+        most = limits.most_bytes(len(layout.names))
+        if size > most:
+            raise ValueError(
+                f"The file has {size / 2**20:,.0f} MB, and at most {most / 2**20:,.0f} MB can be opened "
+                "here: keep the columns that matter, or reduce it by a script in pieces."
+            )
         return _read(layout, name, check_texts)
 
 
@@ -123,9 +126,13 @@ def _read(layout: Layout, name: str, check_texts: Callable[[int], None] | None) 
         raise ValueError(NO_ROWS)
     if rows < limits.FEWEST_ROWS:
         raise ValueError(f"The file has one row only: at least {limits.FEWEST_ROWS} patients are needed.")
-    # Take each column out of `held` before the next, so that only one is in memory twice.
-    columns = {column: cells.canonical(held.pop(column), layout.decimal_comma) for column in layout.names}
-    return Raw(name, layout.form, pa.table(columns), layout.unnamed)
+    columns: list[pa.Array] = []
+    step = max(1, _TOGETHER // rows)
+    for begin in range(0, len(layout.names), step):
+        # Taken out of `held`, so that only these columns are in memory twice.
+        chunks = [held.pop(column) for column in layout.names[begin : begin + step]]
+        columns += cells.canonical_columns(chunks, rows, layout.decimal_comma)
+    return Raw(name, layout.form, pa.table(columns, names=list(layout.names)), layout.unnamed)
 
 
 def _constant(column: Any) -> bool:

@@ -166,6 +166,7 @@ class Schema:
             raise ValueError(
                 f"columns must become between 2 and {limits.MOST_FEATURES:,} features, one for each number "
                 f"and each category, got {self.d:,}"
+                + (": choose fewer from the literature or a code book" if self.d > 1 else "")
             )
         if self.bound is None:
             object.__setattr__(self, "bound", self.default_bound)
@@ -180,12 +181,12 @@ class Schema:
     def d(self) -> int:
         return len(self.features)
 
-    @property
+    @cached_property
     def longest(self) -> float:
         """Return the norm that no encoded row exceeds: clipping at it changes nothing."""
         return math.sqrt(math.fsum(column.most_square for column in self.columns))
 
-    @property
+    @cached_property
     def default_bound(self) -> float:
         """Return the root mean square norm of rows spread evenly over ranges and categories.
 
@@ -198,7 +199,7 @@ class Schema:
         """
         return math.sqrt(math.fsum(column.even_square for column in self.columns))
 
-    @property
+    @cached_property
     def has_usual_values(self) -> bool:
         """Return whether every column has a usual value, so that rows lie about 0 without a paid mean."""
         return all(column.usual is not None for column in self.columns)
@@ -215,6 +216,10 @@ class Schema:
 
     def to_json(self) -> str:
         """Return the schema as text, which `from_json` reads."""
+        return self._json
+
+    @cached_property
+    def _json(self) -> str:
         plain = {"columns": [_plain(column) for column in self.columns], "bound": self.bound}
         return json.dumps(plain, indent=1, ensure_ascii=False)
 

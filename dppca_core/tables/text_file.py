@@ -30,13 +30,14 @@ class _Utf8(io.RawIOBase):
     def __init__(self, file: BinaryIO, encoding: str) -> None:
         self._texts = codecs.iterdecode(iter(lambda: file.read(2**20), b""), encoding)
         self._encoding, self._line, self._left = encoding, 1, b""
-        self.refusal = ""
+        self.refusal, self.quoted = "", False
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        while not self._left:
+        # A short answer would end the block there: each of its columns becomes an array, however few rows.
+        while not self.refusal and (len(self._left) < size or not self._left):
             try:
                 text = next(self._texts, "")
             except UnicodeError:
@@ -44,9 +45,10 @@ class _Utf8(io.RawIOBase):
             if "\0" in text:
                 self.refusal = "The file holds zero bytes: it is no text, or UTF-16 without its mark."
             if self.refusal or not text:
-                return b""
-            self._left = text.encode()
+                break
+            self._left += text.encode()
             self._line += text.count("\n")
+            self.quoted |= '"' in text
         end = len(self._left) if size < 0 else size
         given, self._left = self._left[:end], self._left[end:]
         return given
@@ -151,7 +153,7 @@ def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
     for batch in cells.until_refused(lambda: pyarrow.csv.open_csv(text, *options)):
         if batch is None or batch.num_columns != count:
             break
-        for position, column in enumerate(batch.columns, 1):
+        for position, column in enumerate(batch.columns if text.quoted else (), 1):  # else none has one
             if pc.any(pc.match_substring_regex(column, "[\r\n]")).as_py():
                 raise ValueError(
                     f"Column {position} has a line break within a cell (after row {done:,}): take it out, or "

@@ -27,6 +27,7 @@ from pages.shared.charts.traces import (
 )
 from pages.shared.text.numbers import listed
 
+MOST_LISTED = 200  # features of a table of loadings
 MOST_ROWS = 30  # of a heat map, and points of a scree plot
 SURE = 2  # standard deviations of the noise, within which a loading may be 0
 _ARROWS = 8
@@ -46,6 +47,11 @@ def _heaviest(basis: Array, most: int) -> Array:
     weight = np.linalg.norm(basis, axis=1)
     indices: Array = np.argsort(-weight, kind="stable")[: int(min(most, np.count_nonzero(weight)))]
     return indices
+
+
+def strongest(basis: Array) -> Array:
+    """Return the indices of the features that a table lists: the heaviest of many, in their order."""
+    return np.sort(_heaviest(basis, MOST_LISTED)) if len(basis) > MOST_LISTED else np.arange(len(basis))
 
 
 def loadings(features: Sequence[str], basis: Array, plain: bool, noise: Array) -> dict[str, Any]:
@@ -97,6 +103,23 @@ def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, height: int) -> dic
     margin = {"l": 66, "r": 12, "t": 10, "b": 50}
     layout = {"xaxis": xaxis, "yaxis": yaxis, "height": height, "margin": margin}
     return one_panel(traces, legend_at=-0.2, legend={"font": {}}, **layout)
+
+
+def predicted(epsilons: Sequence[float], curves: Sequence[tuple[str, Sequence[float]]]) -> dict[str, Any]:
+    """Draw predicted errors of several populations, as shares of a guess's."""
+    traces = [
+        marked_line(title, style.look(_LABELS[i]), list(epsilons), rounded(np.minimum(shares, 1.0)), 5)
+        for i, (title, shares) in enumerate(curves)
+    ]
+    share = axis("error, as a share of a guess's", range=[0, 1.05])
+    return _figure(traces, axis("privacy loss ε", type="log"), share, 320)
+
+
+def describe_predicted(figure: Figure) -> str:
+    """Return how predicted errors fall from the smallest epsilon to the largest."""
+    each = [(trace["name"], drawn_values(trace)) for trace in figure["data"]]
+    falls = [f"{name}: {text.short(values[0])} to {text.short(values[-1])}" for name, values in each]
+    return f"Predicted error as a share of a guess's, from the smallest ε to the largest. {'; '.join(falls)}."
 
 
 def scree(

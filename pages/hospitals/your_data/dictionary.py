@@ -1,7 +1,8 @@
 """The data dictionary as a person types it, column by column, until it is complete. No Streamlit here."""
 
 import math
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import pandas as pd
@@ -10,6 +11,8 @@ from dppca_core.tables import Column, Schema, safe_cell
 
 KINDS = ("number", "category")
 NONE_OF_THEM = "none"  # a fill: none of the categories
+ALL = "all"  # columns
+_PLACES = re.compile(r"(\d{1,6})(?:\s*-\s*(\d{1,6}))?")
 _DTYPES = {"kind": "str", "low": "float64", "high": "float64", "categories": "str"}
 _DTYPES |= {"missing": "str", "usual": "str"}
 
@@ -88,6 +91,33 @@ def to_schema(lines: Mapping[str, DictionaryLine], bound: float | None) -> Schem
     return Schema(tuple(to_column(name, line) for name, line in lines.items()), bound)
 
 
+def parse_choice(typed: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that a text chooses: names, places such as 3-500 (from 1), or "all", by lines.
+
+    Names and places can share a line, separated by commas. Raises ValueError for what is none of them.
+    """
+    known, chosen = set(columns), dict[str, None]()
+    for line in map(str.strip, typed.splitlines()):
+        for part in [line] if line in known else filter(None, map(str.strip, line.split(","))):
+            if part in known:
+                chosen[part] = None
+            elif part == ALL:
+                chosen |= dict.fromkeys(columns)
+            elif (places := _PLACES.fullmatch(part)) is None:
+                raise ValueError(f"the table has no column '{part[:40]}'")
+            else:
+                first, last = int(places[1]), int(places[2] or places[1])
+                if not 1 <= first <= last <= len(columns):
+                    raise ValueError(f"places of columns go from 1 to {len(columns):,}, got '{part[:40]}'")
+                chosen |= dict.fromkeys(columns[first - 1 : last])
+    return tuple(chosen)
+
+
+def describe_choice(chosen: Sequence[str], columns: Sequence[str]) -> str:
+    """Return a text that `parse_choice` reads as these columns: "all", or a name a line."""
+    return ALL if tuple(chosen) == tuple(columns) else "\n".join(chosen)
+
+
 def to_frame(lines: Mapping[str, DictionaryLine]) -> pd.DataFrame:
     """Return the lines as an editable table.
 
@@ -114,8 +144,8 @@ def load(text: bytes, columns: Collection[str]) -> tuple[dict[str, DictionaryLin
 
     Raises ValueError with one sentence for a file that is no dictionary, or one of other columns.
     """
-    schema = Schema.from_json(text)
-    lines = {column.name: line_from_column(column) for column in schema.columns if column.name in columns}
+    schema, known = Schema.from_json(text), set(columns)
+    lines = {column.name: line_from_column(column) for column in schema.columns if column.name in known}
     if not lines:
         raise ValueError("The dictionary speaks of none of this table's columns.")
     absent = [column.name for column in schema.columns if column.name not in lines]

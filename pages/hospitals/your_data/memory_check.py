@@ -11,7 +11,7 @@ _CELL_BYTES = 42  # as text, as a number, encoded, clipped: 39 at the peak of a 
 _ROW_BYTES = 48  # hashed for the ledger and assigned to hospitals
 _BATCH_BYTES = 128 * 2**20  # what reading in pieces holds beside the file
 _KEPT_ROW_BYTES = 8  # of a table read in pieces: its hash in the former key
-_COLUMN_BYTES = 32 * 2**10  # of a table read in pieces: what describes it and reads it
+_COLUMN_BYTES = 32 * 2**10  # what describes it and reads it, in some fifty batches
 _MATRICES = 5  # of a hospital: its moment, its exact sum, and what is added to them
 _ADVICE = "try again once other visitors have finished, or keep the columns that matter"
 
@@ -57,12 +57,13 @@ def needs(data: bytes, encoding: str) -> int:
         former = min(lines, content.FORMER_ROWS) if rows is None or rows <= content.FORMER_ROWS else 0
         return _BATCH_BYTES + unpacked + _KEPT_ROW_BYTES * former + _COLUMN_BYTES * columns
     text = 0 if rows is not None else len(data)
-    return text + unpacked + min(lines * columns, limits.MOST_CELLS) * _CELL_BYTES + lines * _ROW_BYTES
+    cells = min(lines * columns, limits.MOST_CELLS)
+    return text + unpacked + cells * _CELL_BYTES + lines * _ROW_BYTES + columns * _COLUMN_BYTES
 
 
 def in_pieces(size: int, rows: int, columns: int) -> bool:
     """Return whether a file of so many bytes, which states so many rows, is read in pieces."""
-    return size > limits.MOST_BYTES or rows > limits.MOST_ROWS or rows * columns > limits.MOST_CELLS
+    return size > limits.most_bytes(columns) or rows > limits.MOST_ROWS or rows * columns > limits.MOST_CELLS
 
 
 def check_rows(rows: int) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.arrays import Array
-from dppca_core.tables import Raw
+from dppca_core.tables import Raw, limits
 from pages.hospitals.your_data import charts, owner_only_diagnostics, owner_only_text, session
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -23,6 +23,9 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
         st.caption("Hidden: the switch at the top shows it.")
         return
     st.markdown(owner_only_text.NOT_PRIVATE)
+    if prepared.d > limits.MOST_IN_PIECES:
+        st.caption(owner_only_text.TOO_WIDE)
+        return
     if release is None:
         st.caption("After a release: how far it is from the answer without privacy.")
         return

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from dppca_core.tables import limits
 from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, MOMENT, ReleaseVerdict
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.text import component, literal, noun
@@ -12,6 +13,9 @@ NEARLY_THE_MEAN = 0.9  # |cos|: an angle of 26 degrees
 PARTLY_THE_MEAN = 0.5  # 60 degrees
 CLOSE = 0.5  # of a guess's error, below which less noise would change the release little
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
+TOO_WIDE = (
+    f"Beyond {limits.MOST_IN_PIECES:,} measurements there is no answer without privacy to compare with."
+)
 NO_ROWS = "Of a table that was read in pieces there are no rows here to draw."
 
 
@@ -23,7 +27,7 @@ def counts(prepared: PreparedTable) -> list[str]:
         f"{owner.filled:,} missing cells filled in.",
         f"{text.percent(owner.clipped_share)} of the rows used are longer than the bound and shortened.",
     ]
-    names = [column.name for column in prepared.schema.columns]
+    names = {column.name: None for column in prepared.schema.columns}
     far = sorted(zip(owner.outside, names, strict=True), reverse=True)
     listed = [f"{literal(name)} {count:,}" for count, name in far[:5] if count]
     if listed:

@@ -52,6 +52,9 @@ if prepared is not None:
     usual = prepared.schema.has_usual_values
     size = (prepared.d, account, rows, prepared.n, prepared.averaged, len(prepared.sizes), usual)
     request = release_panel.requested(settings, *size)
+    judged, too_wide = rehearsal.judge(request, prepared.n, prepared.d, len(prepared.sizes))
+    if judged:
+        (st.warning if too_wide else st.info)(judged)
     twin = synthetic_twin_panel.show(prepared, account, request, settings)
     st.header("3 · Release")
     if account is not None:

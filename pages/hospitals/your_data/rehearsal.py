@@ -7,6 +7,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +19,12 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.populations.spiked import SpikedModel
+from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
-from dppca_core.release.private_release import ROUNDS, STAGES, Request
+from dppca_core.release import discrete_gaussian
+from dppca_core.release.private_release import OFFERED, ROUNDS, STAGES, Request, most_features
 from dppca_core.release.spectrum import Spectrum
-from dppca_core.tables import Schema
+from dppca_core.tables import Schema, limits
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data import twin_text
 from pages.hospitals.your_data.settings import NO_GUESS
@@ -73,6 +76,11 @@ class Twin(NamedTuple):
     def in_closed_form(self) -> bool:
         """Return whether its errors are predicted: a run on so many features would keep the page waiting."""
         return self.experiment.d > _QUICK and self.request.method in (*STAGES, *ROUNDS)
+
+    @property
+    def is_only_predicted(self) -> bool:
+        """Return whether no run is drawn at all: one would take a d x d matrix."""
+        return self.in_closed_form and self.experiment.d > limits.MOST_IN_PIECES
 
     @property
     def rehearsed(self) -> list["Twin"]:
@@ -238,6 +246,65 @@ def _measured_share(twin: Twin, epsilon: float) -> float:
     errors = [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)]
     guess = subspace_metrics.random_guess(twin.experiment.d, twin.experiment.k)
     return float(np.median(errors)) / guess if errors else 0.0
+
+
+def predicted_curves(twin: Twin) -> list[tuple[str, list[float]]]:
+    """List the populations with their predicted errors at all `EPSILONS`, as shares of a guess's."""
+    return [
+        (each.pattern.title, [_predicted_share(each._replace(epsilon=epsilon)) for epsilon in EPSILONS])
+        for each in (twin, *twin.others)
+    ]
+
+
+def judge(request: Request | str, n: int, d: int, hospitals: int) -> tuple[str, bool]:
+    """Return which methods can take a wide table, what would give an answer, and whether none does now.
+
+    By closed forms of public numbers alone, so before anything is paid. Nothing is said of a narrow table.
+    """
+    if d <= discrete_gaussian.MOST_FEATURES:
+        return "", False
+    if isinstance(request, str):
+        return twin_text.not_possible(request, d), True
+    ways = _ways_out(n, d, request.k, request.after_mean.budget, hospitals)
+    return twin_text.judged(request, n, d, *ways), ways[0] > TOO_MUCH
+
+
+@lru_cache(maxsize=64)
+def _ways_out(
+    n: int, d: int, k: int, budget: Budget, hospitals: int
+) -> tuple[float, int | None, float | None, int | None]:
+    """Return the best method's error as a share of a guess's; patients, epsilon and features that would do.
+
+    The best errs least on the worst of the stated spectra. None where nothing that was looked at does: up to
+    2^20 times the patients, the largest epsilon of the figure, and halves of the features down to 2(k + 1).
+    """
+
+    def share(n: int, d: int, epsilon: float) -> float:
+        trust, asked = "central" if hospitals == 1 else "secure aggregation", replace(budget, epsilon=epsilon)
+        on_all = [
+            predicted(
+                trust,
+                **{"n": n, "d": d, "k": k, "budget": asked, "providers": hospitals},
+                ratio=each.times(d, k),
+                carriers=each.carriers(d, k),
+            )
+            for each in STATED
+        ]
+        names = [name for name in on_all[0][0] if name in OFFERED and most_features(name) >= d]
+        return min(max(errors[name] / guess for errors, guess in on_all) for name in names)
+
+    now = share(n, d, budget.epsilon)
+    if now <= TOO_MUCH:
+        return now, None, None, None
+    patients = (n * 2**power for power in range(1, 21))
+    larger = (epsilon for epsilon in EPSILONS if epsilon > budget.epsilon)
+    fewer = (d >> power for power in range(1, d.bit_length()) if d >> power >= 2 * (k + 1))
+    return (
+        now,
+        next((m for m in patients if share(m, d, budget.epsilon) <= TOO_MUCH), None),
+        next((epsilon for epsilon in larger if share(n, d, epsilon) <= TOO_MUCH), None),
+        next((some for some in fewer if share(n, some, budget.epsilon) <= TOO_MUCH), None),
+    )
 
 
 def hopeless(twin: Twin, epsilon: float) -> bool:

@@ -252,19 +252,27 @@ def _show_release(release: ReleaseJob, plain: bool) -> None:
     st.caption(page_text.told_from_zero(released, plain))
     if released.eigenvalues is not None:
         st.caption(page_text.eigenvalues(released, plain))
-    with st.expander(f"All {loadings} as a table"):
+    listed = frame.iloc[charts.strongest(released.basis)]
+    all_listed = len(listed) == len(frame)
+    with st.expander(f"All {loadings} as a table" if all_listed else f"The strongest {loadings} as a table"):
         # The list has a download of its own, which a spreadsheet opens.
-        st.dataframe(frame.assign(feature=frame["feature"].map(safe_cell)), hide_index=True)
+        st.dataframe(listed.assign(feature=listed["feature"].map(safe_cell)), hide_index=True)
+        if not all_listed:
+            st.caption(page_text.strongest(len(listed), len(frame)))
     left, right, last, beside = st.columns(4)
     if not release.downloaded:
         # In a column: when it goes, nothing below moves, or Streamlit would close what is folded open there.
         kept = page_text.IN_SESSION if session.folder() is None else page_text.ON_SERVER
         beside.markdown(f"{page_text.UNSAVED} {kept}")
     # Ready bytes: a file built after the click is lost if the page runs between the click and the file.
-    document = json.dumps(released.document, indent=1, ensure_ascii=False)
+    state = session.current()
+    if state.downloads is None or state.downloads[0] != (release.number, plain):
+        written = json.dumps(released.document, indent=1, ensure_ascii=False)
+        state.downloads = (release.number, plain), safe_csv(frame), written
+    _, csv, document = state.downloads
     record = registry_record.to_yaml(released.document)
     for column, label, data, name, form in (
-        (left, f"Download the {loadings} (CSV)", safe_csv(frame), "private-components.csv", "text/csv"),
+        (left, f"Download the {loadings} (CSV)", csv, "private-components.csv", "text/csv"),
         (right, "Download all of it (JSON)", document, "private-release.json", "application/json"),
         (last, "Registry record (YAML)", record, "registry-record.yaml", "application/yaml"),
     ):

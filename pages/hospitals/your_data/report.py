@@ -6,6 +6,7 @@ dictionary, the account on the ledger and the twin's figure, and is not given th
 
 from dataclasses import dataclass, field
 
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.methods import METHODS
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import OFFERED, Released, Request
@@ -13,7 +14,7 @@ from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import charts, ledger_panel, ledger_text, sources, twin_text, upload_text
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random
-from pages.hospitals.your_data.rehearsal import Twin, payload, rehearse
+from pages.hospitals.your_data.rehearsal import Twin, payload, predicted_curves, rehearse
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.synthetic_twin_panel import paid_spectrum
@@ -175,7 +176,11 @@ def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
         title = "What the released directions are made of" if plain else "Loadings of the released components"
         says = f"{charts.describe_loadings(drawn, plain)} {page_text.told_from_zero(record.released, plain)}"
         figures.append(ReportFigure(drawn, title, says))
-    if isinstance(record.twin, Twin):
+    if isinstance(record.twin, Twin) and record.twin.is_only_predicted:
+        drawn = charts.predicted(EPSILONS, predicted_curves(record.twin))
+        says = f"{charts.describe_predicted(drawn)} {twin_text.only_predicted(record.schema.d)}"
+        figures.append(ReportFigure(drawn, "Predicted errors of a table of the same size", says))
+    elif isinstance(record.twin, Twin):
         drawn = payload(record.twin)
         sentence = drawn["words"][drawn["active"]]["sentence"]
         note = f"These {page_text.noun(record.stated_rows)} are invented: none of the table has a part in it."
@@ -187,14 +192,20 @@ def _tables(record: PublicRecord, plain: bool) -> list[ReportTable]:
     tables = []
     if record.released is not None:
         frame = page_text.loadings(record.released, record.schema.features, plain)
-        frame = frame.map(lambda cell: cell if isinstance(cell, str) else f"{cell:.4f}")
-        tables.append(phrases.table("All released weights" if plain else "All released loadings", frame))
+        listed = frame.iloc[charts.strongest(record.released.basis)]
+        many = "All" if len(listed) == len(frame) else f"The {len(listed):,} strongest"
+        listed = listed.map(lambda cell: cell if isinstance(cell, str) else f"{cell:.4f}")
+        tables.append(phrases.table(f"{many} released {'weights' if plain else 'loadings'}", listed))
+    columns = record.schema.columns
+    first = columns[: charts.MOST_LISTED]
+    more = "" if first == columns else f" {len(columns) - len(first):,} more stand in the data dictionary."
     tables.append(
         ReportTable(
             "What counts as public",
             ("measurement", "range or categories", "if missing"),
-            [_public(column) for column in record.schema.columns],
-            "Taken as known before anybody looked at a patient: ranges read off the patients are not public.",
+            [_public(column) for column in first],
+            "Taken as known before anybody looked at a patient: ranges read off the patients are not public."
+            + more,
         )
     )
     if record.account is not None and record.account.entries:

@@ -19,6 +19,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 from dppca_core.byte_cache import return_memory
 from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.release.ledger_records import Account
+from dppca_core.tables import Schema
 from pages.hospitals.your_data.dictionary import DictionaryLine
 from pages.hospitals.your_data.prepared_table import PreparedTable, Table, TableIdentity
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -50,6 +51,7 @@ class TableSession:
     upload_error: str = ""  # why the last file was refused
     files: dict[str, str] = field(default_factory=dict)  # the last upload handled, by uploader
     lines: dict[str, DictionaryLine] = field(default_factory=dict)  # kept for a new table's same columns
+    schema: tuple[object, Schema | None, str] | None = None  # what was typed, its dictionary or why none
     editor_lines: dict[str, DictionaryLine] = field(default_factory=dict)  # those the editor began with
     example: str = ""  # name of the bundled table that this is
     tables: int = 0  # how many were loaded so far
@@ -72,6 +74,7 @@ class TableSession:
     missing: bool = False  # the server no longer has what this tab paid for
     visitor: str = ""
     report: tuple[Report, bytes] | None = None
+    downloads: tuple[object, str, str] | None = None  # of which release, its CSV and its JSON
     token: str = field(repr=False, default_factory=secrets.token_urlsafe)  # known to this browser tab alone
 
     @property
@@ -96,7 +99,8 @@ class TableSession:
         return_memory()  # of the former table, and of what reading this one needed
         self.several = self.most_rows = self.patient_column = self.most_kept = None
         self.tables += 1
-        self.chosen = tuple(name for name in self.chosen if name in raw.columns)
+        known = set(raw.columns)
+        self.chosen = tuple(name for name in self.chosen if name in known)
         self.generation += 1
 
     def forget(self) -> None:

@@ -13,10 +13,10 @@ from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Progress, Request
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.your_data import confirmation, ledger_text, session, twin_text
+from pages.hospitals.your_data import charts, confirmation, ledger_text, session, twin_text
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, TableIdentity
-from pages.hospitals.your_data.rehearsal import FEW_RUNS, Twin, errors, payload, rehearse
+from pages.hospitals.your_data.rehearsal import FEW_RUNS, Twin, errors, payload, predicted_curves, rehearse
 from pages.hospitals.your_data.session import Order
 from pages.shared import text
 from pages.shared.background import engine, failed_runs, refresh
@@ -54,6 +54,11 @@ def show(
         st.caption(page_text.adjusted("own.s", settings, guessed[0]))
     st.markdown(twin_text.rehearsed(twin.request, len(prepared.sizes), plain))
     st.markdown(twin_text.populations(errors(twin), twin.pattern.paid, twin.in_closed_form))
+    if twin.is_only_predicted:
+        drawn = charts.predicted(EPSILONS, predicted_curves(twin))
+        component.figure(drawn, key="own predicted", says=charts.describe_predicted(drawn))
+        st.caption(twin_text.only_predicted(twin.experiment.d))
+        return twin
     results, epsilon = twin.results, twin.epsilon
 
     def panels() -> None:

@@ -184,6 +184,11 @@ def loadings(released: Released, features: Sequence[str], plain: bool) -> pd.Dat
     return pd.DataFrame({"feature": list(features), **columns})
 
 
+def strongest(listed: int, features: int) -> str:
+    """Return that a table lists the strongest features only, none of weight 0, and where all are."""
+    return f"Listed: the {listed:,} strongest of {features:,} measurements. The files have all."
+
+
 def told_from_zero(released: Released, plain: bool) -> str:
     """Return how many released loadings the noise leaves apart from 0."""
     what = "weights" if plain else "loadings"

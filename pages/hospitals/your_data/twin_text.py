@@ -4,14 +4,16 @@ from collections.abc import Sequence
 
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.methods import METHODS
+from dppca_core.release import discrete_gaussian
 from dppca_core.release.private_release import Request
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.your_data.text import components, is_unit, noun
+from pages.hospitals.your_data.text import components, is_unit, noun, refusal
 from pages.hospitals.your_data.upload_text import where_patients_are
 from pages.shared import text
 
 HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
 NO_BETTER = "At this setting the release would be no better than a guess: do not release."
+PUBLIC = "choose fewer columns from the literature or a code book, not from these rows"
 MEAN_KNOWN = "Their mean is zero; what the error of a paid mean adds is not in this figure."
 _LEAST_SPIKE = 1.01  # tops of the bulk: a spike is above it
 _SYMBOLS = {"rank": "R", "burn_in": "burn-in"}
@@ -49,6 +51,14 @@ def populations(errors: Sequence[tuple[str, float]], paid: bool, in_closed_form:
     return (
         f"Nobody knows yet {unknown}, so {len(errors)} populations are rehearsed. **The worst is shown: its "
         f"pattern is {worst}.** {how}, as shares of a guess's: {each}."
+    )
+
+
+def only_predicted(d: int) -> str:
+    """Return why a wide table is not rehearsed by runs."""
+    return (
+        f"So many measurements ({d:,}) are not rehearsed by runs: errors are closed forms of public numbers. "
+        "No patient of yours has a part in this figure, so it costs nothing."
     )
 
 
@@ -99,6 +109,56 @@ def stop(
     return (
         f"{begin} {n:,} {many} like the twin's need ε = {text.number(epsilon)}; "
         f"ε = {text.number(request.budget.epsilon)} needs about {text.patients(patients)} {many}."
+    )
+
+
+def can_take(d: int) -> str:
+    """Return which methods can take a wide table."""
+    return (
+        f"**{d:,} measurements:** stacked rounds and two stages can take them. Methods that add up a whole "
+        f"moment take at most {discrete_gaussian.MOST_FEATURES}."
+    )
+
+
+def not_possible(reason: str, d: int) -> str:
+    """Return why these settings cannot be released, and what could be."""
+    why = f"These settings cannot be released: {refusal(reason)}"
+    return f"{can_take(d)} {why} Choose another method, or {PUBLIC}."
+
+
+def judged(
+    request: Request,
+    n: int,
+    d: int,
+    share: float,
+    patients: int | None,
+    epsilon: float | None,
+    features: int | None,
+) -> str:
+    """Return whether any method gets an answer from a wide table, and what would.
+
+    Args:
+        request: The release.
+        n: Rows of the table.
+        d: Features.
+        share: Error of the best method that can take them, of a guess's.
+        patients: How many would do, to a factor of two; None where none was found.
+        epsilon: The least that would do, likewise.
+        features: How many would do, to a factor of two, likewise.
+    """
+    many, budget = noun(request.rows_per_patient), request.budget
+    errs = f"{text.percent(min(share, 1.0))} of a guess's error"
+    if patients is epsilon is features is None and share <= 1 / 3:
+        return f"{can_take(d)} The better of them is predicted to have {errs}."
+    answer = "no answer" if share > HARDLY_BETTER else "hardly an answer"
+    ways = [] if patients is None else [f"about {patients:,} {many}"]
+    ways += [] if epsilon is None else [f"ε = {text.number(epsilon)}"]
+    ways += [] if features is None else [f"about {features:,} measurements"]
+    what = f"What would do: {' or '.join(ways)}. " if ways else ""
+    return (
+        f"{can_take(d)} **From {n:,} {many} at ε = {text.number(budget.epsilon)} and "
+        f"δ = {text.number(budget.delta)} any method gets {answer}:** the best is predicted to have {errs}. "
+        f"{what}If in doubt, {PUBLIC}."
     )
 
 

@@ -1,5 +1,7 @@
 """Render the page's first part: a table, its public dictionary, and its hospitals."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from dppca_core.byte_cache import return_memory
@@ -13,6 +15,7 @@ from pages.shared.settings.catalogue import Settings
 
 _NO_COLUMN = "none"
 _MOST_ROWS = 10_000  # of one patient
+_MOST_LISTED = 200  # columns: of a wider table they are typed, and their lines are shown in pages
 _KEPT = 5  # of a patient's rows, until another number is typed
 
 
@@ -36,10 +39,7 @@ def show(settings: Settings) -> PreparedTable | None:
         return None
     _edit(state)
     typed = {name: state.lines[name] for name in state.chosen}
-    try:
-        schema, error = dictionary.to_schema(typed, state.bound), ""
-    except ValueError as reason:
-        schema, error = None, str(reason)
+    schema, error = _schema_once(state, typed)
     _exchange_dictionary(state, schema)
     _public_choices(state, state.raw, schema, rows, settings["view"] == "plain")
     incomplete = [name for name, line in typed.items() if line.incomplete]
@@ -150,17 +150,13 @@ def _ask_rows(state: TableSession) -> int | None:
 def _ask_patients(state: TableSession) -> None:
     """Let the owner say which column names the patients."""
     assert state.raw is not None  # the page asks of a table that is there
-    free = [_NO_COLUMN, *state.raw.columns]
-    index = st.selectbox(
+    state.patient_column = _choose_column(
         "Column that names the patient",
-        range(len(free)),
-        free.index(state.patient_column) if state.patient_column in free else 0,
+        state.raw.columns,
+        state.patient_column,
         key=f"own patients {state.tables}",
-        format_func=free.__getitem__,
-        width=300,
         help="Such as a number of the record. It is never released, and is in no file, ledger or link.",
     )
-    state.patient_column = free[index] if index else None
     if state.patient_column is None:
         return
     how = st.radio(
@@ -184,9 +180,38 @@ def _ask_patients(state: TableSession) -> None:
     )
 
 
+def _choose_column(
+    label: str, free: Sequence[str], current: str | None, key: str, help: str | None = None
+) -> str | None:
+    """Return the column that was chosen, or typed where there are too many to list; or None."""
+    if len(free) > _MOST_LISTED:
+        known = current if current in free else ""
+        typed = st.text_input(label, known, key=key, placeholder="type its name", width=300, help=help)
+        if typed.strip() and typed.strip() not in free:
+            st.error(refusal(f"the table has no such column left: '{typed.strip()[:40]}'"))
+            return None
+        return typed.strip() or None
+    options = [_NO_COLUMN, *free]
+    index = st.selectbox(
+        label,
+        range(len(options)),
+        options.index(current) if current in options else 0,
+        key=key,
+        format_func=options.__getitem__,
+        width=300,
+        help=help,
+    )
+    return options[index] if index else None
+
+
 def _choose_columns(state: TableSession, raw: Table) -> None:
-    # Streamlit keeps the function that formats a widget's options: it must not hold rows.
     marks, kinds = {"text": " (words)", "date": " (dates)"}, raw.kinds
+    if len(raw.columns) > _MOST_LISTED:
+        _type_columns(state, raw.columns)
+        new = (name for name in state.chosen if name not in state.lines)
+        state.lines |= {name: dictionary.blank_line(kinds[name]) for name in new}
+        return
+    # Streamlit keeps the function that formats a widget's options: it must not hold rows.
     chosen = st.multiselect(
         "Columns that count",
         raw.columns,
@@ -200,11 +225,66 @@ def _choose_columns(state: TableSession, raw: Table) -> None:
         state.lines.setdefault(name, dictionary.blank_line(kinds[name]))
 
 
+def _type_columns(state: TableSession, columns: Sequence[str]) -> None:
+    """Let the owner type or paste which of many columns count."""
+    typed = st.text_area(
+        "Columns that count",
+        dictionary.describe_choice(state.chosen, columns),
+        key=f"own columns {state.generation}",
+        placeholder="all, or names, one a line, or places such as 3-500",
+        help="From the literature or a code book, and not from these rows. A data dictionary chooses too.",
+    )
+    try:
+        state.chosen = dictionary.parse_choice(typed, columns)
+    except ValueError as reason:
+        st.error(refusal(str(reason)))
+    st.caption(upload_text.chosen(len(state.chosen), len(columns)))
+
+
+def _schema_once(
+    state: TableSession, typed: dict[str, dictionary.DictionaryLine]
+) -> tuple[Schema | None, str]:
+    """Return the dictionary that was typed, or why there is none; built anew only for other lines."""
+    if state.schema is None or state.schema[0] != (typed, state.bound):
+        try:
+            state.schema = (typed, state.bound), dictionary.to_schema(typed, state.bound), ""
+        except ValueError as reason:
+            state.schema = (typed, state.bound), None, str(reason)
+    return state.schema[1:]
+
+
+def _page_of_lines(state: TableSession) -> tuple[str, ...]:
+    """Return the chosen columns whose lines are shown; ask for one range for all that have none."""
+    if len(state.chosen) <= _MOST_LISTED:
+        return state.chosen
+    help_text, places = upload_text.HELP, st.columns(4)
+    key = f"own rule {state.generation}"
+    low = places[0].number_input("Lowest", value=None, key=f"{key} low", help=help_text["low"])
+    high = places[1].number_input("Highest", value=None, key=f"{key} high", help=help_text["high"])
+    missing = places[2].text_input("If missing", key=f"{key} missing", help=help_text["missing"])
+    usual = places[3].text_input("Usual", key=f"{key} usual", help=help_text["usual"])
+    rule = dictionary.DictionaryLine("number", low, high, "", missing, usual)
+    label = "Take this range for all numbers without one"
+    st.button(label, key=f"{key} fill", on_click=_fill, args=(state, rule), disabled=rule.incomplete)
+    pages = -(-len(state.chosen) // _MOST_LISTED)
+    label = f"Page of lines, {_MOST_LISTED} each"
+    page = st.number_input(label, 1, pages, key=f"own page {state.generation} {len(state.chosen)}", width=300)
+    return state.chosen[(page - 1) * _MOST_LISTED : page * _MOST_LISTED]
+
+
+def _fill(state: TableSession, rule: dictionary.DictionaryLine) -> None:
+    """Give all chosen numbers without a range the one that was typed for them."""
+    lines = {name: state.lines[name] for name in state.chosen}
+    new = {name: rule for name, line in lines.items() if line.kind == "number" and line.incomplete}
+    _set_lines(state, lines | new, state.bound)
+
+
 def _edit(state: TableSession) -> None:
     # The editor keeps what is typed as changes to the lines that it began with, so these must stay the same.
-    key = f"own lines {state.generation} {hash(state.chosen)}"
-    if key not in st.session_state or set(state.editor_lines) != set(state.chosen):
-        state.editor_lines = {name: state.lines[name] for name in state.chosen}
+    shown = _page_of_lines(state)
+    key = f"own lines {state.generation} {hash(shown)}"
+    if key not in st.session_state or set(state.editor_lines) != set(shown):
+        state.editor_lines = {name: state.lines[name] for name in shown}
     column, help_text = st.column_config, upload_text.HELP
     typed = st.data_editor(
         dictionary.to_frame(state.editor_lines),
@@ -266,15 +346,14 @@ def _public_choices(state: TableSession, raw: Table, schema: Schema | None, rows
         placeholder=f"default {usual}",
         help="Blank: the default, which follows from the dictionary alone.",
     )
-    free = [_NO_COLUMN, *(name for name in raw.columns if name not in state.chosen)]
-    index = middle.selectbox(
-        "Column that names the hospital",
-        range(len(free)),
-        free.index(state.hospital_column) if state.hospital_column in free else 0,
-        key=f"own by {state.generation} {hash(state.chosen)}",
-        format_func=free.__getitem__,
-    )
-    state.hospital_column = free[index] if index else None
+    taken = set(state.chosen)
+    with middle:
+        state.hospital_column = _choose_column(
+            "Column that names the hospital",
+            [name for name in raw.columns if name not in taken],
+            state.hospital_column,
+            key=f"own by {state.generation} {hash(state.chosen)}",
+        )
     with right:
         if state.hospital_column is None and not isinstance(raw, LargeTable):
             widgets.choose("own.providers")

@@ -48,6 +48,11 @@ def uploaded(raw: Table) -> str:
     return line
 
 
+def chosen(many: int, columns: int) -> str:
+    """Return how many columns of a wide table count, and what else chooses them."""
+    return f"{many:,} of {columns:,} columns count. A data dictionary, opened below, chooses its own."
+
+
 def incomplete(names: Sequence[str]) -> str:
     """Return of which columns something has still to be typed."""
     listed = _first(names)

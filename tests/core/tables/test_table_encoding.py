@@ -173,7 +173,10 @@ NUMBERS = {"name": "x", "kind": "number", "low": 0, "high": 1}
         (lambda: Schema((AGE, SEX), bound=-1), "bound must be positive"),
         (lambda: Schema((AGE, SEX), bound=math.nan), "bound must be positive"),
         (lambda: Schema((AGE, SEX), bound=0), "bound must be positive"),
-        (lambda: Schema(tuple(Column(f"c{i}", "number", 0, 1) for i in range(2001))), "2,001"),
+        (
+            lambda: Schema(tuple(Column(f"c{i}", "number", 0, 1) for i in range(20_001))),
+            "20,001: choose fewer",
+        ),
         (lambda: Schema.from_json("{"), "JSON"),
         (lambda: Schema.from_json(b"\xff"), "JSON"),
         (lambda: Schema.from_json("[" * 100_000), "JSON"),
