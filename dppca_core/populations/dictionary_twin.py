@@ -35,7 +35,7 @@ from dppca_core.populations.spiked import SpikedModel
 EVEN = 3**-0.5  # standard deviation of an even spread over [-1, 1]
 _USUAL = 0.75
 _BLOCK = 2**18  # numbers of a block of rows
-_MANY, _LEAST, _MOST = 20, 20_000, 2 * 10**7  # of the large draw: times n, rows at least, numbers at most
+_MANY, _LEAST, _MOST = 20, 20_000, 10**7  # of the large draw: times n, rows at least, numbers at most
 
 
 class NumberCells(NamedTuple):
@@ -94,7 +94,7 @@ class DictionaryTwin:
     @property
     def d(self) -> int:
         """Number of features."""
-        return sum(len(each.centres) if isinstance(each, CategoryCells) else 1 for each in self.columns)
+        return sum(map(_width, self.columns))
 
     @property
     def skewed(self) -> bool:
@@ -130,22 +130,25 @@ class DictionaryTwin:
 
     def rows(self, n: int, rng: np.random.Generator) -> Iterator[Array]:
         """Yield n rows in blocks, (m, d), shortened to length 1 and not centred."""
-        widest = self._latent_stds.max()
+        columns, stds = self.columns, self._latent_stds
+        numbers = [j for j, cells in enumerate(columns) if isinstance(cells, NumberCells)]
+        low, high = np.array([columns[j] for j in numbers]).reshape(-1, 2).T
+        starts = np.cumsum([0, *map(_width, columns)])
         for block in self.latent.rows(n, rng, chunk=max(1, _BLOCK // self.latent.d)):
-            parts = []
-            for cells, z, std in zip(self.columns, block.T, self._latent_stds, strict=False):
-                if isinstance(cells, NumberCells):
-                    t = np.clip(z * (self.spread / widest), -1.0, 1.0)
-                    parts.append((np.where(t > 0, cells.high, -cells.low) * t)[:, None])
-                else:
-                    parts.append(_indicators(cells, z / std))
-            yield clip_rows(np.concatenate(parts, axis=1), self.bound)
+            rows = np.empty((len(block), self.d))
+            t = np.clip(block[:, numbers] * (self.spread / stds.max()), -1.0, 1.0)
+            rows[:, starts[numbers]] = np.where(t > 0, high, -low) * t
+            for j, cells in enumerate(columns):
+                if isinstance(cells, CategoryCells):
+                    rows[:, starts[j] : starts[j + 1]] = _indicators(cells, block[:, j] / stds[j])
+            yield clip_rows(rows, self.bound)
 
     def moments(self, n: int) -> TwinMoments:
         """Return the moments of a large draw, the same each time, against which n rows are measured.
 
-        It has 20 n rows, so that what it adds to the square of a sampling error is a twentieth; at least
-        20,000, and of many numbers at most 2e7/d, which is never fewer than 2 n where n d is at most 1e7.
+        It has 20 n rows, so that it adds a twentieth to the square of a sampling error; at least 20,000, and
+        of many numbers at most 1e7/d, which is n at least where n d is at most 1e7: it then doubles that
+        square at most. So it only ever makes a rehearsed error larger.
         """
         count = max(_LEAST, min(_MANY * n, _MOST // self.d))
         total, second = np.zeros(self.d), np.zeros((self.d, self.d))
@@ -183,6 +186,10 @@ class DictionaryTwin:
                 members.append(Provider(size, DenseMoment(total / size)))
         providers = tuple(members)
         return Cohort(providers, SumMoment(providers), self.bound)
+
+
+def _width(cells: NumberCells | CategoryCells) -> int:
+    return len(cells.centres) if isinstance(cells, CategoryCells) else 1
 
 
 def _indicators(cells: CategoryCells, z: Array) -> Array:

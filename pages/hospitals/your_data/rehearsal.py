@@ -39,6 +39,7 @@ FEW_RUNS = 3
 _QUICK = 400  # features up to which a run takes little time
 _FEWEST = 4  # features of a twin: k below s, and s at most d
 _DASHES = ("longdash", "dot", "dashdot")
+_FEW_NUMBERS = 10**6  # of rows, up to which a draw of them takes little time
 _LEAST_SPREAD = 0.01  # of numbers, in half ranges
 _MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
 
@@ -159,7 +160,8 @@ def dictionary_twin(schema: Schema, spiked: SpikedModel, pattern: Pattern, centr
     """Return the population whose rows follow the dictionary, with the spectrum of a spiked one beneath.
 
     One latent for each column has the spikes that were stated for features, and as large a part of carriers.
-    Eigenvalues that were paid for add up to the mean square of rows, which then sets how far numbers spread.
+    Eigenvalues that were paid for add up to the mean square of rows, which then sets how far numbers spread;
+    about the mean the first is left out, which is at least the mean's share.
     """
     p, k = max(len(schema.columns), spiked.k + 1), spiked.k
     latent = replace(spiked, d=p, s=min(max(k, round(spiked.s * p / spiked.d)), p))
@@ -246,8 +248,10 @@ def share_of_guess(twin: Twin) -> float:
     """Return the error at the twin's epsilon as a share of a guess's: of a few runs, or predicted."""
     if twin.in_closed_form:
         return _predicted_share(twin)
-    runs = range(min(FEW_RUNS if twin.experiment.d <= _QUICK else 1, twin.experiment.repeats))
-    twin.results.try_cells((twin.experiment.method, twin.epsilon, repeat) for repeat in runs)
+    experiment = twin.experiment
+    quick = experiment.d <= _QUICK and experiment.n * experiment.d <= _FEW_NUMBERS
+    runs = range(min(FEW_RUNS if quick else 1, experiment.repeats))
+    twin.results.try_cells((experiment.method, twin.epsilon, repeat) for repeat in runs)
     return _measured_share(twin, twin.epsilon)
 
 
