@@ -18,9 +18,10 @@ from dppca_core.cohort import Cohort
 from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg
 from dppca_core.numerics.moments import DenseMoment, SumMoment, clip_rows
+from dppca_core.populations.dictionary_twin import DictionaryTwin, TwinMoments
 from dppca_core.populations.spiked import PooledDraw, SpikedModel
 
-Population = SpikedModel | str  # the model, or the name of a table
+Population = SpikedModel | DictionaryTwin | str  # a model, or the name of a table
 OPTIONS = ("s_hat", "iterations", "burn_in", "provider_noise")  # of methods, and fields of settings
 SCALINGS = ("bound", "bound-sqrt-d", "clipped", "largest", "unit")
 _CLIPPED_DRAWS = 20_000  # rows whose mean gives the eigenvalues of clipped rows, to about 1 %
@@ -33,9 +34,9 @@ MOMENTS = ByteCache(128 * 2**20)
 TRUTHS = ByteCache(64 * 2**20)
 
 
-def described(population: Population) -> SpikedModel | datasets.Table:
-    """Return the model itself, or the table of that name: either knows its number of features `d`."""
-    return population if isinstance(population, SpikedModel) else datasets.table(population)
+def described(population: Population) -> SpikedModel | DictionaryTwin | datasets.Table:
+    """Return the model itself, or the table of that name: each knows its number of features `d`."""
+    return datasets.table(population) if isinstance(population, str) else population
 
 
 def method_options(method: str, setting: object, population: Population | None = None) -> dict[str, Any]:
@@ -75,7 +76,7 @@ class Scaling:
     bound^2 = 5 (lambda + 1)). It needs a population.
     "clipped" shortens rows to the public constant `bound` times their root mean square length and divides by
     it, as a release does to a table. Clipping keeps the directions of a Gaussian's components. It needs a
-    population.
+    population. A dictionary's twin has its own bound, and keeps its rows but where they are "clipped".
     "largest" divides by the largest row, as published, which is itself private (for a population by the
     median of its length); a table is also centred by its mean. "unit" divides each row by its own length.
     Raises ValueError for another word, a bound beside the last two, or "bound-sqrt-d" or "clipped" without
@@ -127,16 +128,20 @@ def cohort(
     Raises ValueError for an unknown table, more patients than it has, or "bound-sqrt-d" or "clipped" for a
     table.
     """
-    if not isinstance(population, SpikedModel):
+    if isinstance(population, str):
         if scaling.kind == "bound-sqrt-d" or scaling.kind == "clipped":
             raise ValueError(f"scaling must not be {scaling.kind!r} for a table, got {population!r}")
         whole = sum(sizes) == datasets.table(population).n
         return datasets.cohort(population, sizes, seed, 0 if whole else draw, scaling.kind)
 
     n, failure = sum(sizes), 0.5 if scaling.kind == "largest" else scaling.failure
+    with_rows = isinstance(population, DictionaryTwin) and scaling.kind != "clipped"
 
     def deal() -> Cohort:
         rng = generator(seed, draw, "patients", key)
+        if isinstance(population, DictionaryTwin):
+            mean = _twin_moments(population, n).mean
+            return population.draw(sizes, rng, mean, with_rows=with_rows)
         if scaling.kind in ("clipped", "unit"):
             return _drawn_rows(population, sizes, scaling, rng)
         pooled: PooledDraw = DRAWS.get(  # other sizes of hospitals have the same patients
@@ -147,7 +152,12 @@ def cohort(
         return pooled.deal(sizes)
 
     cell = (population, scaling, seed, draw, key, sizes)
-    return DEALS.get(cell, deal, 8 * len(sizes) * population.d**2)
+    numbers = n * population.d if with_rows else len(sizes) * population.d**2
+    return DEALS.get(cell, deal, 8 * numbers)
+
+
+def _twin_moments(twin: DictionaryTwin, n: int) -> TwinMoments:
+    return MOMENTS.get((twin, n), lambda: twin.moments(n), 8 * twin.d * (twin.d + 1))
 
 
 def _drawn_rows(
@@ -179,15 +189,20 @@ class Truth(NamedTuple):
 def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scaling, seed: int) -> Truth:
     """Return the population's own truth, or pooled PCA without privacy of a table's rows of these hospitals.
 
+    Of a dictionary's twin it is PCA of a large draw of shortened rows, about their mean where it is paid for.
+
     It comes from `TRUTHS`. Its matrix, (d, d), is `second_moment`, better not held as long as results are.
     """
 
     def computed() -> Truth:
         if not isinstance(population, SpikedModel):
-            rows = cohort(population, sizes, scaling, seed, 0)
-            matrix = rows.pooled.dense()
+            if isinstance(population, DictionaryTwin):
+                matrix, bound = second_moment(population, sizes, scaling, seed), population.bound
+            else:
+                rows = cohort(population, sizes, scaling, seed, 0)
+                matrix, bound = rows.pooled.dense(), rows.bound
             values = np.maximum(np.linalg.eigvalsh(matrix)[::-1], 0.0).astype(np.float64)
-            return Truth(linalg.top_eigenspace(matrix, k), values, rows.bound)
+            return Truth(linalg.top_eigenspace(matrix, k), values, bound)
         bound = scaling.divisor(population, sum(sizes))
         basis = np.array(population.basis)  # a copy: the model's is a view and would keep its matrix (d, d)
         if scaling.kind == "clipped":
@@ -205,7 +220,9 @@ def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scali
     """
 
     def computed() -> Array:
-        if not isinstance(population, SpikedModel):
+        if isinstance(population, DictionaryTwin):
+            return _twin_moments(population, sum(sizes)).second
+        if isinstance(population, str):
             return cohort(population, sizes, scaling, seed, 0).pooled.dense()
         if scaling.kind == "clipped":
             raise ValueError("scaling must not be 'clipped' where the covariance is asked for")
@@ -219,9 +236,9 @@ def _rows_key(
     population: Population, sizes: tuple[int, ...], scaling: Scaling, seed: int
 ) -> tuple[object, ...]:
     """Return what the truth depends on: of a population neither on the seed nor on who has the patients."""
-    if isinstance(population, SpikedModel):
-        return population, sum(sizes), scaling
-    return population, sizes, scaling, seed
+    if isinstance(population, str):
+        return population, sizes, scaling, seed
+    return population, sum(sizes), scaling
 
 
 def clipped_eigenvalues(eigenvalues: Array, bound: float) -> Array:

@@ -16,6 +16,7 @@ from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
 from dppca_core.experiments.draws import Scaling
 from dppca_core.methods import METHODS
+from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.populations.spiked import SpikedModel, hospital_sizes
 from dppca_core.privacy import AccountingKind, Budget, Neighbours
 from dppca_core.records import RELEASED, ProviderNoise, Setting
@@ -31,7 +32,7 @@ class ExplorerExperiment:
     """An experiment holds every setting of the front page but epsilon.
 
     Args:
-        population: A spiked model, or the name of a bundled table.
+        population: A spiked model, a dictionary's twin, or the name of a bundled table.
         n: The patients of all hospitals.
         k: The number of directions.
         s_hat: The features that sparse methods keep.
@@ -56,7 +57,7 @@ class ExplorerExperiment:
         mean_share: The share of the budget that a mean takes before (`mechanisms.paid_centre`).
     """
 
-    population: SpikedModel | str
+    population: SpikedModel | DictionaryTwin | str
     n: int
     k: int
     s_hat: int
@@ -91,7 +92,12 @@ class ExplorerExperiment:
     @property
     def table(self) -> datasets.Table | None:
         """Return the real table, if the patients are from one."""
-        return None if isinstance(self.population, SpikedModel) else datasets.TABLES[self.population]
+        return datasets.TABLES[self.population] if isinstance(self.population, str) else None
+
+    @property
+    def sparse(self) -> bool:
+        """Return whether the truth has rows of zeros: a table's and a twin's have none."""
+        return isinstance(self.population, SpikedModel)
 
     @property
     def scaling(self) -> Scaling:
@@ -119,7 +125,7 @@ class ExplorerExperiment:
     def setting(self, epsilon: float, eigenvalues: Array, **changed: Any) -> Setting:
         """Return the point at which bounds are evaluated, with the scaled rows' eigenvalues, (d,) descending.
 
-        A table's truth has no zero rows: its sparsity is d.
+        The truth of a table or a twin has no zero rows: its sparsity is d.
         """
         same = ("d", "n", "k", "providers", "start_error", *draws.OPTIONS)
         fields = {name: getattr(self, name) for name in same}

@@ -138,6 +138,7 @@ class Search:
     def recipe(self, values: tuple[Value, ...]) -> Recipe:
         """Return the recipe of the runs at these values."""
         experiment, planned = self.plan.experiment, PLANNED_METHODS[self.plan.planned]
+        assert isinstance(experiment.population, SpikedModel)  # no other is planned for
         over_epsilon = self.asked == "epsilon"  # then n is held, else epsilon is
         options = experiment.rows_rule(planned.method) | ({"scaling": "unit"} if self.plan.unit_rows else {})
         return Recipe(

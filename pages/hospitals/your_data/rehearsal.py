@@ -18,13 +18,14 @@ from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperim
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
+from dppca_core.populations.dictionary_twin import EVEN, CategoryCells, DictionaryTwin, NumberCells
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.private_release import OFFERED, ROUNDS, STAGES, Request, most_features
 from dppca_core.release.spectrum import Spectrum
-from dppca_core.tables import Schema, limits
+from dppca_core.tables import Column, Schema, limits
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data import twin_text
 from pages.hospitals.your_data.settings import NO_GUESS
@@ -41,6 +42,8 @@ FEW_RUNS = 3
 _QUICK = 400  # features up to which a run takes little time
 _FEWEST = 4  # features of a twin: k below s, and s at most d
 _DASHES = ("longdash", "dot", "dashdot")
+_FEW_NUMBERS = 10**6  # of rows, up to which a draw of them takes little time
+_LEAST_SPREAD = 0.01  # of numbers, in half ranges
 _MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
 
 
@@ -52,6 +55,7 @@ class Pattern(NamedTuple):
     carriers: int
     guessed: bool = False  # by the visitor: it can add a curve, and nothing else
     paid: bool = False  # of eigenvalues that were paid for
+    square: float = 0.0  # mean square of rows, shares of the bound's, that eigenvalues paid for; else 0
 
 
 class Twin(NamedTuple):
@@ -96,7 +100,12 @@ def patterns(d: int, k: int, settings: Settings, paid: Spectrum | None, centred:
     spikes = () if paid is None else twin_text.paid_spikes(paid, k, centred)
     if spikes:
         ends = {STATED[0].carriers(d, k): "in few measurements", d: "in all measurements"}
-        listed = [Pattern(f"as you paid to know, {where}", spikes, s, paid=True) for s, where in ends.items()]
+        assert paid is not None
+        square = float(paid.eigenvalues[int(centred) :].sum())
+        listed = [
+            Pattern(f"as you paid to know, {where}", spikes, s, paid=True, square=square)
+            for s, where in ends.items()
+        ]
     else:
         listed = [Pattern(each.title, (each.times(d, k),) * k, each.carriers(d, k)) for each in STATED]
     if settings["own.ratio"] != NO_GUESS:
@@ -140,15 +149,43 @@ def twin_of(
     if page_text.is_unit(request.method):
         clip = None  # rows of length 1 need no bound
     assert isinstance(experiment.population, SpikedModel)
+    population = replace(experiment.population, spike=tuple(BULK * spike for spike in pattern.spikes))
+    by_rows = d <= _QUICK and n * d <= _MOST_DRAWN
     experiment = replace(
         experiment,
-        population=replace(experiment.population, spike=tuple(BULK * spike for spike in pattern.spikes)),
+        population=dictionary_twin(schema, population, pattern, request.mean_share > 0)
+        if by_rows
+        else population,
         method=request.method,
         rank=request.rank,
         clip=clip,
         mean_share=request.mean_share,
     )
     return Twin(experiment, epsilon, wanted, request, pattern)
+
+
+def dictionary_twin(schema: Schema, spiked: SpikedModel, pattern: Pattern, centred: bool) -> DictionaryTwin:
+    """Return the population whose rows follow the dictionary, with the spectrum of a spiked one beneath.
+
+    One latent for each column has the spikes that were stated for features, and as large a part of carriers.
+    Eigenvalues that were paid for add up to the mean square of rows, which then sets how far numbers spread;
+    about the mean the first is left out, which is at least the mean's share.
+    """
+    p, k = max(len(schema.columns), spiked.k + 1), spiked.k
+    latent = replace(spiked, d=p, s=min(max(k, round(spiked.s * p / spiked.d)), p))
+    twin = DictionaryTwin(tuple(map(_cells, schema.columns)), schema.bound, latent, centred)
+    if not pattern.square or not twin.number_squares:
+        return twin
+    numbers = pattern.square * schema.bound**2 - twin.category_squares
+    spread = math.sqrt(max(numbers / twin.number_squares, 0.0))
+    return replace(twin, spread=min(max(spread, _LEAST_SPREAD), EVEN))
+
+
+def _cells(column: Column) -> NumberCells | CategoryCells:
+    if column.kind == "category":
+        return CategoryCells(column.centres)
+    low, high = ((end - column.origin) / column.half for end in (column.low, column.high))
+    return NumberCells(low, high)
 
 
 def rehearse(
@@ -219,8 +256,10 @@ def share_of_guess(twin: Twin) -> float:
     """Return the error at the twin's epsilon as a share of a guess's: of a few runs, or predicted."""
     if twin.in_closed_form:
         return _predicted_share(twin)
-    runs = range(min(FEW_RUNS if twin.experiment.d <= _QUICK else 1, twin.experiment.repeats))
-    twin.results.try_cells((twin.experiment.method, twin.epsilon, repeat) for repeat in runs)
+    experiment = twin.experiment
+    quick = experiment.d <= _QUICK and experiment.n * experiment.d <= _FEW_NUMBERS
+    runs = range(min(FEW_RUNS if quick else 1, experiment.repeats))
+    twin.results.try_cells((experiment.method, twin.epsilon, repeat) for repeat in runs)
     return _measured_share(twin, twin.epsilon)
 
 

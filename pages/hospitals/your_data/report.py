@@ -242,7 +242,7 @@ def _limits(record: PublicRecord, plain: bool) -> list[str]:
         limits += [
             f"The twin says what to expect of {page_text.noun(rows)} like its own, on the worst of the "
             "populations rehearsed; the real ones may differ.",
-            twin_text.mean_zero(rows) if not record.twin.request.mean_share else twin_text.MEAN_KNOWN,
+            twin_text.centre(record.twin.experiment, rows),
         ]
     limits += [
         page_text.EVADES,

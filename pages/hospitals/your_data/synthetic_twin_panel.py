@@ -84,7 +84,9 @@ def show(
     refresh.while_cells_come(panels, _Cells(), next_cell, first_look)
     link = urlencode(catalogue.to_link(nearest(twin.settings)))
     label = "Open the explorer with these settings"
-    st.link_button(label, f"./?{link}", help="In a new tab: this table stays here.")
+    st.link_button(
+        label, f"./?{link}", help="In a new tab: this table stays here. Patients there are Gaussian."
+    )
     st.caption(
         twin_text.invented(
             twin.experiment, rows, twin.pattern.title, prepared.schema.bound, twin.request.method

@@ -292,7 +292,7 @@ def recommended(method: str) -> str:
     """Return which method is recommended, and why."""
     return (
         f"Recommended is {METHODS[method].title}. Of the methods that this table's width allows, it is "
-        "predicted to err least on the worst of the populations that are rehearsed where nothing is known."
+        "predicted, for Gaussian rows, to err least on the worst pattern where nothing is known."
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.methods import METHODS
+from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.private_release import Request
 from dppca_core.release.spectrum import Spectrum
@@ -14,7 +15,7 @@ from pages.shared import text
 HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
 NO_BETTER = "At this setting the release would be no better than a guess: do not release."
 PUBLIC = "choose fewer columns from the literature or a code book, not from these rows"
-MEAN_KNOWN = "Their mean is zero; what the error of a paid mean adds is not in this figure."
+MEAN_KNOWN = "Their mean is known; what the error of a paid mean adds is not in this figure."
 _LEAST_SPIKE = 1.01  # tops of the bulk: a spike is above it
 _SYMBOLS = {"rank": "R", "burn_in": "burn-in"}
 
@@ -67,24 +68,31 @@ def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, m
 
     strength: how its pattern is, in words.
     """
-    many = noun(rows)
-    centre = mean_zero(rows) if not twin.mean_share else MEAN_KNOWN
-    if is_unit(method):
-        long_rows = "Its rows are scaled to length 1, as a release scales yours."
-    elif twin.clip is not None:
-        long_rows = (
-            "The twin's long rows are shortened as a release shortens yours, if your rows spread evenly over "
-            "their ranges."
+    if isinstance(twin.population, DictionaryTwin):
+        kind = (
+            "They follow your dictionary: numbers stay in their ranges and spread evenly at most. "
+            "Each category has one answer."
         )
+        length = "scaled to length 1" if is_unit(method) else "shortened to the bound"
+        long_rows = f"Their rows are {length}, as a release does to yours."
     else:
-        long_rows = (
-            "So many rows are not drawn one by one: the twin shortens none, and its bound holds the "
-            f"longest. A release shortens rows beyond {bound:.4g}, which usually needs less noise."
-        )
+        kind = "They are Gaussian: so large a twin follows neither ranges nor categories."
+        if is_unit(method):
+            long_rows = "Its rows are scaled to length 1, as a release scales yours."
+        elif twin.clip is not None:
+            long_rows = (
+                "The twin's long rows are shortened as a release shortens yours, if your rows spread evenly "
+                "over their ranges."
+            )
+        else:
+            long_rows = (
+                "So many rows are not drawn one by one: the twin shortens none, and its bound holds the "
+                f"longest. A release shortens rows beyond {bound:.4g}, which usually needs less noise."
+            )
     return (
-        f"Invented {many}, as many ({twin.n:,}) and with as many measurements ({twin.d:,}) as yours, whose "
-        f"pattern is {strength}. No patient of yours has a part in this figure, so it costs nothing. "
-        f"{centre} {long_rows}"
+        f"Invented {noun(rows)}, as many ({twin.n:,}) and with as many measurements ({twin.d:,}) as yours, "
+        f"whose pattern is {strength}. No patient of yours has a part in this figure, so it costs nothing. "
+        f"{kind} {centre(twin, rows)} {long_rows}"
     )
 
 
@@ -162,8 +170,15 @@ def judged(
     )
 
 
-def mean_zero(rows: int) -> str:
-    """Return in what a twin differs from a table whose first component is the mean."""
+def centre(twin: ExplorerExperiment, rows: int) -> str:
+    """Return where the twin's rows lie, and what a table's first component may be instead of a pattern."""
+    if twin.mean_share:
+        return MEAN_KNOWN
+    if isinstance(twin.population, DictionaryTwin) and twin.population.skewed:
+        return (
+            f"The invented {noun(rows)} lie about your usual values, half of the numbers on either side: the "
+            "first component may be their mean, not a pattern."
+        )
     return (
         f"The invented {noun(rows)} have mean zero. Yours may not: then the first component may "
         "be their mean, not a pattern."

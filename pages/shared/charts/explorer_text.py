@@ -77,8 +77,8 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale, pla
     reference, free = explorer.reference(results), ""
     cells = results.measured(reference, epsilon)
     if cells:
-        # A table's truth has no zero rows, so a sparse reference cannot reach it.
-        cut = table is not None and reference != "pca" and experiment.s_hat < experiment.d
+        # A truth without zero rows is out of a sparse reference's reach.
+        cut = not experiment.sparse and reference != "pca" and experiment.s_hat < experiment.d
         columns = f", on as many {(table.column_noun if table else MEASUREMENTS)[1]}," if cut else ""
         free = f"; without privacy{columns} {text.error(quantiles([scale.last(cell) for cell in cells])[1])}"
     return (
@@ -88,14 +88,14 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale, pla
 
 
 def tile_titles(results: Results, settings: Settings) -> list[str]:
-    """Return the titles of the four figures; in a table the heaviest rows count as true."""
+    """Return the titles of the four figures; where no row is zero the heaviest count as true."""
     energy = settings["metric"] == "energy"
     if settings["view"] == "plain":
         first = "Share of the pattern captured" if energy else "Error"
         return [first, "Right measurements found", "Noise added", "Each hospital sends"]
     first = "Captured energy" if energy else f"Error, {CHOICES['metric'].text(settings['metric'])}"
-    table = results.experiment.table is not None
-    rows = f"heaviest {results.support_size} features found" if table else "true rows found"
+    sparse = results.experiment.sparse
+    rows = "true rows found" if sparse else f"heaviest {results.support_size} features found"
     return [first, f"Share of the {rows}", "Noise σ per entry", "Each hospital sends"]
 
 

@@ -10,6 +10,7 @@ from dppca_core.accounting import gaussian
 from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
+from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.release.spectrum import Spectrum
@@ -151,7 +152,7 @@ def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
     assert shares[1] <= 1 / 3 < shares[0]
     z = [gaussian.noise_multiplier(Budget(epsilon, 1e-6)) for epsilon in (0.1, enough)]
     assert int(stop[2].replace(",", "")) == pytest.approx(120 * z[0] / z[1], rel=0.1)
-    calm = limited(dictionary=WIDE, **{"own.eps": "10"})
+    calm = limited(dictionary=WIDE, **{"own.eps": "10", "own.k": "1"})
     assert not calm.has_button("Release anyway") and "At this budget" not in calm.warnings
 
 
@@ -251,3 +252,59 @@ def test_a_wide_table_is_judged_by_closed_forms_and_keeps_nobody_waiting(monkeyp
     assert twin.in_closed_form and min(shares) > 0 and max(shares) == shares[0]
     assert "At this budget the answer would be" in rehearsal.stop_sign(twin, rehearse_at)
     assert "Predicted errors" in twin_text.populations(rehearsal.errors(twin), False, twin.in_closed_form)
+
+
+NUMBERS = tuple(Column(f"c{i}", "number", 0.0, 1.0) for i in range(6))
+
+
+def twins(columns, n=300, paid=None, **changed):
+    """Return the dictionary, and the rehearsals of a release of its rows on all populations but a guess."""
+    schema = Schema(columns)
+    settings = catalogue.defaults() | {"own.epsilon": 10.0} | changed
+    request = release_panel.requested(settings, schema.d, None, 1, n)
+    return schema, rehearsal.rehearse(request, schema, (n,), settings, paid).rehearsed
+
+
+@pytest.mark.parametrize(
+    ("columns", "features"),
+    [
+        ((*NUMBERS, Column("u", "number", 0.0, 1.0, usual=0.0)), 7),
+        (tuple(Column(f"c{i}", "category", categories=("a", "b", "c")) for i in range(5)), 15),
+        ((Column("c", "category", categories=tuple("abcdef")),), 6),
+        ((Column("c", "category", categories=tuple("abcdef"), usual="b"),), 6),
+    ],
+    ids=["usual at the end", "categories", "one category", "one usual category"],
+)
+def test_a_rehearsal_draws_rows_that_the_dictionary_allows(columns, features):
+    """Their encoded features, bound and centre are the table's; no name and no cell is in the recipe."""
+    schema, each = twins(columns)
+    for twin in each:
+        population = twin.experiment.population
+        assert (population.d, population.bound) == (features, schema.bound)
+        assert population.centred == (twin.experiment.mean_share > 0)
+        assert not any(name in repr(population) for name in ("'c'", "c0", "abc"))
+        assert np.isfinite(rehearsal.share_of_guess(twin))
+
+
+def test_a_paid_spectrum_sets_how_long_rows_are():
+    """The twin's rows are as long as paid eigenvalues add up to, where numbers are narrow enough."""
+    paid = Spectrum(np.array([0.03, 0.02, 0.004, 0.003, 0.002, 0.001]), 1e-5, entry=None)
+    _, each = twins(NUMBERS, paid=paid, **{"own.centre": "public"})
+    for twin in each:
+        assert twin.pattern.paid
+        assert twin.results.truth.eigenvalues.sum() == pytest.approx(paid.eigenvalues.sum(), rel=0.05)
+
+
+def test_a_large_twin_is_gaussian_and_says_so():
+    """Beyond 10^7 numbers and 400 features; below them it follows the dictionary and says that."""
+    for n, follows in ((10**6, True), (2 * 10**6, False)):
+        experiment = rehearsal.twin_of(
+            release_panel.requested(catalogue.defaults(), 6, None, 1, n),
+            Schema(NUMBERS),
+            (n,),
+            catalogue.defaults(),
+            rehearsal.patterns(6, 2, catalogue.defaults(), None, True)[0],
+        ).experiment
+        assert isinstance(experiment.population, DictionaryTwin) == follows
+        shown = twin_text.invented(experiment, 1, "weak", 1.0, "analyze_gauss")
+        assert ("They follow your dictionary" in shown) == follows != ("They are Gaussian" in shown)

@@ -1,0 +1,200 @@
+"""Invented rows that a public dictionary allows: numbers within their ranges, categories as indicators.
+
+A Gaussian z with a stated spectrum (`spiked.SpikedModel`) has one latent for each column, so that a category
+holds exactly one of its answers and its indicators are tied as a table's are. With low <= 0 <= high the ends
+of an encoded number (`dppca_core.tables.schema`; 0 is its middle, or its usual value),
+
+    t = clip(sigma z_j/max_i sd(z_i), -1, 1),    x = high t where t > 0, else |low| t.
+
+So latents keep their spreads, and the spectrum its shape. sigma = 1/sqrt(3) spreads the widest column as
+evenly as its range allows, E[x^2] = (low^2 + high^2)/6, which is `Column.even_square` about a middle; a
+carrier of a pattern then has no more variance than its range holds, and all others have less. About a usual
+value half of the numbers lie on either side: it is their median, and x is skewed as the range is.
+
+A category is cut from its latent at quantiles. Answers are spread evenly; the usual one has 3/4 of them, in
+the middle of "most", 1/2 to 1. A single category is a yes or no.
+
+Rows are shortened to the public bound and divided by it, as a table's are. Their mean and second moment have
+no closed form after that: they are those of a large draw from a seed.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from dppca_core import checks
+from dppca_core.arrays import Array, Provider
+from dppca_core.cohort import Cohort
+from dppca_core.numerics.moments import DenseMoment, RowMoment, SumMoment, clip_rows
+from dppca_core.populations.spiked import SpikedModel
+
+EVEN = 3**-0.5  # standard deviation of an even spread over [-1, 1]
+_USUAL = 0.75
+_BLOCK = 2**18  # numbers of a block of rows
+_MANY, _LEAST, _MOST = 20, 20_000, 10**7  # of the large draw: times n, rows at least, numbers at most
+
+
+class NumberCells(NamedTuple):
+    """Hold the ends of an encoded number."""
+
+    low: float
+    high: float
+
+
+class CategoryCells(NamedTuple):
+    """Hold what is taken from each indicator, in the order of the categories; 1 marks the usual one."""
+
+    centres: tuple[float, ...]
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Return how often each category is the answer; a single one leaves the rest to "no"."""
+        c = len(self.centres)
+        if 1.0 not in self.centres:
+            return (1 / max(c, 2),) * c
+        return tuple(_USUAL if centre == 1 else (1 - _USUAL) / (c - 1) for centre in self.centres)
+
+
+class TwinMoments(NamedTuple):
+    """Hold the mean of rows shortened to length 1, (d,), and their second moment about 0 or it, (d, d)."""
+
+    mean: Array
+    second: Array
+
+
+@dataclass(frozen=True)
+class DictionaryTwin:
+    """Hold the recipe of invented rows; the same recipe is the same population, and it holds no row.
+
+    Attributes:
+        columns: What is public of each column.
+        bound: Length to which encoded rows are shortened.
+        latent: The Gaussian beneath, with at least as many features as there are columns.
+        centred: Whether rows are taken about their mean, as after a paid mean, and shortened again.
+        spread: Standard deviation of the widest number before its range cuts it, in half ranges.
+
+    Raises:
+        ValueError: For fewer latents than columns, or a number out of range.
+    """
+
+    columns: tuple[NumberCells | CategoryCells, ...]
+    bound: float
+    latent: SpikedModel
+    centred: bool = False
+    spread: float = EVEN
+
+    def __post_init__(self) -> None:
+        checks.whole(1, self.latent.d, columns=len(self.columns))
+        checks.positive(bound=self.bound, spread=self.spread)
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return sum(map(_width, self.columns))
+
+    @property
+    def skewed(self) -> bool:
+        """Return whether some column has a usual value off the middle, so that the mean is not 0."""
+        return any(
+            1.0 in cells.centres if isinstance(cells, CategoryCells) else cells.low != -cells.high
+            for cells in self.columns
+        )
+
+    @property
+    def number_squares(self) -> float:
+        """Return the squares that all numbers add to a row on average, for spread 1 and before any cut."""
+        shares = np.square(self._latent_stds / self._latent_stds.max())
+        return sum(
+            float(share) * (cells.low**2 + cells.high**2) / 2
+            for cells, share in zip(self.columns, shares, strict=True)
+            if isinstance(cells, NumberCells)
+        )
+
+    @property
+    def category_squares(self) -> float:
+        """Return the squares that all categories add to a row on average."""
+        return sum(
+            share * (1 - 2 * centre) + centre**2
+            for cells in self.columns
+            if isinstance(cells, CategoryCells)
+            for share, centre in zip(cells.shares, cells.centres, strict=True)
+        )
+
+    @cached_property
+    def _latent_stds(self) -> Array:
+        return np.sqrt(self.latent.covariance().diagonal()[: len(self.columns)])
+
+    def rows(self, n: int, rng: np.random.Generator) -> Iterator[Array]:
+        """Yield n rows in blocks, (m, d), shortened to length 1 and not centred."""
+        columns, stds = self.columns, self._latent_stds
+        numbers = [j for j, cells in enumerate(columns) if isinstance(cells, NumberCells)]
+        low, high = np.array([columns[j] for j in numbers]).reshape(-1, 2).T
+        starts = np.cumsum([0, *map(_width, columns)])
+        for block in self.latent.rows(n, rng, chunk=max(1, _BLOCK // self.latent.d)):
+            rows = np.empty((len(block), self.d))
+            t = np.clip(block[:, numbers] * (self.spread / stds.max()), -1.0, 1.0)
+            rows[:, starts[numbers]] = np.where(t > 0, high, -low) * t
+            for j, cells in enumerate(columns):
+                if isinstance(cells, CategoryCells):
+                    rows[:, starts[j] : starts[j + 1]] = _indicators(cells, block[:, j] / stds[j])
+            yield clip_rows(rows, self.bound)
+
+    def moments(self, n: int) -> TwinMoments:
+        """Return the moments of a large draw, the same each time, against which n rows are measured.
+
+        It has 20 n rows, so that it adds a twentieth to the square of a sampling error; at least 20,000, and
+        of many numbers at most 1e7/d, which is n at least where n d is at most 1e7: it then doubles that
+        square at most. So it only ever makes a rehearsed error larger.
+        """
+        count = max(_LEAST, min(_MANY * n, _MOST // self.d))
+        total, second = np.zeros(self.d), np.zeros((self.d, self.d))
+        for rows in self.rows(count, np.random.default_rng([self.latent.seed, 2])):
+            total += rows.sum(axis=0)
+            second += rows.T @ rows
+        mean = total / count
+        return TwinMoments(mean, second / count - self.centred * np.outer(mean, mean))
+
+    def draw(
+        self, sizes: Sequence[int], rng: np.random.Generator, mean: Array, with_rows: bool = False
+    ) -> Cohort:
+        """Draw the rows of hospitals of these sizes.
+
+        Args:
+            sizes: Rows of each hospital.
+            rng: Source of the draws.
+            mean: That of `moments`, about which rows are taken where they are centred.
+            with_rows: Whether the rows are kept; else only their moments are.
+
+        Returns:
+            The hospitals.
+        """
+        members = []
+        for size in sizes:
+            blocks = self.rows(size, rng)
+            if self.centred:
+                blocks = (clip_rows(rows - mean, 1.0) for rows in blocks)
+            if with_rows:
+                members.append(Provider(size, RowMoment(np.concatenate(list(blocks)))))
+            else:
+                total = np.zeros((self.d, self.d))
+                for rows in blocks:
+                    total += rows.T @ rows
+                members.append(Provider(size, DenseMoment(total / size)))
+        providers = tuple(members)
+        return Cohort(providers, SumMoment(providers), self.bound)
+
+
+def _width(cells: NumberCells | CategoryCells) -> int:
+    return len(cells.centres) if isinstance(cells, CategoryCells) else 1
+
+
+def _indicators(cells: CategoryCells, z: Array) -> Array:
+    """Return the centred indicators, (n, c), of the answers that are cut from standard normal latents."""
+    c = len(cells.centres)
+    inner = np.cumsum(cells.shares)[: max(c - 1, 1)]
+    answers = np.searchsorted(ndtri(inner), z)
+    return np.asarray(np.eye(max(c, 2))[answers, :c] - np.array(cells.centres))
