@@ -4,11 +4,12 @@ A Gaussian z with a stated spectrum (`spiked.SpikedModel`) has one latent for ea
 holds exactly one of its answers and its indicators are tied as a table's are. With low <= 0 <= high the ends
 of an encoded number (`dppca_core.tables.schema`; 0 is its middle, or its usual value),
 
-    t = clip(sigma z_j/max_i sd(z_i), -1, 1),    x = high t where t > 0, else |low| t.
+    t = clip(sigma z_j/sd(z_j), -1, 1),    x = high t where t > 0, else |low| t.
 
-So latents keep their spreads, and the spectrum its shape. sigma = 1/sqrt(3) spreads the widest column as
-evenly as its range allows, E[x^2] = (low^2 + high^2)/6, which is `Column.even_square` about a middle; a
-carrier of a pattern then has no more variance than its range holds, and all others have less. About a usual
+So the stated spectrum is that of the latents, and a pattern is in how columns go together. sigma = 1/sqrt(3)
+spreads every number as evenly as its range allows, E[x^2] = (low^2 + high^2)/6 before the cut, which is
+`Column.even_square` about a middle: rows are as long as the default bound supposes, as rows of clinical
+tables are (.95 to 1.4 times; `benchmarks/own_tables.py`). About a usual
 value half of the numbers lie on either side: it is their median, and x is skewed as the range is.
 
 A category is cut from its latent at quantiles. Answers are spread evenly; the usual one has 3/4 of them, in
@@ -75,7 +76,7 @@ class DictionaryTwin:
         bound: Length to which encoded rows are shortened.
         latent: The Gaussian beneath, with at least as many features as there are columns.
         centred: Whether rows are taken about their mean, as after a paid mean, and shortened again.
-        spread: Standard deviation of the widest number before its range cuts it, in half ranges.
+        spread: Standard deviation of every number before its range cuts it, in half ranges.
 
     Raises:
         ValueError: For fewer latents than columns, or a number out of range.
@@ -107,11 +108,8 @@ class DictionaryTwin:
     @property
     def number_squares(self) -> float:
         """Return the squares that all numbers add to a row on average, for spread 1 and before any cut."""
-        shares = np.square(self._latent_stds / self._latent_stds.max())
         return sum(
-            float(share) * (cells.low**2 + cells.high**2) / 2
-            for cells, share in zip(self.columns, shares, strict=True)
-            if isinstance(cells, NumberCells)
+            (cells.low**2 + cells.high**2) / 2 for cells in self.columns if isinstance(cells, NumberCells)
         )
 
     @property
@@ -136,7 +134,7 @@ class DictionaryTwin:
         starts = np.cumsum([0, *map(_width, columns)])
         for block in self.latent.rows(n, rng, chunk=max(1, _BLOCK // self.latent.d)):
             rows = np.empty((len(block), self.d))
-            t = np.clip(block[:, numbers] * (self.spread / stds.max()), -1.0, 1.0)
+            t = np.clip(block[:, numbers] * (self.spread / stds[numbers]), -1.0, 1.0)
             rows[:, starts[numbers]] = np.where(t > 0, high, -low) * t
             for j, cells in enumerate(columns):
                 if isinstance(cells, CategoryCells):

@@ -253,14 +253,17 @@ def _with_others(twin: Twin, drawn: dict[str, Any]) -> dict[str, Any]:
 
 
 def share_of_guess(twin: Twin) -> float:
-    """Return the error at the twin's epsilon as a share of a guess's: of a few runs, or predicted."""
+    """Return the error at the twin's epsilon as a share of a guess's: predicted, or of the same few runs.
+
+    Runs that are measured later do not count, or the worst population would change while a visitor looks.
+    """
     if twin.in_closed_form:
         return _predicted_share(twin)
     experiment = twin.experiment
     quick = experiment.d <= _QUICK and experiment.n * experiment.d <= _FEW_NUMBERS
     runs = range(min(FEW_RUNS if quick else 1, experiment.repeats))
     twin.results.try_cells((experiment.method, twin.epsilon, repeat) for repeat in runs)
-    return _measured_share(twin, twin.epsilon)
+    return _measured_share(twin, twin.epsilon, len(runs))
 
 
 def _predicted_share(twin: Twin) -> float:
@@ -280,9 +283,9 @@ def _predicted_share(twin: Twin) -> float:
     return errors[request.method] / guess
 
 
-def _measured_share(twin: Twin, epsilon: float) -> float:
-    """Return the rehearsed error as a share of a guess's, as far as it was measured; 0 before that."""
-    errors = [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)]
+def _measured_share(twin: Twin, epsilon: float, runs: int | None = None) -> float:
+    """Return the rehearsed error, of the first runs or all so far, as a share of a guess's; 0 before any."""
+    errors = [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)[:runs]]
     guess = subspace_metrics.random_guess(twin.experiment.d, twin.experiment.k)
     return float(np.median(errors)) / guess if errors else 0.0
 

@@ -135,7 +135,7 @@ def test_a_rehearsal_no_better_than_a_guess_says_so(epsilon, hopeless):
 
 def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
     """The epsilon that it names errs at most a third of a guess in the twin, the one before it more."""
-    page = limited(dictionary=WIDE, **{"own.eps": "0.1"})
+    page = limited(dictionary=WIDE, **{"own.eps": "0.1", "own.k": "1"})
     assert page.has_button("Release anyway")
     stop = re.search(
         r"120 patients like the twin's need ε = ([\d.]+); ε = 0.1 needs about ([\d,]+) patients",
