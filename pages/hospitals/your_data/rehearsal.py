@@ -19,6 +19,7 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import RELEASED
+from dppca_core.release import private_release
 from dppca_core.release.private_release import ROUNDS, STAGES, Request
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Schema
@@ -129,6 +130,8 @@ def twin_of(
     experiment, epsilon = to_experiment.from_settings(wanted)
     # The row bound, in root mean square lengths of rows that spread evenly over the dictionary's ranges.
     clip = schema.bound / schema.default_bound if n * d <= _MOST_DRAWN else None
+    if clip is not None and request.scale_share:
+        clip = private_release.relative_bound(request, sizes)
     if page_text.is_unit(request.method):
         clip = None  # rows of length 1 need no bound
     assert isinstance(experiment.population, SpikedModel)
@@ -139,6 +142,7 @@ def twin_of(
         rank=request.rank,
         clip=clip,
         mean_share=request.mean_share,
+        scale_share=request.scale_share,
     )
     return Twin(experiment, epsilon, wanted, request, pattern)
 
@@ -159,6 +163,8 @@ def rehearse(
     if request.d < _FEWEST:
         return f"A twin needs at least {_FEWEST} measurements."
     centred = request.mean_share > 0
+    # What was paid for are the eigenvalues of rows in public units, and not of correlations.
+    paid = None if request.scale_share else paid
     twins = [
         twin_of(request, schema, sizes, settings, pattern)
         for pattern in patterns(request.d, request.k, settings, paid, centred)

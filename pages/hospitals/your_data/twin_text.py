@@ -12,6 +12,7 @@ from pages.shared import text
 
 HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
 NO_BETTER = "At this setting the release would be no better than a guess: do not release."
+SCALES_KNOWN = "Their scales are known; what the error of paid scales adds is not in this figure."
 MEAN_KNOWN = "Their mean is zero; what the error of a paid mean adds is not in this figure."
 _LEAST_SPIKE = 1.01  # tops of the bulk: a spike is above it
 _SYMBOLS = {"rank": "R", "burn_in": "burn-in"}
@@ -33,6 +34,8 @@ def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
         given += [f"ε = {text.number(epsilon)}", f"δ = {text.number(delta)}"]
     if request.mean_share:
         given += [f"{text.percent(request.mean_share)} of it for the mean"]
+    if request.scale_share:
+        given += [f"{text.percent(request.scale_share)} of it for the scales"]
     return f"{what}, {', '.join(given)}, {where}."
 
 
@@ -59,6 +62,8 @@ def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, m
     """
     many = noun(rows)
     centre = mean_zero(rows) if not twin.mean_share else MEAN_KNOWN
+    if twin.scale_share:
+        centre = f"{centre} {SCALES_KNOWN}"
     if is_unit(method):
         long_rows = "Its rows are scaled to length 1, as a release scales yours."
     elif twin.clip is not None:
