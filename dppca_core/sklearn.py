@@ -18,7 +18,7 @@ from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import recommend
 from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import eigenvalues, paid_centre
+from dppca_core.mechanisms import eigenvalues, paid_centre, paid_scale
 from dppca_core.methods import METHODS, with_tuned_rounds
 from dppca_core.numerics import moments
 from dppca_core.privacy import Budget, Event, Guarantee
@@ -59,6 +59,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             estimated (`dppca_core.mechanisms.paid_centre`, with the rule that True takes). Without it the
             first component is the mean wherever `center` is far from it. For methods of Gaussian noise.
         scale: Public and positive, one number or one for each feature; None is 1.
+        private_scale: False, True, or the share of the budget, between 0 and 1, that pays for the scales of
+            the centred rows, shortened to `bound` (`dppca_core.mechanisms.paid_scale`, with the rule that
+            True takes): components are then those of correlations. For methods of Gaussian noise.
         neighbours: See `dppca_core.Budget`.
         accounting: See `dppca_core.Budget`.
         explained_variance: False, or the share of the budget, between 0 and 1, that pays for the eigenvalues;
@@ -73,7 +76,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         explained_variance_: Second moments along them of the clipped rows, about `center` and over n, (k,),
             largest first. AttributeError unless paid for, or part of what the method releases anyway.
         mean_: The public center, or the one that was paid for, (d,).
-        scale_: The public scale, (d,).
+        scale_: The public scale, or the one that was paid for, (d,).
         spent_: Events of the fit, for a ledger.
         epsilon_: Their true epsilon at `delta`.
         simulation_: Whether `random_state` was a number.
@@ -108,6 +111,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         center: ArrayLike | None = None,
         private_center: bool | float = False,
         scale: ArrayLike | None = None,
+        private_scale: bool | float = False,
         neighbours: str = "replace-one",
         accounting: str = "exact",
         explained_variance: bool | float = False,
@@ -122,6 +126,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.center = center
         self.private_center = private_center
         self.scale = scale
+        self.private_scale = private_scale
         self.neighbours = neighbours
         self.accounting = accounting
         self.explained_variance = explained_variance
@@ -150,9 +155,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         k = int(self.n_components)
         # scikit-learn keeps parameters as they were given; Budget refuses unknown words.
         budget = Budget(self.epsilon, self.delta, self.neighbours, self.accounting)  # type: ignore[arg-type]
-        whole, share = budget, self._mean_share(budget, d, len(rows))
-        if share:
-            budget = gaussian.remaining(whole, share)
+        whole, mean_share = budget, self._mean_share(budget, d, len(rows))
+        scale_share = self._scale_share(mean_share)
+        paid = {"private_center": mean_share, "private_scale": scale_share}
+        paid = {name: share for name, share in paid.items() if share}
+        if paid:
+            budget = gaussian.remaining(whole, sum(paid.values()))
         method, options = self._method_and_options(budget, len(rows), d, k)
         mean, scale = self._public("center", 0.0, d), self._public("scale", 1.0, d)
         if self.random_state is not None:
@@ -163,10 +171,11 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             checks.inside_unit_interval(explained_variance=self.explained_variance)
             part, price = eigenvalues.split(method, budget, self.explained_variance, d=d, k=k, **options)
         spent: tuple[Event, ...] = method.spends(part, d=d, k=k, **options) if method.spends else ()
-        if share and any(isinstance(event, Guarantee) for event in spent):
-            raise ValueError(f"private_center goes with Gaussian noise, which {method.name} has not")
+        if paid and any(isinstance(event, Guarantee) for event in spent):
+            asked = " and ".join(paid)
+            raise ValueError(f"{asked} goes with Gaussian noise, which {method.name} has not")
         spent += (price,) if price else ()
-        spent += (paid_centre.price(whole, share),) if share else ()
+        spent += tuple(paid_centre.price(whole, share) for share in paid.values())
         epsilon = accounting.epsilon_of(spent, whole.delta)
         if epsilon > whole.epsilon * (1 + 1e-6) + 1e-9:  # more than rounding can add
             warnings.warn(
@@ -176,11 +185,22 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             )
         with np.errstate(over="ignore"):  # Cohort refuses rows that overflow
             scaled = (rows - mean) / scale
-            if share:
+            if paid:
                 checks.positive(bound=self.bound)
-                moved = paid_centre.release(moments.clip_rows(scaled, self.bound), whole, share, rng)
+            if mean_share:
+                moved = paid_centre.release(moments.clip_rows(scaled, self.bound), whole, mean_share, rng)
                 scaled, mean = scaled - moved * self.bound, mean + scale * moved * self.bound
-            cohort = Cohort.from_rows([scaled], self.bound)
+            bound = self.bound
+            if scale_share:
+                clipped = moments.clip_rows(scaled, self.bound)
+                squares = paid_scale.release(clipped, whole, scale_share, rng)
+                each, bound = paid_scale.from_squares(
+                    squares,
+                    paid_scale.noise_std(whole, scale_share, len(rows)),
+                    paid_scale.relative_bound(budget, d=d, n=len(rows)),
+                )
+                scaled, scale = clipped / each, scale * self.bound * each
+            cohort = Cohort.from_rows([scaled], bound)
         estimate = method.fit(cohort, k=k, budget=part, rng=rng, **options)
         basis, block, values = estimate.basis, estimate.covariance, None
         if block is not None:
@@ -189,7 +209,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             block = eigenvalues.release(cohort, basis, price, budget, rng)
         if block is not None:
             values, basis = eigenvalues.principal_axes(basis, block)
-            values *= self.bound**2
+            values *= bound**2
         # As in scikit-learn, the heaviest loading of a component is positive.
         self.components_: Array = (basis * np.sign(basis[np.abs(basis).argmax(axis=0), range(k)])).T
         self._explained_variance = values
@@ -280,6 +300,15 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if budget.neighbours != "replace-one":
             raise ValueError("private_center must be a share where neighbours protect the number of rows")
         return paid_centre.share(budget, d=d, n=n)
+
+    def _scale_share(self, mean_share: float) -> float:
+        """Return the share of the budget that pays for scales, by rule of what the mean leaves."""
+        if self.private_scale is False:
+            return 0.0
+        if self.private_scale is True:
+            return paid_scale.share(mean_share)
+        checks.inside_unit_interval(private_scale=self.private_scale)
+        return float(self.private_scale)
 
     def _public(self, name: str, default: float, d: int) -> Array:
         given = getattr(self, name)

@@ -12,7 +12,7 @@ interrupted goes on with `resumed`, and costs nothing more.
 import json
 import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -25,7 +25,7 @@ from dppca_core.accounting import closed_form, gaussian
 from dppca_core.accounting.events_json import to_plain
 from dppca_core.arrays import Array, Indices, Moment, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.mechanisms import normalised_product, paid_centre, stacked, two_stage
+from dppca_core.mechanisms import normalised_product, paid_centre, paid_scale, stacked, two_stage
 from dppca_core.methods import METHODS, dpdis_pca, dps_pca
 from dppca_core.numerics import block_power, linalg, moments
 from dppca_core.numerics.unit_rows import unit_rows
@@ -74,6 +74,7 @@ class Request:
     for one row. rows_per_patient: how many rows one patient can have at most, a public statement of the
     table's owner; it changes no noise, only what is said of a patient. mean_share: of the budget (as 1/z^2),
     pays for the mean at which rows are centred (`mechanisms.paid_centre`); 0 centres them in public.
+    scale_share: likewise, for the scales that they are divided by (`mechanisms.paid_scale`).
     averaged: rows of one patient count as one row at most, so that a row's guarantee is the patient's.
     """
 
@@ -88,6 +89,7 @@ class Request:
     rows_per_patient: int = 1
     mean_share: float = 0.0
     averaged: bool = False
+    scale_share: float = 0.0
 
     def __post_init__(self) -> None:
         checks.one_of(OFFERED, method=self.method)
@@ -104,8 +106,9 @@ class Request:
         checks.whole(1, iterations=self.iterations)
         checks.whole(0, burn_in=self.burn_in)
         checks.one_of(hardened.ACCOUNTINGS, accounting=self.budget.accounting)
-        if self.mean_share:
-            gaussian.remaining(self.budget, self.mean_share)
+        for share in (self.mean_share, self.scale_share, self.prior_share):
+            if share:
+                gaussian.remaining(self.budget, share)
 
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> "Request":
@@ -114,6 +117,12 @@ class Request:
             return Request(**{**plain, "budget": Budget(**plain["budget"])})
         except (KeyError, TypeError) as error:
             raise ValueError("this is no request of a release") from error
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """Return what `from_plain` reads; without paid scales it is as before these could be asked for."""
+        plain = asdict(self)
+        return plain if self.scale_share else {key: plain[key] for key in plain if key != "scale_share"}
 
     @property
     def trust(self) -> str:
@@ -137,17 +146,25 @@ class Request:
         return given.get(self.method, {})
 
     @property
-    def after_mean(self) -> "Request":
-        """Return what is asked of rows that were centred: the method with what the mean leaves."""
-        if not self.mean_share:
+    def prior_share(self) -> float:
+        """Return the share of the budget that mean and scales take before the method."""
+        return self.mean_share + self.scale_share
+
+    @property
+    def remainder(self) -> "Request":
+        """Return what is asked of rows that were centred and scaled: the method with what these leave."""
+        if not self.prior_share:
             return self
-        return replace(self, budget=gaussian.remaining(self.budget, self.mean_share), mean_share=0.0)
+        budget = gaussian.remaining(self.budget, self.prior_share)
+        return replace(self, budget=budget, mean_share=0.0, scale_share=0.0)
 
     @property
     def events(self) -> tuple[Event, ...]:
         """Return what it costs, known before anything is read."""
-        if self.mean_share:
-            return (paid_centre.price(self.budget, self.mean_share), *self.after_mean.events)
+        if self.prior_share:
+            shares = (share for share in (self.mean_share, self.scale_share) if share)
+            prior = (paid_centre.price(self.budget, share) for share in shares)
+            return (*prior, *self.remainder.events)
         spends = METHODS[self.method].spends
         assert spends is not None  # all that is offered is private
         return spends(self.budget, d=self.d, k=self.k, **self.method_options)
@@ -237,12 +254,17 @@ def make(
     drawn = ledger.drawn(entry.id)
     if drawn is None or drawn.asked != asked:
         raise ValueError("what was paid for is another release, or of another table or dictionary")
-    mean, eigenvalues, stages, inner = None, None, None, request.after_mean
-    if not request.mean_share and METHODS[request.method].scaling == "inside":
+    mean, scales, inner = None, None, request.remainder
+    eigenvalues, stages = None, None
+    if not request.prior_share and METHODS[request.method].scaling == "inside":
         read = None  # sums that are held will do
     if request.mean_share:
         mean = drawn.once("mean", partial(_mean, request, rows, read or _reader(rows), progress))
-        rows, read = _centred(rows, read, mean)
+        rows, read = _changed(rows, read, partial(paid_centre.centred, mean=mean))
+    if request.scale_share:
+        squares = partial(_mean, request, rows, read or _reader(rows), progress, squared=True)
+        scales = _scales(request, rows, drawn.once("squares", squares))
+        rows, read = _changed(rows, read, partial(paid_scale.scaled, scales=scales))
     whole = read or _reader(rows)
     source = _source(inner, rows, whole, drawn, progress)
     if request.method in STAGES:
@@ -276,6 +298,10 @@ def make(
         "stages": stages,
         "centred": _centre_sentence(request),
         "mean": None if mean is None else mean.tolist(),
+        "scaled": _scale_sentence(request),
+        "scales": None if scales is None else scales.each.tolist(),
+        "length after scaling": None if scales is None else scales.bound,
+        "scores": _score_sentence(request),
         "eigenvalues": None if eigenvalues is None else eigenvalues.tolist(),
         "versions": {"python": platform.python_version()}
         | {name: version(name) for name in ("numpy", "scipy", "opendp", "dp-accounting")},
@@ -288,7 +314,7 @@ def as_asked(
     request: Request, sizes: Sequence[int], features: Sequence[str], public: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what a release is of, as plain JSON, to recognise it when it goes on."""
-    asked = {"request": asdict(request), "hospitals": sizes, "features": features, "public": public}
+    asked = {"request": request.plain, "hospitals": sizes, "features": features, "public": public}
     plain: dict[str, Any] = json.loads(json.dumps(asked))
     return plain
 
@@ -309,11 +335,12 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
     if read is None and isinstance(rows[0], IntegerSum):
         if METHODS[request.method].scaling == "unit":
             raise ValueError("this method scales each row to length 1, and only sums of rows were kept")
-        if request.mean_share:
-            raise ValueError("rows are centred one by one, and only sums of rows were kept")
-    if request.mean_share:
-        _mean_std(request, _bits(rows))
-    request = request.after_mean
+        if request.prior_share:
+            raise ValueError("rows are centred and scaled one by one, and only sums of rows were kept")
+    for share, squared in ((request.mean_share, False), (request.scale_share, True)):
+        if share:
+            _mean_std(request, _bits(rows), squared)
+    request = request.remainder
     if request.method in STAGES:
         exact_stages.check(request.budget, _division(request, rows), _bits(rows))
     elif request.method in ROUNDS:
@@ -479,14 +506,19 @@ def _loading_std(moment: Array, k: int, std: float) -> Array:
     return np.minimum(noise, 1.0)
 
 
-def _mean_std(request: Request, bits: int) -> float:
-    """Return the std of each entry of a sum of rows, in units of 4^-bits."""
-    std = paid_centre.noise_std(request.budget, request.mean_share, n=1)
+def _mean_std(request: Request, bits: int, squared: bool = False) -> float:
+    """Return the std of each entry of a sum of rows, or of their squares, in units of 4^-bits."""
+    if squared:
+        std = paid_scale.noise_std(request.budget, request.scale_share, n=1)
+    else:
+        std = paid_centre.noise_std(request.budget, request.mean_share, n=1)
     return hardened.check_std(std * 4.0**bits, request.budget)
 
 
-def _mean(request: Request, rows: Sequence[Part], read: Reader, progress: Progress) -> Array:
-    """Return the noisy mean of all rows, (d,), from exact sums of entries rounded towards zero.
+def _mean(
+    request: Request, rows: Sequence[Part], read: Reader, progress: Progress, squared: bool = False
+) -> Array:
+    """Return the noisy mean of all rows, or of their squares, (d,), from exact sums rounded towards zero.
 
     Hospitals that trust nobody each add noise to their own sum. Reads private rows.
     """
@@ -496,19 +528,48 @@ def _mean(request: Request, rows: Sequence[Part], read: Reader, progress: Progre
 
     def add(hospital: int, part: Array, weights: Array | float) -> None:
         # A patient's rows count as their mean: 1/m each.
-        sums[group_of[hospital]] += np.trunc(part * np.square(weights) * 4.0**bits).sum(axis=0)
+        entries = np.square(part) if squared else part
+        sums[group_of[hospital]] += np.trunc(entries * np.square(weights) * 4.0**bits).sum(axis=0)
 
     read(add, lambda share: progress(0.0), of_mean=True)
-    noisy = [hardened.add_noise(whole, _mean_std(request, bits)) for whole in sums]
+    noisy = [hardened.add_noise(whole, _mean_std(request, bits, squared)) for whole in sums]
     mean: Array = np.sum(noisy, axis=0) / (4.0**bits * sum(patients(part) for part in rows))
     return mean
 
 
-def _centred(rows: Sequence[Part], read: Reader | None, mean: Array) -> tuple[Sequence[Part], Reader | None]:
-    """Return rows about a released mean, or what hands them over; a row that was left out stays zero."""
+def _scales(request: Request, rows: Sequence[Part], squares: Array) -> paid_scale.ColumnScales:
+    """Return scales from noisy squares: those of hospitals that trust nobody have each hospital's noise."""
+    sizes = [patients(part) for part in rows]
+    return paid_scale.from_squares(squares, _squares_std(request, sizes), relative_bound(request, sizes))
+
+
+def _effective(request: Request, sizes: Sequence[int]) -> float:
+    """Return the patients over which noise is spread: hospitals that trust nobody each add their own."""
+    return sum(sizes) / math.sqrt(len(sizes) if request.trust == "untrusted server" else 1)
+
+
+def _squares_std(request: Request, sizes: Sequence[int]) -> float:
+    """Return the std of each noisy mean of squares, in squares of the rows' greatest length."""
+    return paid_scale.noise_std(request.budget, request.scale_share, _effective(request, sizes))
+
+
+def hidden_spread(request: Request, sizes: Sequence[int]) -> float:
+    """Return the least scale that a release can have, in the rows' greatest length, known before it."""
+    return math.sqrt(paid_scale.floor(_squares_std(request, sizes), request.d))
+
+
+def relative_bound(request: Request, sizes: Sequence[int]) -> float:
+    """Return where scaled rows are shortened, in root mean square lengths, known before."""
+    return paid_scale.relative_bound(request.remainder.budget, d=request.d, n=_effective(request, sizes))
+
+
+def _changed(
+    rows: Sequence[Part], read: Reader | None, change: Callable[[Array], Array]
+) -> tuple[Sequence[Part], Reader | None]:
+    """Return rows changed one by one, or what hands them over; a row that was left out stays zero."""
 
     def about(part: Array) -> Array:
-        moved = paid_centre.centred(part, mean)
+        moved = change(part)
         moved[~part.any(axis=1)] = 0.0
         return moved
 
@@ -529,6 +590,22 @@ def _centre_sentence(request: Request) -> str:
     if not request.mean_share:
         return "in public, at the dictionary's usual values or the middle of its ranges, not at the mean"
     return f"at a mean that {request.mean_share:.3g} of the budget paid for"
+
+
+def _scale_sentence(request: Request) -> str:
+    if not request.scale_share:
+        return "in public, by the dictionary's ranges and the bound of rows"
+    return (
+        f"divided by scales that {request.scale_share:.3g} of the budget paid for, shortened to the length "
+        "after scaling, and divided by it"
+    )
+
+
+def _score_sentence(request: Request) -> str:
+    steps = ["encode it by the dictionary", "divide it by the dictionary's bound"]
+    steps += ["subtract the mean"] if request.mean_share else []
+    steps += ["divide by the scales"] if request.scale_share else []
+    return f"Scores of a new row: {', '.join(steps)}, and multiply by each component."
 
 
 def _by_falling_eigenvalue(basis: Array, moment: Array) -> tuple[Array, Array]:
@@ -649,7 +726,8 @@ def _powers_std(basis: Array, squares: Array, std: float, rounds: int, start: Ar
 def parameters(request: Request) -> dict[str, Any]:
     """Return what was asked, for the ledger and the document."""
     own = {"d": request.d, "k": request.k, **request.method_options, "budget": asdict(request.budget)}
-    return own | ({"mean share": request.mean_share} if request.mean_share else {})
+    shares = {"mean share": request.mean_share, "scale share": request.scale_share}
+    return own | {name: share for name, share in shares.items() if share}
 
 
 def guarantee(request: Request, by_column: bool = False) -> str:

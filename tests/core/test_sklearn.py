@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from dppca_core import METHODS, Budget, Guarantee, Release, sin_theta
@@ -52,7 +53,7 @@ def fitted(rows=ROWS, **options):
         PrivatePCA(method="two_stage", params={"s_hat": "released"}),
         PrivatePCA(method="recommended"),
         PrivatePCA(method="analyze_gauss", accounting="zcdp", scale=2.0, bound=5.0),
-        PrivatePCA(method="stacked_rounds", private_center=0.2, bound=5.0),
+        PrivatePCA(method="stacked_rounds", private_center=0.2, private_scale=True, bound=5.0),
     ],
     ids=lambda estimator: estimator.method,
 )
@@ -119,9 +120,28 @@ def test_a_center_that_is_paid_for_stands_for_the_mean():
     assert ours.epsilon_ <= 1e4 and len(ours.spent_) == 2
 
 
-def test_a_center_by_rule_spends_the_budget_and_no_more():
-    ours = fitted(private_center=True, explained_variance=0.1)
+@pytest.mark.parametrize("paid", [{"private_center": True}, {"private_scale": True}, {"private_scale": 0.2}])
+def test_what_is_paid_for_spends_the_budget_and_no_more(paid):
+    ours = fitted(**{"private_center": 0.1} | paid, explained_variance=0.1)
     assert ours.epsilon_ == pytest.approx(1.0, rel=1e-6) and ours.epsilon_ <= 1 + 1e-9
+
+
+def test_scales_that_are_paid_for_stand_for_a_standard_scaler():
+    """Without noise it is StandardScaler and PCA, whatever the public scale."""
+    rows = 100 + ROWS * np.geomspace(1, 0.05, D)
+    loud = {"center": 90.0, "bound": 60.0, "method": "analyze_gauss", "n_components": 2, "epsilon": 1e12}
+    ours = fitted(rows, **loud, private_center=True, private_scale=True, scale=2.0)
+    scaler = StandardScaler().fit(rows)
+    pca = PCA(2).fit(scaler.transform(rows))
+    signs = np.sign((ours.components_ * pca.components_).sum(axis=1))
+    np.testing.assert_allclose(ours.components_, signs[:, None] * pca.components_, atol=1e-3)
+    np.testing.assert_allclose((ours.mean_, ours.scale_), (scaler.mean_, scaler.scale_), rtol=1e-3)
+    np.testing.assert_allclose(ours.explained_variance_ * N / (N - 1), pca.explained_variance_, rtol=1e-3)
+    scores = ours.transform(rows)
+    np.testing.assert_allclose(scores, signs * pca.transform(scaler.transform(rows)), atol=0.02)
+    np.testing.assert_allclose(ours.transform(ours.inverse_transform(scores)), scores, atol=1e-9)
+    plain = fitted(rows, **loud, private_center=True)
+    assert sin_theta(plain.components_.T, pca.components_.T) > 0.5
 
 
 def test_a_row_beyond_the_bound_counts_as_one_on_it():
@@ -248,6 +268,9 @@ def test_in_a_pipeline_and_a_search():
         ({"private_center": 1.0}, "private_center must lie strictly between 0 and 1"),
         ({"private_center": True, "neighbours": "add-remove"}, "private_center must be a share where"),
         ({"private_center": 0.1, "method": "amin"}, "private_center goes with Gaussian noise"),
+        ({"private_scale": 1.5}, "private_scale must lie strictly between 0 and 1"),
+        ({"private_center": 0.5, "private_scale": 0.5}, "share must lie strictly between 0 and 1"),
+        ({"private_scale": True, "method": "amin"}, "private_scale goes with Gaussian noise"),
         ({"private_center": 0.1, "accounting": "zcdp"}, "accounting must be one of exact"),
         ({"explained_variance": True}, "explained_variance must be a number, got True"),
         ({"explained_variance": 1.0}, r"explained_variance must lie strictly between 0 and 1, got 1\.0"),

@@ -55,6 +55,7 @@ class ExplorerExperiment:
             that none exceeds.
         choose_rows: Whether two-stage methods choose their number of rows from what they release.
         mean_share: The share of the budget that a mean takes before (`mechanisms.paid_centre`).
+        scale_share: The share that scales take before (`mechanisms.paid_scale`).
     """
 
     population: SpikedModel | DictionaryTwin | str
@@ -79,6 +80,7 @@ class ExplorerExperiment:
     clip: float | None = None
     choose_rows: bool = False
     mean_share: float = 0.0
+    scale_share: float = 0.0
 
     @property
     def d(self) -> int:
@@ -109,7 +111,8 @@ class ExplorerExperiment:
     def budget(self, epsilon: float) -> Budget:
         """Return what methods may spend."""
         budget = Budget(epsilon, self.delta, self.neighbours, self.accounting)
-        return gaussian.remaining(budget, self.mean_share) if self.mean_share else budget
+        prior = self.mean_share + self.scale_share
+        return gaussian.remaining(budget, prior) if prior else budget
 
     def options(self, name: str) -> dict[str, Any]:
         """Return the parameters that the method uses, with this experiment's values."""

@@ -57,6 +57,13 @@ def truths(prepared: PreparedTable) -> TableTruths:
     return TableTruths(*matrices, mean)
 
 
+def divided(answers: TableTruths, lengths: Array) -> TableTruths:
+    """Return the answers for rows that are divided by a release's scales and length, (d,)."""
+    matrices = (answer.matrix / np.outer(lengths, lengths) for answer in answers[:2])
+    scaled = (TableTruth(matrix, np.linalg.eigvalsh(matrix)[::-1]) for matrix in matrices)
+    return TableTruths(*scaled, answers.mean / lengths)
+
+
 def mean_cosine(answers: TableTruths, basis: Array) -> float:
     """Return |cos| of the angle between the first released component and the patients' mean.
 

@@ -1,9 +1,11 @@
 """Render the page's last part: what only the owner may see of a release. One switch hides it all."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -34,6 +36,13 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
         return
     released, plain = release.result, settings["view"] == "plain"
     truths = _compute_once("truth", lambda: owner_only_diagnostics.truths(prepared))
+    held = prepared.held
+    if released.document["scales"] is not None:
+        # Components are of rows in these units.
+        st.caption(owner_only_text.SCALED)
+        lengths = np.array(released.document["scales"]) * released.document["length after scaling"]
+        truths = owner_only_diagnostics.divided(truths, lengths)
+        held = replace(held, rows=held.rows / lengths) if isinstance(held, Rows) else held
     k, rows = released.basis.shape[1], int(released.document["rows per patient"])
     # The mean is private, so that the first component is near it is said here and nowhere else.
     cosine = owner_only_diagnostics.mean_cosine(truths, released.basis)
@@ -45,12 +54,10 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
     if released.document["mean"] is None:
         st.markdown(owner_only_text.verdict_uncentred(uncentred, k, plain))
     unit = is_unit(released.document["method"])
-    if unit and isinstance(prepared.held, Rows):
+    if unit and isinstance(held, Rows):
         centred_rows = released.document["mean"] is not None
-        measure_scaled = partial(
-            owner_only_diagnostics.verdict_on_scaling, prepared.held, truths, k, centred_rows
-        )
-        scaled = _compute_once(("scaled", k, centred_rows), measure_scaled)
+        measure_scaled = partial(owner_only_diagnostics.verdict_on_scaling, held, truths, k, centred_rows)
+        scaled = _compute_once(("scaled", release.number, centred_rows), measure_scaled)
         st.markdown(owner_only_text.verdict_on_scaling(scaled, k, plain))
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -59,7 +66,7 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
         drawn = charts.scree(*spectra, unit, plain)
         says = charts.describe_scree(drawn, plain)
         component.figure(drawn, key="own scree", save="not-private-scree", says=says)
-    raw, held = prepared.raw, prepared.held
+    raw = prepared.raw
     if not isinstance(raw, Raw) or not isinstance(held, Rows):
         right.caption(owner_only_text.NO_ROWS)
         return

@@ -22,7 +22,7 @@ from dppca_core.populations.dictionary_twin import EVEN, CategoryCells, Dictiona
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
-from dppca_core.release import discrete_gaussian
+from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.private_release import OFFERED, ROUNDS, STAGES, Request, most_features
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Column, Schema, limits
@@ -146,11 +146,14 @@ def twin_of(
     experiment, epsilon = to_experiment.from_settings(wanted)
     # The row bound, in root mean square lengths of rows that spread evenly over the dictionary's ranges.
     clip = schema.bound / schema.default_bound if n * d <= _MOST_DRAWN else None
+    if clip is not None and request.scale_share:
+        clip = private_release.relative_bound(request, sizes)
     if page_text.is_unit(request.method):
         clip = None  # rows of length 1 need no bound
     assert isinstance(experiment.population, SpikedModel)
     population = replace(experiment.population, spike=tuple(BULK * spike for spike in pattern.spikes))
-    by_rows = d <= _QUICK and n * d <= _MOST_DRAWN
+    # Scaled rows have no ranges: every measurement has the same spread there.
+    by_rows = d <= _QUICK and n * d <= _MOST_DRAWN and not request.scale_share
     experiment = replace(
         experiment,
         population=dictionary_twin(schema, population, pattern, request.mean_share > 0)
@@ -160,6 +163,7 @@ def twin_of(
         rank=request.rank,
         clip=clip,
         mean_share=request.mean_share,
+        scale_share=request.scale_share,
     )
     return Twin(experiment, epsilon, wanted, request, pattern)
 
@@ -204,6 +208,8 @@ def rehearse(
     if request.d < _FEWEST:
         return f"A twin needs at least {_FEWEST} measurements."
     centred = request.mean_share > 0
+    # What was paid for are the eigenvalues of rows in public units, and not of correlations.
+    paid = None if request.scale_share else paid
     twins = [
         twin_of(request, schema, sizes, settings, pattern)
         for pattern in patterns(request.d, request.k, settings, paid, centred)
@@ -307,7 +313,7 @@ def judge(request: Request | str, n: int, d: int, hospitals: int) -> tuple[str, 
         return "", False
     if isinstance(request, str):
         return twin_text.not_possible(request, d), True
-    ways = _ways_out(n, d, request.k, request.after_mean.budget, hospitals)
+    ways = _ways_out(n, d, request.k, request.remainder.budget, hospitals)
     return twin_text.judged(request, n, d, *ways), ways[0] > TOO_MUCH
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dppca_core.accounting import gaussian
 from dppca_core.bounds import stated_spectra
-from dppca_core.mechanisms import paid_centre
+from dppca_core.mechanisms import paid_centre, paid_scale
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
@@ -64,8 +64,13 @@ def requested(
         if settings["own.centre"] == "paid" or (settings["own.centre"] == "rule" and not usual):
             asked = settings["own.mean_share"]
             mean_share = paid_centre.share(budget, d=d, n=n) if asked == BY_RULE else asked
+        scale_share = 0.0
+        if settings["own.scale"] == "paid":
+            asked = settings["own.scale_share"]
+            scale_share = paid_scale.share(mean_share) if asked == BY_RULE else asked
         if method == RECOMMENDED:
-            left = gaussian.remaining(budget, mean_share) if mean_share else budget
+            prior = mean_share + scale_share
+            left = gaussian.remaining(budget, prior) if prior else budget
             method, chosen = _recommended(n, d, k, left, hospitals), RELEASED
         most = discrete_gaussian.MOST_FEATURES if method in STAGES else d
         s_hat = (chosen if method in STAGES else d) if chosen == RELEASED else min(max(chosen, k), d, most)
@@ -75,6 +80,7 @@ def requested(
             k,
             budget,
             mean_share=mean_share,
+            scale_share=scale_share,
             averaged=averaged,
             s_hat=s_hat,
             rank=min(max(settings["own.rank"], k), d),
@@ -115,6 +121,9 @@ def choose_settings(settings: Settings, prepared: PreparedTable, request: Reques
     paid = not isinstance(request, str) and request.mean_share > 0
     if paid:
         keys = (*keys, "own.mean_share")
+    keys = (*keys, "own.scale")
+    if settings["own.scale"] == "paid":
+        keys = (*keys, "own.scale_share")
     for begin in range(0, len(keys), 3):
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:
@@ -125,6 +134,9 @@ def choose_settings(settings: Settings, prepared: PreparedTable, request: Reques
     if settings["own.method"] == RECOMMENDED:
         st.caption(page_text.recommended(method))
     st.caption(page_text.centre(request.mean_share, prepared.schema.has_usual_values))
+    if request.scale_share:
+        hidden = private_release.hidden_spread(request, prepared.sizes) * prepared.schema.bound
+        st.caption(page_text.scale(request.scale_share, hidden))
     trust = METHODS[method].trust
     titled = text.TRUST_TITLES[trust].lower()
     st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)} {page_text.estimates(method)}")

@@ -155,6 +155,7 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
     used = {"own.delta": request.budget.delta, "neighbours": request.budget.neighbours, "own.k": request.k}
     used |= {f"own.{key}": value for key, value in request.method_options.items()}
     used["own.centre"] = "paid" if request.mean_share else "public"
+    used["own.scale"] = "paid" if request.scale_share else "public"
     if isinstance(record.twin, Twin):
         guessed = [twin.pattern for twin in record.twin.others if twin.pattern.guessed]
         used |= {"own.ratio": settings["own.ratio"], "own.s": guessed[0].carriers} if guessed else {}
@@ -243,6 +244,7 @@ def _limits(record: PublicRecord, plain: bool) -> list[str]:
             f"The twin says what to expect of {page_text.noun(rows)} like its own, on the worst of the "
             "populations rehearsed; the real ones may differ.",
             twin_text.centre(record.twin.experiment, rows),
+            twin_text.SCALES_KNOWN if record.twin.request.scale_share else "",
         ]
     limits += [
         page_text.EVADES,

@@ -15,6 +15,7 @@ CENTRES = {
     "paid": "a mean that is paid for",
     "public": "public: usual values, or middles",
 }
+SCALES = {"public": "public: ranges of the dictionary", "paid": "scales that are paid for"}
 BY_RULE = "rule"
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -56,6 +57,15 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
             *("own.mean_share", "Share for the mean", "Part that the mean costs"),
             *((BY_RULE, *SHARES), BY_RULE, {BY_RULE: "by rule"}),
             help="By rule it follows from ε, δ, and how many patients and measurements there are.",
+        ),
+        Choice(
+            *("own.scale", *("Scale of the measurements",) * 2, tuple(SCALES), "public", SCALES),
+            help="Paid scales divide each measurement by its spread: components are then of correlations.",
+        ),
+        Choice(
+            *("own.scale_share", "Share for the scales", "Part that the scales cost"),
+            *((BY_RULE, *SHARES), BY_RULE, {BY_RULE: "by rule"}),
+            help="By rule it is three tenths of what the mean leaves.",
         ),
         like("k", 2),
         like("s_hat", 10),

@@ -207,7 +207,8 @@ def eigenvalues(released: Released, plain: bool) -> str:
     assert released.eigenvalues is not None
     listed = ", ".join(text.short(max(value, 0.0)) for value in released.eigenvalues)
     method = released.document["method"]
-    scaled = "rows of length 1" if is_unit(method) else "the scaled rows (shares of B²)"
+    length = "B²" if released.document["scales"] is None else "the squared length after scaling"
+    scaled = "rows of length 1" if is_unit(method) else f"the scaled rows (shares of {length})"
     if released.document["stages"] is not None:
         scaled += ", of the features kept alone"
     what = "Strength of each direction" if plain else f"Private eigenvalues of {scaled}"
@@ -215,13 +216,25 @@ def eigenvalues(released: Released, plain: bool) -> str:
 
 
 def centring(released: Released, plain: bool) -> str:
-    """Return that the first component may be the mean: in public, from nothing but the release itself.
+    """Return how rows were centred and scaled, and that the first component may be the mean.
+
+    All is public, from nothing but the release itself.
 
     The mean is private, so the measured cosine is for the owner alone (`owner_only_text.near_the_mean`). A
     first eigenvalue that holds most of the released ones is what a large mean does, and so may a strong
     pattern.
     """
-    share = float(released.document["parameters"].get("mean share", 0.0))
+    shares = released.document["parameters"]
+    scaled = ""
+    if scale_share := float(shares.get("scale share", 0.0)):
+        scaled = (
+            f" Each measurement is divided by its scale, for which {text.percent(scale_share)} of the budget "
+            f"paid: {component(plain)}s are of correlations."
+        )
+    return _centring(released, float(shares.get("mean share", 0.0)), plain) + scaled
+
+
+def _centring(released: Released, share: float, plain: bool) -> str:
     if share:
         return (
             f"Rows are centred at their mean, for which {text.percent(share)} of the budget paid. Its noise "
@@ -285,6 +298,15 @@ def centre(share: float, usual: bool) -> str:
     return (
         f"Rows are centred at {public_centre(usual)}. Where most rows lie elsewhere, the first "
         "component is their mean and not a pattern, and no budget changes that."
+    )
+
+
+def scale(share: float, hidden: float) -> str:
+    """Return what paid scales change and cost, and which spreads their noise hides, in half ranges."""
+    return (
+        f"Each measurement is divided by its scale, for which {text.percent(share)} of the budget pays. "
+        "Components are then of correlations, and all parts together cost what is asked for. "
+        f"Noise hides a spread below {text.percent(hidden)} of half the range: such measurements count less."
     )
 
 

@@ -16,6 +16,7 @@ HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
 NO_BETTER = "At this setting the release would be no better than a guess: do not release."
 PUBLIC = "choose fewer columns from the literature or a code book, not from these rows"
 MEAN_KNOWN = "Their mean is known; what the error of a paid mean adds is not in this figure."
+SCALES_KNOWN = "Their scales are known; what the error of paid scales adds is not in this figure."
 _LEAST_SPIKE = 1.01  # tops of the bulk: a spike is above it
 _SYMBOLS = {"rank": "R", "burn_in": "burn-in"}
 
@@ -36,6 +37,8 @@ def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
         given += [f"ε = {text.number(epsilon)}", f"δ = {text.number(delta)}"]
     if request.mean_share:
         given += [f"{text.percent(request.mean_share)} of it for the mean"]
+    if request.scale_share:
+        given += [f"{text.percent(request.scale_share)} of it for the scales"]
     return f"{what}, {', '.join(given)}, {where}."
 
 
@@ -77,6 +80,8 @@ def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, m
         long_rows = f"Their rows are {length}, as a release does to yours."
     else:
         kind = "They are Gaussian: so large a twin follows neither ranges nor categories."
+        if twin.scale_share:
+            kind = f"They are Gaussian, as wide in every measurement. {SCALES_KNOWN}"
         if is_unit(method):
             long_rows = "Its rows are scaled to length 1, as a release scales yours."
         elif twin.clip is not None:

@@ -1,6 +1,7 @@
 """A mean that is paid for: its law, its price, what it buys, and what it does not change."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -96,7 +97,8 @@ def test_sums_of_a_file_that_is_read_again_do_as_well(method):
 
 def test_a_row_that_was_left_out_stays_zero_and_none_is_longer_than_1():
     rows = np.vstack([ROWS[:50], np.zeros((3, D)), -ROWS[:5] / np.linalg.norm(ROWS[:5], axis=1)[:, None]])
-    (moved,), _ = private_release._centred([rows], None, np.full(D, 0.3))
+    about = partial(paid_centre.centred, mean=np.full(D, 0.3))
+    (moved,), _ = private_release._changed([rows], None, about)
     assert not moved[50:53].any()
     assert (np.einsum("ij,ij->i", moved, moved) <= 1).all()
     kept = np.linalg.norm(rows - 0.3, axis=1) <= 0.999

@@ -2,19 +2,28 @@
 
 import errno
 import json
+import math
 import threading
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from dppca_core import Budget
-from dppca_core.accounting import numerical
+from dppca_core.accounting import gaussian, numerical
 from dppca_core.release import discrete_gaussian, journal, private_release
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.release.ledger_records import Account, Limit
 from dppca_core.tables import Schema, content_key
-from pages.hospitals.your_data import confirmation, ledger_text, release_panel
+from pages.hospitals.your_data import (
+    confirmation,
+    ledger_text,
+    owner_only_diagnostics,
+    owner_only_text,
+    release_panel,
+)
 from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.shared import text
 from pages.shared.background import sessions
 from pages.shared.settings import catalogue
 from tests.pages.hospitals.your_data.table_page import DICTIONARY, limited, patients
@@ -198,6 +207,37 @@ def test_a_mean_is_paid_for_unless_every_column_has_a_usual_value(asked, usual, 
     settings = catalogue.defaults() | {"own.centre": asked}
     request = release_panel.requested(settings, 5, None, 1, 1000, usual=usual)
     assert (request.mean_share > 0) == paid
+
+
+def test_scales_are_public_unless_they_are_paid_for_and_the_page_says_what_their_noise_hides():
+    """The least scale in half ranges by hand; the release and the owner's check are of scaled rows."""
+    page = limited()
+    assert "divided by its scale" not in page.captions
+    with pytest.raises(AssertionError, match="no control"):
+        page.move("own.scale_share", 0.2)
+    page.move("own.scale", "paid")
+    page.move("own.scale_share", 0.2)
+    page.move("own.epsilon", 1.0)
+    n, d, bound = page.state.ready.n, 3, page.state.ready.schema.bound
+    tau = math.sqrt(2) * gaussian.noise_multiplier(Budget(1.0, 1e-6)) / (n * math.sqrt(0.2))
+    hidden = bound * math.sqrt(tau * math.sqrt(2 * math.log(2 * d)))
+    assert f"hides a spread below {text.percent(hidden)} of half the range" in page.captions
+    page.release()
+    document = page.state.releases[0].result.document
+    np.testing.assert_array_less(hidden / bound - 1e-9, document["scales"])
+    assert (
+        document["parameters"]["scale share"] == 0.2 and len(page.state.releases[0].result.entry.events) == 3
+    )
+    assert "divided by its scale, for which 20 % of the budget paid" in page.markdown
+    page.app.checkbox(key="own.shown").check()
+    page.run()
+    assert owner_only_text.SCALED in page.captions
+    lengths = np.array(document["scales"]) * document["length after scaling"]
+    plain = owner_only_diagnostics.truths(page.state.ready)
+    rows = page.state.ready.held.rows / lengths
+    answer = owner_only_diagnostics.divided(plain, lengths)
+    np.testing.assert_allclose(answer.covariance.matrix, np.cov(rows.T, bias=True), atol=1e-12)
+    np.testing.assert_allclose(answer.mean, rows.mean(axis=0))
 
 
 def test_usual_values_of_a_dictionary_are_where_rows_are_centred():

@@ -57,7 +57,7 @@ REHEARSED = {
     "two_stage_sealed": {"own.shat": "chosen from the release", "own.N": "2"},
     "stacked_rounds": {"own.k": "3", "own.eps": "1"},
     "dpdis_pca": {"own.rank": "3", "own.N": "2"},
-    "dps_pca": {"own.T": "3", "own.burn": "1", "own.shat": "4", "own.N": "3"},
+    "dps_pca": {"own.T": "3", "own.burn": "1", "own.shat": "4", "own.N": "3", "own.scale": "paid"},
 }
 
 
@@ -88,7 +88,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     assert page.words()["odds"] == page_text.odds(request.budget, 1, request.patient_epsilon)
     assert title not in page.words()["printed"]
     assert experiment.sizes == table.sizes == tuple(map(len, parts))
-    assert experiment.budget(twin.epsilon) == request.after_mean.budget
+    assert experiment.budget(twin.epsilon) == request.remainder.budget
     assert {
         name: experiment.options(method)[name] for name in request.method_options
     } == request.method_options
@@ -98,7 +98,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
         estimate = METHODS[method].fit(
             experiment.cohort(repeat),
             k=request.k,
-            budget=request.after_mean.budget,
+            budget=request.remainder.budget,
             rng=rng,
             **request.method_options,
         )

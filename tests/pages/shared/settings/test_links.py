@@ -114,7 +114,8 @@ def test_settings_are_called_as_the_core_calls_them():
         "failure",
         "energy",
     }
-    assert fields - {"start_error", "method", "rank", "clip", "choose_rows", "mean_share"} <= CHOICES.keys()
+    of_releases = {"start_error", "method", "rank", "clip", "choose_rows", "mean_share", "scale_share"}
+    assert fields - of_releases <= CHOICES.keys()
 
 
 def test_rows_chosen_from_the_release_reach_two_stages_and_leave_others_all_rows():
