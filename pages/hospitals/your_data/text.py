@@ -15,7 +15,7 @@ from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event
 from dppca_core.release import private_release
 from dppca_core.release.ledger_records import Account
-from dppca_core.release.private_release import HARDENED, ROUNDS, Released
+from dppca_core.release.private_release import HARDENED, ROUNDS, STAGES, Released
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -194,11 +194,13 @@ def told_from_zero(released: Released, plain: bool) -> str:
     what = "weights" if plain else "loadings"
     kept = np.abs(released.basis) > 0
     apart = int((np.abs(released.basis) >= 2 * released.loading_std)[kept].sum())
-    # What few rounds leave of DPS-PCA's random start is no noise.
-    started = " or in where the method starts" if released.document["method"] == "dps_pca" else ""
+    # What few rounds leave of DPS-PCA's random start is no noise, nor is what two stages leave out.
+    method = released.document["method"]
+    besides = " or in where the method starts" if method == "dps_pca" else ""
+    besides = " or in which measurements were kept" if method in STAGES else besides
     return (
         f"{apart:,} of {int(kept.sum()):,} {what} can be told from 0, as they are more than twice the noise "
-        f"away. The others are grey. This counts the noise, not chance in who the patients are{started}."
+        f"away. The others are grey. This counts the noise, not chance in who the patients are{besides}."
     )
 
 

@@ -31,10 +31,10 @@ _LISTED = 3
 def held(most: int) -> str:
     """Return how large a file may be, in MB, and how long its table is held."""
     return (
-        f"Up to {most:,} MB; a file of more than {limits.MOST_BYTES / 2**20:,.0f} MB is read in pieces, of "
-        "which only sums are kept. One for which this server has no memory left is refused before it is "
-        f"read. Your table is forgotten when you say so, or {sessions.KEPT_SECONDS / 60:.0f} minutes after "
-        "the page is closed."
+        f"Up to {most:,} MB; a file of more than {limits.MOST_BYTES / 2**20:,.0f} MB and at most "
+        f"{limits.MOST_IN_PIECES:,} columns is read in pieces, of which only sums are kept. One for which "
+        "this server has no memory left is refused before it is read. Your table is forgotten when you say "
+        f"so, or {sessions.KEPT_SECONDS / 60:.0f} minutes after the page is closed."
     )
 
 
