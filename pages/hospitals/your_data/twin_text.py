@@ -85,10 +85,8 @@ def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, m
         if is_unit(method):
             long_rows = "Its rows are scaled to length 1, as a release scales yours."
         elif twin.clip is not None:
-            long_rows = (
-                "The twin's long rows are shortened as a release shortens yours, if your rows spread evenly "
-                "over their ranges."
-            )
+            long_rows = "The twin's long rows are shortened as a release shortens yours"
+            long_rows += "." if twin.scale_share else ", if your rows spread evenly over their ranges."
         else:
             long_rows = (
                 "So many rows are not drawn one by one: the twin shortens none, and its bound holds the "
