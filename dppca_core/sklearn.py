@@ -189,7 +189,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 checks.positive(bound=self.bound)
             if mean_share:
                 moved = paid_centre.release(moments.clip_rows(scaled, self.bound), whole, mean_share, rng)
-                scaled, mean = scaled - moved * self.bound, mean + scale * moved * self.bound
+                about = scaled - moved * self.bound
+                if budget.neighbours == "add-remove":
+                    about = paid_centre.empty_rows_kept(about, scaled)
+                scaled, mean = about, mean + scale * moved * self.bound
             bound = self.bound
             if scale_share:
                 clipped = moments.clip_rows(scaled, self.bound)

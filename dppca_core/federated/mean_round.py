@@ -101,7 +101,9 @@ class AfterMean(Exchange):
             sent = paid_centre.release(rows, budget, share, noise.rng, part=self._part)
             (name,) = self.reply
             return {name: sent * provider.n if self.summed else sent}
-        about = Provider(provider.n, RowMoment(paid_centre.centred(rows, arrays[MEAN])))
+        about = Provider(
+            provider.n, RowMoment(paid_centre.centred(rows, arrays[MEAN], self.plan.budget.neighbours))
+        )
         return self.method.answer(number - 1, hospital, about, _without_mean(arrays), noise)
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:

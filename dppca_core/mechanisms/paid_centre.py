@@ -62,6 +62,16 @@ def release(rows: Array, budget: Budget, w: float, rng: np.random.Generator, *, 
     return mean + part * noise_std(budget, w, n) * rng.standard_normal(d)
 
 
-def centred(rows: Array, mean: Array) -> Array:
-    """Return rows about a released mean, shortened to length 1."""
-    return moments.clip_rows(rows - mean, 1.0) if len(rows) else rows
+def centred(rows: Array, mean: Array, neighbours: str = "replace-one") -> Array:
+    """Return rows about a released mean, shortened to length 1.
+
+    Where a row may be emptied or filled, an empty one stays so: as -mean it would move the moment by sqrt 2
+    against the other, and 1 is paid for.
+    """
+    moved = moments.clip_rows(rows - mean, 1.0) if len(rows) else rows
+    return empty_rows_kept(moved, rows) if neighbours == "add-remove" else moved
+
+
+def empty_rows_kept(moved: Array, rows: Array) -> Array:
+    """Return rows as they were moved, but for those that are zero, which stay zero."""
+    return np.where(rows.any(axis=1, keepdims=True), moved, 0.0)

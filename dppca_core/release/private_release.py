@@ -580,9 +580,7 @@ def _changed(
     """Return rows changed one by one, or what hands them over; a row that was left out stays zero."""
 
     def about(part: Array) -> Array:
-        moved = change(part)
-        moved[~part.any(axis=1)] = 0.0
-        return moved
+        return paid_centre.empty_rows_kept(change(part), part)
 
     if read is None:
         held = (part for part in rows if not isinstance(part, IntegerSum))
@@ -615,7 +613,7 @@ def _scale_sentence(request: Request) -> str:
 def _score_sentence(request: Request) -> str:
     steps = ["encode it by the dictionary", "divide it by the dictionary's bound"]
     steps += ["subtract the mean"] if request.mean_share else []
-    steps += ["divide by the scales"] if request.scale_share else []
+    steps += ["divide by the scales and by the length after scaling"] if request.scale_share else []
     return f"Scores of a new row: {', '.join(steps)}, and multiply by each component."
 
 

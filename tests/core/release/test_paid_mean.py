@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dppca_core import Budget, sin_theta
+from dppca_core import Budget, Cohort, sin_theta
 from dppca_core.accounting import closed_form, gaussian
 from dppca_core.mechanisms import paid_centre
 from dppca_core.numerics import linalg, moments
@@ -16,6 +16,7 @@ from dppca_core.release.drawn import DrawnInMemory
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
 from dppca_core.release.private_release import OFFERED, Request
+from dppca_core.sklearn import PrivatePCA
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, K, SHARE = 8, 2, 0.2
@@ -133,3 +134,30 @@ def test_the_pattern_of_rows_without_a_mean_costs_a_little_more():
     )
     top = linalg.top_eigenspace(np.cov(ROWS.T), K)
     assert sin_theta(top, TRUTH) < 0.05  # the oracle of the test above
+
+
+@pytest.mark.parametrize(("neighbours", "most"), [("add-remove", 1.0), ("replace-one", math.sqrt(2))])
+def test_a_row_moves_the_moment_about_a_mean_by_what_is_paid_for(neighbours, most):
+    """An emptied row stays empty where that is the relation; moved to -mean it would count for 1.29."""
+    mean, row = np.array([0.9, 0.0]), np.array([[0.9, 1.0]])
+
+    def moment(rows, relation):
+        moved = paid_centre.centred(rows, mean, relation)
+        return moved.T @ moved
+
+    emptied = np.linalg.norm(moment(row, neighbours) - moment(np.zeros((1, 2)), neighbours))
+    assert emptied <= most * (1 + 1e-12)
+    assert np.linalg.norm(moment(row, "replace-one") - moment(np.zeros((1, 2)), "replace-one")) > 1.2
+
+
+def test_a_transformer_leaves_empty_rows_empty_where_they_may_be_filled(monkeypatch):
+    """Under add or remove the fit's rows at the public centre stay there; the mean is 0.5 of the bound."""
+    monkeypatch.setattr(paid_centre, "release", lambda rows, *_: np.full(rows.shape[1], 0.5 / math.sqrt(3)))
+    seen, from_rows = [], Cohort.from_rows
+    monkeypatch.setattr(
+        Cohort, "from_rows", lambda rows, bound: seen.append(rows[0]) or from_rows(rows, bound)
+    )
+    rows = np.vstack([np.zeros(3), np.full((4, 3), 0.4)])
+    for neighbours in ("add-remove", "replace-one"):
+        PrivatePCA(n_components=1, private_center=0.2, neighbours=neighbours, random_state=0).fit(rows)
+    assert not seen[0][0].any() and seen[0][1:].any() and seen[1][0].all()

@@ -121,7 +121,7 @@ def test_without_noise_it_is_pca_of_standardised_rows(method):
     signs = np.sign((result.basis * plain.components_.T).sum(axis=0))
     assert np.abs(scores * signs - plain.transform(standard)).mean() < 0.1
     assert document["scores"].endswith(
-        "subtract the mean, divide by the scales, and multiply by each component."
+        "divide by the scales and by the length after scaling, and multiply by each component."
     )
     if method == "analyze_gauss":
         strengths = result.eigenvalues * document["length after scaling"] ** 2
