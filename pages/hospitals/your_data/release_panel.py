@@ -161,6 +161,7 @@ def show(
         many = f"the number of {page_text.noun(rows)}"
         st.caption(f"The failure chance is above one in {many}: choose a smaller one.")
     st.caption(page_text.odds(request.budget, rows, request.patient_epsilon))
+    st.caption(page_text.elsewhere(request, plain))
     what = f"A release by {METHODS[request.method].title}"
     price = ledger_text.price(what, request.events, account, request.budget, rows, plain)
     order = Order("release", request, account, prepared.identity, prepared.raw.name)

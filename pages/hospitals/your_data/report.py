@@ -230,6 +230,8 @@ def _limits(record: PublicRecord, plain: bool) -> list[str]:
     limits = [upload_text.counts_public(record.assignment, record.schema, rows)]
     if is_at_random(record.assignment):
         limits.append(upload_text.at_random(rows))
+    if not isinstance(record.request, str):
+        limits.append(page_text.elsewhere(record.request, plain))
     if record.released is not None:
         delta = record.released.document["parameters"]["budget"]["delta"]
         limits += [

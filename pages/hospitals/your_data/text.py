@@ -10,12 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from dppca_core.accounting import closed_form
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event
 from dppca_core.release import private_release
 from dppca_core.release.ledger_records import Account
-from dppca_core.release.private_release import HARDENED, ROUNDS, STAGES, Released
+from dppca_core.release.private_release import HARDENED, ROUNDS, STAGES, Released, Request
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -101,6 +102,15 @@ def odds(budget: Budget, rows: int, patient_epsilon: float) -> str:
     return (
         f"An attacker who starts at 50:50 on whether {question} was used ends at most at {ends}. "
         f"On all {rows:,} rows of one patient the attacker can end at {far}."
+    )
+
+
+def elsewhere(request: Request, plain: bool) -> str:
+    """Return what the same release from another hospital costs a patient who is in both tables."""
+    both = closed_form.epsilon_of((*request.events, *request.events), request.budget.delta)
+    return (
+        "A patient who is in another hospital's table too is protected less: two releases of this size "
+        f"together have {epsilon(both, plain)}."
     )
 
 

@@ -7,7 +7,15 @@ from dppca_core.accounting import closed_form, gaussian
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.tables import content_key
 from pages.hospitals.your_data import text as page_text
-from tests.pages.hospitals.your_data.table_page import OTHER_TABLE, ROWS, WIDE, TablePage, patients, prepared
+from tests.pages.hospitals.your_data.table_page import (
+    OTHER_TABLE,
+    ROWS,
+    WIDE,
+    TablePage,
+    limited,
+    patients,
+    prepared,
+)
 
 EIGHT = 10.2962  # epsilon of a patient with 8 rows, for (1, 1e-6) a row
 AT_ONE = {"own.eps": "1", "own.delta": "1e-6"}
@@ -110,3 +118,10 @@ def test_the_rehearsal_counts_rows_where_a_patient_has_several(built):
     assert f"With {ROWS} rows in" in report.figures[-1].says
     for text in (page.markdown, page.captions, str(figure), str(report)):
         assert f"{ROWS} patients" not in text and "nvented patients" not in text
+
+
+def test_who_is_in_two_hospitals_is_told_what_both_releases_cost(built):
+    """Twice the same Gaussian release is one with z/sqrt 2: at epsilon = 1, delta = 1e-6 it is 1.45."""
+    page = limited(**AT_ONE)
+    sentence = "two releases of this size together have ε = 1.45."
+    assert sentence in page.captions and any(sentence in limit for limit in built().limits)
