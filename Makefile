@@ -33,11 +33,8 @@ test-style:
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 
-# One process more than processors: some tests wait for other processes, and the browser's tests wait as well.
-WORKERS = $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
-
 test-core:
-	$(OFFLINE) $(BIN)/python -m pytest -m "not browser" -n $(WORKERS) --dist worksteal
+	$(OFFLINE) $(BIN)/python -m pytest -m "not browser" -n auto --dist worksteal
 
 test-browser:
 	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest tests/browser
