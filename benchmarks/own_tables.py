@@ -1,4 +1,4 @@
-"""What *Your data* rehearses and releases of tables that nobody here made, at the page's own defaults.
+"""Compare what *Your data* rehearses with what it releases, on clinical tables from other packages.
 
     python -m benchmarks.own_tables TABLE.csv|TABLE.arff ... [--patient COLUMN] [--most 4] [--runs 5]
 
@@ -30,7 +30,7 @@ from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
 from dppca_core.tables import Column, Raw, Schema, limits
 from pages.hospitals.your_data import rehearsal, release_panel
-from pages.hospitals.your_data.prepared_table import PreparedTable, prepare
+from pages.hospitals.your_data.prepared_table import PreparedTable, Rows, prepare
 from pages.shared.settings import catalogue
 
 _COMPLETE = 0.8  # share of cells that a column needs
@@ -68,10 +68,9 @@ def _column(name: str, cells: "pd.Series[Any]") -> Column:
 def truth(table: PreparedTable, raw: Raw, k: int) -> Array:
     """Return the top directions of the encoded rows about their mean, each patient once. Private."""
     rows = tables.encode(table.schema, raw.table).rows
-    held = table.held
     weights = np.ones(len(rows))
-    if table.averaged and table.most_kept is None:
-        weights = held.weights[:, 0] ** 2  # type: ignore[union-attr, index]
+    if isinstance(table.held, Rows) and table.held.weights is not None and table.most_kept is None:
+        weights = table.held.weights[:, 0] ** 2
     return linalg.top_eigenspace(np.cov(rows.T, bias=True, aweights=weights), k)
 
 

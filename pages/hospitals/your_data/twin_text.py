@@ -81,7 +81,7 @@ def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, m
     else:
         kind = "They are Gaussian: so large a twin follows neither ranges nor categories."
         if twin.scale_share:
-            kind = f"They are Gaussian, as wide in every measurement. {SCALES_KNOWN}"
+            kind = f"They are Gaussian, and equally spread in every measurement. {SCALES_KNOWN}"
         if is_unit(method):
             long_rows = "Its rows are scaled to length 1, as a release scales yours."
         elif twin.clip is not None:
