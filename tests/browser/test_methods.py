@@ -26,9 +26,15 @@ def test_a_clicked_point_of_the_frontier_shows_one_release_of_it(watched, addres
     page.page.get_by_text("One release of DPS-PCA at ε = 1: error").wait_for()
     page.page.wait_for_function("!document.body.innerText.includes('runs measured')")
     page.page.wait_for_function(PLACE, arg=["dpdis_pca", 5])
-    place = page.page.evaluate(PLACE, ["dpdis_pca", 5])
-    page.page.mouse.move(*place)
-    page.page.locator(".dppca-live .hoverlayer .hovertext").first.wait_for()  # Plotly clicks what it hovers
+    # Plotly clicks what it hovers, and a chart that is still being laid out moves away under the mouse.
+    hovered = page.page.locator(".dppca-live .hoverlayer .hovertext", has_text="DPdisPCA")
+    for _ in range(60):
+        place = page.page.evaluate(PLACE, ["dpdis_pca", 5])
+        page.page.mouse.move(*place)
+        page.page.wait_for_timeout(500)
+        if hovered.count() and place == page.page.evaluate(PLACE, ["dpdis_pca", 5]):
+            break
+        page.page.mouse.move(0, 0)
     page.page.mouse.click(*place)
     page.page.get_by_text("One release of DPdisPCA at ε = 5: error").wait_for()
     page.page.wait_for_url("**compare.release=dpdis_pca&compare.at=5**")
