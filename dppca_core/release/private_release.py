@@ -226,10 +226,10 @@ def make(
 
     A hospital may also be the exact sum of its rows (`discrete_gaussian.Adder`), of a table too large to
     hold. features: names of the d columns. public: what is public about the table (bounds, categories,
-    sizes), for the document. by_column: hospitals follow from a patient's own row, so that their sizes tell
-    of it. expected: as for `Ledger.spend`. read: hands over the rows of a table of which `rows` are sums.
-    resumed: an entry that paid for this release before; it costs nothing then, and what was drawn is not
-    drawn again.
+    sizes), for the document. by_column: hospitals follow from a patient's own row or table, so that their
+    sizes tell of it. expected: as for `Ledger.spend`. read: hands over the rows of a table of which `rows`
+    are sums. resumed: an entry that paid for this release before; it costs nothing then, and what was drawn
+    is not drawn again.
 
     Raises OverLimitError beyond the limit. Raises ValueError, before anything is paid, for rows that are
     longer than 1 or do not fit the request, for noise that cannot be drawn exactly, and where `resumed` paid

@@ -10,15 +10,17 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dppca_core import tables
 from dppca_core.arrays import Array, Indices
+from dppca_core.byte_cache import return_memory
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.discrete_gaussian import StoppedError
 from dppca_core.release.exact_stages import Use
 from dppca_core.release.private_release import Progress
 from dppca_core.tables import Patients, Schema, files, limits
-from pages.hospitals.your_data import confirmation, memory_check, upload_text
+from pages.hospitals.your_data import confirmation, memory_check, session, upload_text
 from pages.hospitals.your_data.prepared_table import (
     IN_ONE_PLACE,
     TOO_FEW,
@@ -45,6 +47,22 @@ def read(data: bytes, name: str, encoding: str) -> Table:
         if memory_check.in_pieces(len(data), layout.rows or 0, len(layout.names)):
             return LargeTable(name, layout.form, layout.names, layout.rows, encoding, data, layout.unnamed)
     return tables.read(data, name, encoding, memory_check.check_texts)
+
+
+def read_upload(upload: UploadedFile, encoding: str) -> Table | str:
+    """Return the table of an uploaded file, or why there is none. Once read, the server drops the file."""
+    with st.spinner("Reading"):
+        try:
+            table = read(upload.getvalue(), upload.name, encoding)
+        except ValueError as reason:
+            refused = str(reason)
+        except Exception:  # the text of any other error may hold a cell, and would go to the log
+            refused = upload_text.UNREADABLE
+        else:
+            session.drop_upload(upload.file_id)
+            return table
+    return_memory()  # of as much as was read
+    return refused
 
 
 def reduce(

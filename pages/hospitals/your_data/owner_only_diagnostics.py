@@ -108,7 +108,7 @@ def verdict_on_scaling(held: Rows, answers: TableTruths, k: int, centred: bool) 
 def label_columns(prepared: PreparedTable, raw: Raw) -> list[str]:
     """List the columns that are no features and have two to ten values."""
     used = {column.name for column in prepared.schema.columns}
-    free = [name for name in raw.columns if name not in used]
+    free = [name for name in raw.table.column_names if name not in used]  # of joined tables also the hospital
     return [
         name for name in free if 2 <= pc.count_distinct(raw.table[name].drop_null()).as_py() <= MOST_LABELS
     ]

@@ -14,12 +14,13 @@ from dppca_core.release import private_release
 from dppca_core.release.discrete_gaussian import IntegerSum
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.private_release import PatientRows
-from dppca_core.tables import OwnerOnly, Raw, Schema, dealing
+from dppca_core.tables import JoinedTable, OwnerOnly, Raw, Schema, dealing
 from dppca_core.tables.cells import Mask
 from dppca_core.tables.patients import nameless, no_measurement
 
 _BY = "by the column "
 IN_ONE_PLACE = "all in one place"
+A_TABLE_EACH = "a table of each hospital"
 TOO_FEW = "Fewer than two patients are left: every other row has a missing cell. Fill them in."
 DEALING_SEED = 0  # public: to which hospital a patient is assigned hides nothing
 
@@ -161,9 +162,13 @@ def prepare(
 ) -> PreparedTable:
     """Prepare a table in memory. Raises ValueError with one sentence where it does not fit the dictionary.
 
+    hospital_column, hospitals: of a table that was joined, hospitals are the tables that it was joined of.
     patient_column: names the patients, who count once; all rows of one go to the hospital of the first.
     most_kept: only so many of a patient's usable rows count, the first of the table; None averages all.
     """
+    joined = isinstance(raw, JoinedTable)
+    if joined:
+        hospital_column = raw.hospital_column
     encoded = tables.encode(schema, raw.table)
     most_kept = None if patient_column is None else most_kept
     patients = _patients(raw, patient_column, schema)
@@ -185,7 +190,7 @@ def prepare(
         members = tuple(np.flatnonzero(of_row[first] == hospital) for hospital in range(of_row.max() + 1))
         if not all(map(len, members)):
             raise ValueError(dealing.EMPTY)
-        assignment = by_column(hospital_column)
+        assignment = A_TABLE_EACH if joined else by_column(hospital_column)
     of_patient = np.empty(n, dtype=np.intp)
     for hospital, group in enumerate(members):
         of_patient[group] = hospital
@@ -236,9 +241,18 @@ def is_by_column(assignment: str) -> bool:
     return assignment.startswith(_BY)
 
 
+def is_by_hospital(assignment: str) -> bool:
+    """Return whether patients belong to hospitals that exist, by a column or by their table.
+
+    Their numbers are public then, so that a patient can be replaced by one of the same hospital only: who
+    knows where all others are could tell from the numbers where this one is.
+    """
+    return is_by_column(assignment) or assignment == A_TABLE_EACH
+
+
 def is_at_random(assignment: str) -> bool:
     """Return whether hospitals are invented."""
-    return not is_by_column(assignment) and assignment != IN_ONE_PLACE
+    return not is_by_hospital(assignment) and assignment != IN_ONE_PLACE
 
 
 def by_column(name: str) -> str:

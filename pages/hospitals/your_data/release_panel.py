@@ -19,7 +19,7 @@ from dppca_core.release.private_release import OFFERED, ROUNDS, STAGES, Progress
 from dppca_core.tables import safe_cell, safe_csv
 from pages.hospitals.your_data import charts, confirmation, ledger_text, session
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_column
+from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_hospital
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order
 from pages.hospitals.your_data.settings import BY_RULE, RECOMMENDED
@@ -183,7 +183,7 @@ def _make(
         ledger,
         features=prepared.schema.features,
         public=prepared.public,
-        by_column=is_by_column(prepared.assignment),
+        by_column=is_by_hospital(prepared.assignment),
         expected=order.account,
         progress=progress,
         read=prepared.read,

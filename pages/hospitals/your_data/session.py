@@ -19,8 +19,10 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 from dppca_core.byte_cache import return_memory
 from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.release.ledger_records import Account
-from dppca_core.tables import Schema
+from dppca_core.tables import Raw, Schema
+from pages.hospitals.your_data.column_mapping import ColumnMapping
 from pages.hospitals.your_data.dictionary import DictionaryLine
+from pages.hospitals.your_data.hospital_tables import HospitalTables
 from pages.hospitals.your_data.prepared_table import PreparedTable, Table, TableIdentity
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session_expiry import SessionExpiry
@@ -47,7 +49,9 @@ class Order(NamedTuple):
 class TableSession:
     """Hold the table of one visitor, what they typed about it, and what they released."""
 
-    raw: Table | None = None
+    raw: Table | None = None  # of several hospitals, their tables joined
+    hospitals: HospitalTables = field(default_factory=HospitalTables)
+    opened: tuple[bytes, ColumnMapping] | None = None  # a dictionary of other names, until these are mapped
     upload_error: str = ""  # why the last file was refused
     files: dict[str, str] = field(default_factory=dict)  # the last upload handled, by uploader
     lines: dict[str, DictionaryLine] = field(default_factory=dict)  # kept for a new table's same columns
@@ -96,6 +100,8 @@ class TableSession:
         """Replace the table. What was typed for columns of the same names stays."""
         self._drop_results()
         self.raw, self.upload_error, self.example = raw, "", ""
+        self.hospitals = HospitalTables(raw if isinstance(raw, Raw) else None)
+        self.opened = None
         return_memory()  # of the former table, and of what reading this one needed
         self.several = self.most_rows = self.patient_column = self.most_kept = None
         self.tables += 1
@@ -103,10 +109,16 @@ class TableSession:
         self.chosen = tuple(name for name in self.chosen if name in known)
         self.generation += 1
 
+    def join(self, raw: Raw) -> None:
+        """Go on with the hospitals' tables as one, or with the first again. What was typed stays."""
+        self._drop_results()
+        self.raw = raw
+
     def forget(self) -> None:
         """Drop the table and everything computed from it, except what was released."""
         self._drop_results()
-        self.raw = None
+        self.raw = self.opened = None
+        self.hospitals = HospitalTables()
         return_memory()  # else it stays with this process, and the next visitor's table finds no room
 
     def _drop_results(self) -> None:

@@ -4,9 +4,17 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dppca_core.byte_cache import return_memory
-from dppca_core.tables import Raw, Schema, examples
-from pages.hospitals.your_data import dictionary, large_table, owner_only_text, session, upload_text
+from dppca_core.tables import JoinedTable, Raw, Schema, examples
+from pages.hospitals.your_data import (
+    dictionary,
+    dictionary_names,
+    large_table,
+    owner_only_text,
+    session,
+    several_panel,
+    several_text,
+    upload_text,
+)
 from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random, prepare
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import OF_EXAMPLE, ONE, SEVERAL, UNANSWERED, literal, refusal
@@ -23,7 +31,7 @@ def show(settings: Settings) -> PreparedTable | None:
     """Ask for a table and what is public about it. Return the table once it is ready for a release."""
     state = session.current()
     _choose_file(state, settings)
-    if state.raw is None:
+    if state.raw is None or not several_panel.show(state, settings):
         return None
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.markdown(upload_text.uploaded(state.raw))
@@ -80,17 +88,11 @@ def _choose_file(state: TableSession, settings: Settings) -> None:
     if upload is None:
         state.upload_error = ""
     elif new:
-        with st.spinner("Reading"):
-            try:
-                state.load(large_table.read(upload.getvalue(), upload.name, settings["own.encoding"]))
-            except ValueError as reason:
-                state.upload_error = str(reason)
-            except Exception:  # the text of any other error may hold a cell, and would go to the log
-                state.upload_error = upload_text.UNREADABLE
-            else:
-                session.drop_upload(upload.file_id)
-            if state.upload_error:
-                return_memory()  # of as much as was read
+        table = large_table.read_upload(upload, settings["own.encoding"])
+        if isinstance(table, str):
+            state.upload_error = table
+        else:
+            state.load(table)
     if state.upload_error:
         st.error(refusal(state.upload_error) + (upload_text.FORMER_STAYS if state.raw else ""))
 
@@ -316,14 +318,17 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
         new = state.is_new("dictionary", upload.file_id if upload else "")
         if upload is not None and state.raw is not None and new:
             try:
+                dictionary_names.ask(state, upload.getvalue())
                 lines, bound, absent = dictionary.load(upload.getvalue(), state.raw.columns)
             except ValueError as reason:
-                st.error(refusal(str(reason)))
+                if state.opened is None:
+                    st.error(refusal(str(reason)))
             else:
                 _set_lines(state, lines, bound)
                 loaded = upload_text.left_out(absent) if absent else "The dictionary was taken over."
                 st.toast(literal(loaded))
                 st.rerun()
+        dictionary_names.show(state, _set_lines)
         if schema is not None:
             st.download_button(
                 "Save the dictionary",
@@ -346,6 +351,9 @@ def _public_choices(state: TableSession, raw: Table, schema: Schema | None, rows
         placeholder=f"default {usual}",
         help="Blank: the default, which follows from the dictionary alone.",
     )
+    if isinstance(raw, JoinedTable):
+        middle.caption(several_text.SUM)
+        return
     taken = set(state.chosen)
     with middle:
         state.hospital_column = _choose_column(

@@ -1,0 +1,116 @@
+"""Suggest which column of one table is which of another, by their names alone: no cell is looked at.
+
+Names agree that differ in capitals, blanks, underscores, accents, camelCase or a unit, whether in brackets or
+at the end. Else one's words must be among the other's (`SHARED_WORDS`), or the letters nearly agree
+(`LIKENESS`). Numbers in names, and units where both state one, must be the same: visit 1 is not visit 2, and
+months are not years. All are suggestions, for a person to confirm.
+"""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+LIKENESS = 0.9  # ratio of difflib; weight and height have 0.83, hypertension and hypotension 0.87
+SHARED_WORDS = 2 / 3  # of the words of both, so that "age" is not "age at death"
+_MOST_PAIRS = 40_000  # of names that are compared with each other
+_MOST_LETTERS = 40  # of names that are compared letter by letter: longer ones take long
+_BRACKETS = re.compile(r"[(\[{]([^)\]}]*)[)\]}]")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")  # not within dL
+_WORD = re.compile(r"[^\W\d_]+|\d+|%")
+_SAME_UNIT = {"yr": "year", "yrs": "year", "years": "year", "mo": "month", "months": "month"}
+_SAME_UNIT |= {"days": "day", "hrs": "hour", "hours": "hour", "pct": "%", "percent": "%"}
+_UNITS = {*_SAME_UNIT, *_SAME_UNIT.values()}
+_UNITS |= {"kg", "mg", "ug", "ng", "cm", "mm", "hg", "mmhg", "bpm", "dl", "ml", "mmol", "umol", "iu"}
+
+
+class _Name(NamedTuple):
+    words: tuple[str, ...]
+    unit: str
+
+    @property
+    def letters(self) -> str:
+        return "".join(self.words)
+
+    @property
+    def numbers(self) -> list[str]:
+        return [word for word in self.words if word.isdigit()]
+
+
+def suggest(names: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    """Return for each name the likeliest column, of those names that have one; no column is used twice.
+
+    Columns of the same name come first, then those that agree but for writing, then the most alike. Beyond
+    40,000 pairs that agree in neither, nothing more is compared.
+    """
+    known = set(columns)
+    matched = {name: name for name in names if name in known}
+    parsed = {name: _parse(name) for name in (*names, *columns)}
+    alike = defaultdict[str, list[str]](list)
+    for column in columns:
+        if column not in matched:
+            alike[parsed[column].letters].append(column)
+    for same_unit in (True, False):
+        for name in names:
+            if name in matched or not parsed[name].letters:
+                continue
+            written = alike[parsed[name].letters]
+            for column in written:
+                same = parsed[name].unit == parsed[column].unit
+                if same if same_unit else _units_agree(parsed[name], parsed[column]):
+                    matched[name] = column
+                    written.remove(column)
+                    break
+    taken = set(matched.values())
+    left = [name for name in names if name not in matched]
+    free = [column for column in columns if column not in taken]
+    if len(left) * len(free) > _MOST_PAIRS:
+        return matched
+    pairs = [
+        (likeness, name, column)
+        for name in left
+        for column in free
+        if (likeness := _likeness(parsed[name], parsed[column]))
+    ]
+    for _, name, column in sorted(pairs, key=lambda pair: -pair[0]):
+        if name not in matched and column not in taken:
+            matched[name] = column
+            taken.add(column)
+    return matched
+
+
+def _parse(name: str) -> _Name:
+    plain = "".join(
+        letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter)
+    )
+    words, unit = _words(_BRACKETS.sub(" ", plain)), _words(" ".join(_BRACKETS.findall(plain)))
+    while len(words) > 1 and words[-1] in _UNITS:
+        unit.insert(0, words.pop())
+    return _Name(tuple(words), "".join(_SAME_UNIT.get(word, word) for word in unit))
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(_CAMEL.sub(" ", text))]
+
+
+def _units_agree(first: _Name, second: _Name) -> bool:
+    return first.unit == second.unit or not first.unit or not second.unit
+
+
+def _likeness(first: _Name, second: _Name) -> float:
+    """Return how alike two names are, above a threshold; else 0."""
+    if first.numbers != second.numbers or not _units_agree(first, second):
+        return 0.0
+    one, other = set(first.words), set(second.words)
+    shared = len(one & other) / max(len(one | other), 1)
+    if shared >= SHARED_WORDS and (one <= other or other <= one):
+        return shared
+    if not first.letters or max(len(first.letters), len(second.letters)) > _MOST_LETTERS:
+        return 0.0
+    letters = SequenceMatcher(None, first.letters, second.letters, autojunk=False)
+    for ratio in (letters.real_quick_ratio, letters.quick_ratio, letters.ratio):  # each a bound of the next
+        if ratio() < LIKENESS:
+            return 0.0
+    return letters.ratio()

@@ -1,0 +1,160 @@
+"""Join the tables of several hospitals to one, under one dictionary's names.
+
+Rows stand in the order of the hospitals' names, so that nothing depends on the order in which tables came:
+neither the key of the joined table nor to whom a patient of several hospitals belongs. What changes its key:
+another row or cell, another name of a hospital, and which columns are joined.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dppca_core.tables import cells, limits
+from dppca_core.tables.reading import Raw
+
+_TEXT = pa.large_string()
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedTable(Raw):
+    """Hold the rows of several hospitals; `hospital_column` of its table names each row's."""
+
+    hospital_column: str = ""
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Return the names that may be measurements or name patients: all but the hospital's."""
+        return tuple(name for name in self.table.column_names if name != self.hospital_column)
+
+
+def join(
+    tables: Sequence[Raw], mappings: Sequence[Mapping[str, str | None]], names: Sequence[str]
+) -> JoinedTable:
+    """Return one table of all rows, with a column that names each row's hospital.
+
+    Cells are as in their own tables: where one has numbers and another text, numbers become text that reads
+    as the same number.
+
+    Args:
+        tables: One a hospital.
+        mappings: For each, which of its columns stands for which of the joined. None: it has none, and its
+            cells count as missing there.
+        names: Of the hospitals, different from each other.
+
+    Raises:
+        ValueError: With one sentence without a cell, for names that do not tell hospitals apart, a joined
+            column that a table's mapping leaves open, a column that is not there or used twice, or tables
+            that are too large together.
+    """
+    words = check_hospitals(names)
+    columns = tuple(dict.fromkeys(chain(*mappings)))
+    for word, raw, mapping in zip(words, tables, mappings, strict=True):
+        _check_mapping(word, raw, mapping, columns)
+    named = sum(raw.n * len(word.encode()) for raw, word in zip(tables, words, strict=True))
+    _check_size(tables, len(columns) + 1, named)
+    order = sorted(range(len(words)), key=words.__getitem__)
+    held = {
+        column: _together(
+            [
+                pa.chunked_array([pa.nulls(tables[i].n, pa.float64())])
+                if (own := mappings[i][column]) is None
+                else tables[i].table[own]
+                for i in order
+            ]
+        )
+        for column in columns
+    }
+    by = _free_name(columns)
+    held[by] = pa.chunked_array([pa.repeat(pa.scalar(words[i], _TEXT), tables[i].n) for i in order])
+    name = f"{tables[0].name} and {len(tables) - 1:,} more" if len(tables) > 1 else tables[0].name
+    return JoinedTable(name, f"{len(tables):,} hospitals", pa.table(held), (), by)
+
+
+def check_hospitals(names: Sequence[str]) -> list[str]:
+    """Return the names without blanks around them. Raises ValueError where they name no hospitals."""
+    if len(names) > limits.MOST_HOSPITALS:
+        raise ValueError(f"At most {limits.MOST_HOSPITALS} hospitals can be joined.")
+    words = [name.strip() for name in names]
+    read = cells.numbers(pa.array(words, _TEXT))
+    alike = set[str]()
+    for word, missing, unread, number in zip(words, read.missing, read.unread, read.values, strict=True):
+        if missing or not word.isprintable() or len(word) > limits.MOST_NAME:
+            raise ValueError(
+                f"A hospital's name has 1 to {limits.MOST_NAME} letters that can be printed, and does not "
+                "stand for a missing cell, as NA does."
+            )
+        same = word if unread else f"{number:.15g}"
+        if same in alike:
+            raise ValueError(f"Two hospitals have the same name '{word}': rename one.")
+        alike.add(same)
+    return words
+
+
+def _check_mapping(
+    hospital: str, raw: Raw, mapping: Mapping[str, str | None], columns: Sequence[str]
+) -> None:
+    used, known = set[str](), set(raw.columns)
+    for column in columns:
+        if column not in mapping:
+            raise ValueError(
+                f"{hospital} has no column for '{column}': choose one, or say that it was not measured there."
+            )
+        own = mapping[column]
+        if own is None:
+            continue
+        if own not in known:
+            raise ValueError(f"{hospital} has no column '{own}'.")
+        if own in used:
+            raise ValueError(f"{hospital}'s column '{own}' is chosen twice.")
+        used.add(own)
+
+
+def _check_size(tables: Sequence[Raw], columns: int, letters: int) -> None:
+    rows = sum(raw.n for raw in tables)
+    letters += sum(cells.text_bytes(raw.table[name]) for raw in tables for name in raw.columns)
+    for size, most, what in (
+        (rows, limits.MOST_ROWS, "rows"),
+        (rows * columns, limits.MOST_CELLS, "cells"),
+        (letters, limits.MOST_HELD, "bytes of text"),
+    ):
+        if size > most:
+            raise ValueError(
+                f"Together the tables have more than {most:,} {what}, more than can be joined here: keep the "
+                "columns that matter, or join them by a script."
+            )
+
+
+def _free_name(columns: Sequence[str]) -> str:
+    name, number = "hospital", 1
+    while name in columns:
+        number += 1
+        name = f"hospital {number}"
+    return name
+
+
+def _together(parts: list[Any]) -> Any:
+    """Return columns of numbers or text as one, without a copy where they are of one type."""
+    filled = {part.type for part in parts if part.null_count < len(part)}
+    if filled == {_TEXT}:
+        parts = [part if part.type == _TEXT else part.cast(_TEXT) for part in parts]
+    elif _TEXT in filled:
+        parts = [_as_text(part) for part in parts]
+    else:
+        parts = [part.cast(pa.float64()) for part in parts]
+    return pa.chunked_array(list(chain.from_iterable(part.chunks for part in parts)), parts[0].type)
+
+
+def _as_text(column: Any) -> Any:
+    """Return cells as text, every number in the same digits: so 017, read as 17 elsewhere, is 17 here too."""
+    coded = pc.dictionary_encode(column).combine_chunks()
+    read = cells.numbers(coded.dictionary)
+    words = [
+        str(value) if unread else repr(float(number)).removesuffix(".0")
+        for value, number, unread in zip(coded.dictionary.to_pylist(), read.values, read.unread, strict=True)
+    ]
+    return pa.chunked_array([pa.array(words, _TEXT).take(coded.indices)])

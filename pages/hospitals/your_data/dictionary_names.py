@@ -1,0 +1,58 @@
+"""Open a data dictionary whose names are not this table's: ask which columns they are."""
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from dppca_core.tables import Schema
+from pages.hospitals.your_data import dictionary, mapping_editor, several_text
+from pages.hospitals.your_data.column_mapping import MOST_LISTED, ColumnMapping
+from pages.hospitals.your_data.session import TableSession
+from pages.hospitals.your_data.text import refusal
+
+_LEFT_OUT = "left out"
+SetLines = Callable[[TableSession, dict[str, dictionary.DictionaryLine], float | None], None]
+
+
+def ask(state: TableSession, data: bytes) -> None:
+    """Ask which columns stand for the names of a dictionary that the table lacks, if it lacks some.
+
+    Of a table that is read in pieces no column gets another name. Raises ValueError for no dictionary.
+    """
+    names, state.opened = [column.name for column in Schema.from_json(data).columns], None
+    columns = () if state.raw is None or state.hospitals.first is None else state.raw.columns
+    known, wanted = set(columns), set(names)
+    absent = [name for name in names if name not in known]
+    free = [name for name in columns if name not in wanted]
+    if absent and free and len(absent) <= MOST_LISTED:
+        state.opened = data, ColumnMapping(absent, free, _LEFT_OUT)
+
+
+def show(state: TableSession, set_lines: SetLines) -> None:
+    """Ask which columns stand for the names that the table lacks, until that is answered."""
+    if state.opened is None:
+        return
+    mapping = state.opened[1]
+    st.info(several_text.MAP_DICTIONARY)
+    key = f"own names {state.tables} {state.files.get('dictionary', '')}"
+    mapping_editor.edit(mapping, key, "dictionary", "this table")
+    if mapping.twice:
+        st.error(refusal(several_text.twice("This table", mapping.twice)))
+    unfit = bool(mapping.twice) or not any(mapping.answers.values())
+    take = partial(_take, state, set_lines)
+    st.button("Take these columns", key=f"{key} take", type="primary", on_click=take, disabled=unfit)
+
+
+def _take(state: TableSession, set_lines: SetLines) -> None:
+    """Give the table's columns the dictionary's names, and take over its lines."""
+    if state.opened is None or state.hospitals.first is None:
+        return
+    (data, mapping), state.opened = state.opened, None
+    new = {column: name for name, column in mapping.answers.items() if column is not None}
+    state.hospitals.rename(new)  # joined again before the page reads it
+    for named in ("patient_column", "hospital_column"):
+        current = getattr(state, named)
+        setattr(state, named, new.get(current, current))
+    lines, bound, _ = dictionary.load(data, state.hospitals.first.columns)
+    set_lines(state, lines, bound)

@@ -1,0 +1,131 @@
+"""Ask for other hospitals' tables, and which of their columns are which; join them to the first."""
+
+import streamlit as st
+
+from dppca_core.tables import Raw, limits
+from pages.hospitals.your_data import large_table, mapping_editor, several_text
+from pages.hospitals.your_data.hospital_tables import HospitalTable, HospitalTables
+from pages.hospitals.your_data.prepared_table import LargeTable
+from pages.hospitals.your_data.session import TableSession
+from pages.hospitals.your_data.text import literal, refusal
+from pages.shared.settings.catalogue import Settings
+
+
+def show(state: TableSession, settings: Settings) -> bool:
+    """Render the tables of other hospitals. Return whether nothing about them is left to answer."""
+    hospitals = state.hospitals
+    with st.expander(several_text.TITLE, expanded=bool(hospitals.others)):
+        if hospitals.first is None:
+            st.caption(several_text.LARGE)
+            return True
+        if hospitals.others:
+            _show_tables(state, hospitals.first)
+        _choose_another(state, settings)
+    if problem := hospitals.problem():
+        st.info(refusal(problem))
+        return False
+    try:
+        table = hospitals.table()
+    except ValueError as reason:
+        problem = str(reason)
+    except Exception:  # the text of any other error may hold a cell, and would go to the log
+        problem = several_text.UNJOINED
+    if problem:
+        st.error(refusal(problem))
+        return False
+    if table is not None and table is not state.raw:
+        state.join(table)
+    return True
+
+
+def _show_tables(state: TableSession, first: Raw) -> None:
+    hospitals = state.hospitals
+    hospitals.first_name = _name(state, 0, hospitals.first_name, first)
+    for other in hospitals.others:
+        other.name = _name(state, other.number, other.name, other.raw)
+        if not other.mapping.names:
+            continue
+        if other.confirmed:
+            left, right = st.columns([4, 1], vertical_alignment="center")
+            left.caption(several_text.mapped(other.mapping.answers))
+            key, which = f"own change {state.tables} {other.number}", (state, other.number, False)
+            right.button("Change", key=key, on_click=_confirm, args=which, width="stretch")
+        else:
+            _map(state, other)
+    st.caption(several_text.PATIENTS)
+
+
+def _name(state: TableSession, number: int, name: str, raw: Raw) -> str:
+    """Let a hospital be named, and taken out again if it is not the first. Return its name."""
+    left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
+    key = f"own hospital {state.tables} {number}"
+    typed = left.text_input("Hospital", name, max_chars=limits.MOST_NAME, key=key)
+    middle.caption(several_text.about(raw))
+    if number:
+        key, which = f"own remove {state.tables} {number}", (state, number)
+        right.button("Take it out", key=key, on_click=_remove, args=which, width="stretch")
+    return typed
+
+
+def _remove(state: TableSession, number: int) -> None:
+    # A button's arguments outlive the table, so they hold no rows, here and below.
+    state.hospitals.remove(number)
+
+
+def _confirm(state: TableSession, number: int, confirmed: bool) -> None:
+    for other in state.hospitals.others:
+        if other.number == number:
+            other.confirmed = confirmed
+
+
+def _map(state: TableSession, other: HospitalTable) -> None:
+    st.caption(several_text.MAP)
+    key = f"own mapping {state.tables} {other.number}"
+    mapping_editor.edit(other.mapping, key, "first table", literal(other.name))
+    left, middle, _ = st.columns([2, 2, 1])
+    left.button(
+        "Confirm these columns",
+        key=f"{key} confirm",
+        type="primary",
+        on_click=_confirm,
+        args=(state, other.number, True),
+        disabled=bool(other.mapping.unanswered or other.mapping.twice),
+        width="stretch",
+    )
+    if other.mapping.unanswered:
+        label = "The rest was not measured there"
+        middle.button(label, key=f"{key} rest", on_click=other.mapping.leave_out_rest, width="stretch")
+
+
+def _choose_another(state: TableSession, settings: Settings) -> None:
+    hospitals = state.hospitals
+    if len(hospitals.others) + 1 >= limits.MOST_HOSPITALS:
+        st.caption(several_text.MOST)
+        return
+    # A new key for each table, so that the next file is not taken for the one before.
+    key = f"own another {state.tables} {hospitals.added}"
+    types = ["csv", "tsv", "txt", "parquet"]
+    upload = st.file_uploader("A table of another hospital", type=types, key=key)
+    st.caption(several_text.ASKED)
+    new = state.is_new("another", f"{upload.file_id} {settings['own.encoding']}" if upload else "")
+    if upload is None:
+        hospitals.error = ""
+    elif new:
+        hospitals.error = _add(hospitals, large_table.read_upload(upload, settings["own.encoding"]))
+        if not hospitals.error:
+            st.rerun()
+    if hospitals.error:
+        st.error(refusal(hospitals.error))
+
+
+def _add(hospitals: HospitalTables, table: Raw | LargeTable | str) -> str:
+    """Add a table that was read. Return why that is not possible, or nothing."""
+    if isinstance(table, str):
+        return table
+    if isinstance(table, LargeTable):
+        return several_text.LARGE
+    try:
+        hospitals.add(table)
+    except ValueError as reason:
+        return str(reason)
+    return ""
