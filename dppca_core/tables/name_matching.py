@@ -103,9 +103,9 @@ def _likeness(first: _Name, second: _Name) -> float:
     """Return how alike two names are, above a threshold; else 0."""
     if first.numbers != second.numbers or not _units_agree(first, second):
         return 0.0
-    one, other = set(first.words), set(second.words)
-    shared = len(one & other) / max(len(one | other), 1)
-    if shared >= SHARED_WORDS and (one <= other or other <= one):
+    ours, theirs = set(first.words), set(second.words)
+    shared = len(ours & theirs) / max(len(ours | theirs), 1)
+    if shared >= SHARED_WORDS and (ours <= theirs or theirs <= ours):
         return shared
     if not first.letters or max(len(first.letters), len(second.letters)) > _MOST_LETTERS:
         return 0.0

@@ -62,8 +62,8 @@ def join(
         column: _together(
             [
                 pa.chunked_array([pa.nulls(tables[i].n, pa.float64())])
-                if (own := mappings[i][column]) is None
-                else tables[i].table[own]
+                if (source := mappings[i][column]) is None
+                else tables[i].table[source]
                 for i in order
             ]
         )
@@ -104,14 +104,14 @@ def _check_mapping(
             raise ValueError(
                 f"{hospital} has no column for '{column}': choose one, or say that it was not measured there."
             )
-        own = mapping[column]
-        if own is None:
+        source = mapping[column]
+        if source is None:
             continue
-        if own not in known:
-            raise ValueError(f"{hospital} has no column '{own}'.")
-        if own in used:
-            raise ValueError(f"{hospital}'s column '{own}' is chosen twice.")
-        used.add(own)
+        if source not in known:
+            raise ValueError(f"{hospital} has no column '{source}'.")
+        if source in used:
+            raise ValueError(f"{hospital}'s column '{source}' is chosen twice.")
+        used.add(source)
 
 
 def _check_size(tables: Sequence[Raw], columns: int, letters: int) -> None:

@@ -58,7 +58,7 @@ class HospitalTables:
         names = [new.get(name, name) for name in self.first.columns]
         first = replace(self.first, table=self.first.table.rename_columns(names))
         for other in self.others:
-            columns = {new.get(name, name): own for name, own in other.columns(self.first).items()}
+            columns = {new.get(name, name): column for name, column in other.columns(self.first).items()}
             other.mapping = _mapping(first, other.raw, columns)
         self.first = first
 

@@ -6,7 +6,10 @@ from pages.hospitals.your_data.column_mapping import COLUMN, HOW, NAME, ColumnMa
 
 
 def edit(mapping: ColumnMapping, key: str, names: str, columns: str) -> None:
-    """Let the answers be edited; names, columns: what the two columns are headed."""
+    """Let the answers be edited; names, columns: what the two columns are headed.
+
+    The editor's download has these headings, so they must be no formula.
+    """
     key = f"{key} {mapping.version}"
     if key not in st.session_state:  # else the editor keeps what is typed as changes to the draft
         mapping.draft = dict(mapping.answers)

@@ -19,7 +19,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 from dppca_core.byte_cache import return_memory
 from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.release.ledger_records import Account
-from dppca_core.tables import Raw, Schema
+from dppca_core.tables import JoinedTable, Raw, Schema
 from pages.hospitals.your_data.column_mapping import ColumnMapping
 from pages.hospitals.your_data.dictionary import DictionaryLine
 from pages.hospitals.your_data.hospital_tables import HospitalTables
@@ -110,9 +110,15 @@ class TableSession:
         self.generation += 1
 
     def join(self, raw: Raw) -> None:
-        """Go on with the hospitals' tables as one, or with the first again. What was typed stays."""
+        """Go on with the hospitals' tables as one, or with the first again. What was typed stays.
+
+        That each patient has one row was an answer on one table: a patient may be in two.
+        """
         self._drop_results()
+        if isinstance(raw, JoinedTable) and not isinstance(self.raw, JoinedTable) and not self.several:
+            self.several = None
         self.raw = raw
+        return_memory()
 
     def forget(self) -> None:
         """Drop the table and everything computed from it, except what was released."""

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from dppca_core.tables import Raw, limits
+from dppca_core.tables import Raw, limits, safe_cell
 from pages.hospitals.your_data import large_table, mapping_editor, several_text
 from pages.hospitals.your_data.hospital_tables import HospitalTable, HospitalTables
 from pages.hospitals.your_data.prepared_table import LargeTable
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.text import literal, refusal
+from pages.hospitals.your_data.text import refusal
 from pages.shared.settings.catalogue import Settings
 
 
@@ -81,7 +81,7 @@ def _confirm(state: TableSession, number: int, confirmed: bool) -> None:
 def _map(state: TableSession, other: HospitalTable) -> None:
     st.caption(several_text.MAP)
     key = f"own mapping {state.tables} {other.number}"
-    mapping_editor.edit(other.mapping, key, "first table", literal(other.name))
+    mapping_editor.edit(other.mapping, key, "first table", safe_cell(other.name))
     left, middle, _ = st.columns([2, 2, 1])
     left.button(
         "Confirm these columns",

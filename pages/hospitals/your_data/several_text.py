@@ -13,9 +13,10 @@ ASKED = (
     "Your name for a hospital is in no release, but another name makes another table for the ledger."
 )
 PATIENTS = (
-    "A patient in two tables counts as one only if a column names patients, and alike in both. The hospital "
-    "first by name has all their rows."
+    "A patient in two tables has several rows here. They are one patient only if a column names patients, "
+    "alike in both tables. The hospital that is first by name then has all of them."
 )
+ROWS = "Can one patient have more than one row, in one table or in several?"
 MAP = "Say which column stands for which. Suggestions come from names alone: check them, and the units too."
 SUM = "Hospitals are the tables above."
 MAP_DICTIONARY = (

@@ -113,11 +113,12 @@ def _set_lines(state: TableSession, lines: dict[str, dictionary.DictionaryLine],
 
 def _ask_rows(state: TableSession) -> int | None:
     """Return how many rows one patient can have at most, or None until that is answered."""
+    joined = isinstance(state.raw, JoinedTable)
     chosen = st.radio(
-        "Can one patient have more than one row in this table?",
+        several_text.ROWS if joined else "Can one patient have more than one row in this table?",
         (ONE, SEVERAL),
         index=None if state.several is None else int(state.several),
-        key=f"own several {state.tables}",
+        key=f"own several {state.tables}{' joined' * joined}",
         help="Several visits, samples or admissions of one patient are several rows.",
     )
     state.several = None if chosen is None else chosen == SEVERAL
