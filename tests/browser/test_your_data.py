@@ -38,7 +38,7 @@ def test_a_table_is_released_once_and_leaves_no_trace(browser, tmp_path):
         page.get_by_text("60,000 rows").wait_for()
         page.get_by_text("Each patient has one row").click()
         page.get_by_text("Open or save this as a data dictionary").click()
-        page.locator("input[type=file]").nth(1).set_input_files(tmp_path / "dictionary.json")
+        page.locator("input[type=file]").nth(2).set_input_files(tmp_path / "dictionary.json")
         page.get_by_text("Ready:").wait_for()
         page.get_by_role("button", name="Set this limit").click()
         page.get_by_role("button", name=re.compile("^Release")).click()
@@ -114,7 +114,7 @@ def test_a_paid_release_is_downloaded_each_time_and_not_lost(browser, tmp_path):
             page.get_by_text("Open or save this as a data dictionary").click()
             dictionary = {"name": "d.json", "mimeType": "application/json"}
             dictionary |= {"buffer": DICTIONARY.to_json().encode()}
-            page.locator("input[type=file]").nth(1).set_input_files(dictionary)
+            page.locator("input[type=file]").nth(2).set_input_files(dictionary)
             page.get_by_text("Ready:").wait_for()
 
         page.goto(f"{address}your_data?own.eps=1&own.delta=1e-6&own.N=1")
