@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -50,11 +50,20 @@ _OF_THE_RELEASE = (
 )
 
 
-class Group(NamedTuple):
-    """Hold a column that splits the picture, and its public categories; other answers are "other"."""
+@dataclass(frozen=True)
+class Group:
+    """Hold a column that splits the picture, and its public categories; other answers are "other".
+
+    Raises ValueError for none or too many, and for two of one name.
+    """
 
     column: str
     categories: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        checks.whole(1, MOST_GROUPS, groups=len(self.categories))
+        if len(set(self.names)) <= len(self.categories):
+            raise ValueError(f"groups must have different names, and none is called {OTHER!r}")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,8 +76,8 @@ class ScoreRequest:
     """Hold what is asked: what a release's document says of scores (`of_release`), a grid, and a budget.
 
     edges: of the cells along each of the two components. rows_per_patient, averaged: as for
-    `private_release.Request`. Raises ValueError for fewer than two components, a grid that is no grid, too
-    many groups or groups of one name, and accounting as printed.
+    `private_release.Request`. Raises ValueError for fewer than two components, a grid that is no grid, and
+    accounting as printed.
     """
 
     release: dict[str, Any]
@@ -87,10 +96,6 @@ class ScoreRequest:
             checks.whole(1, MOST_CELLS, cells=len(along) - 1)
             if not (np.isfinite(along).all() and (np.diff(along) > 0).all()):
                 raise ValueError("edges of cells must rise")
-        if self.group is not None:
-            checks.whole(1, MOST_GROUPS, groups=len(self.group.categories))
-            if len(set(self.group.names)) <= len(self.group.categories):
-                raise ValueError(f"groups must have different names, and none is called {OTHER!r}")
 
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> "ScoreRequest":
@@ -102,10 +107,10 @@ class ScoreRequest:
                     **plain,
                     "budget": Budget(**plain["budget"]),
                     "edges": tuple(map(tuple, plain["edges"])),
-                    "group": None if group is None else Group(group[0], tuple(group[1])),
+                    "group": None if group is None else Group(group["column"], tuple(group["categories"])),
                 }
             )
-        except (KeyError, TypeError, IndexError) as error:
+        except (KeyError, TypeError) as error:
             raise ValueError("this is no request of a score histogram") from error
 
     @property
@@ -350,7 +355,7 @@ def _document(request: ScoreRequest, entry: Entry, counts: Array, by_column: boo
         "budget": asdict(request.budget),
         "events": to_plain(request.events),
         "calibration": "Balle & Wang 2018" if exact else "zCDP, Bun & Steinke 2016",
-        "group": None if request.group is None else request.group._asdict(),
+        "group": None if request.group is None else asdict(request.group),
         "groups": ["all"] if request.group is None else list(request.group.names),
         "edges": [list(along) for along in request.edges],
         "beyond the edges": "counted in the outermost cells; rows left out for a missing cell in none",

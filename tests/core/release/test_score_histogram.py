@@ -205,13 +205,21 @@ def test_what_is_not_the_releases_table_is_refused_before_it_is_paid(parts, more
     [
         ({"budget": Budget(1.0, 1e-5, accounting="as-printed")}, "exact, zcdp"),
         ({"edges": ((0.0, 1.0), (1.0, 0.0))}, "rise"),
-        ({"group": Group("clinic", ("a", "other"))}, "different names"),
         ({"release": RELEASE | {"components": RELEASE["components"][:1]}}, "two components"),
     ],
 )
 def test_a_request_that_makes_no_sense_is_refused(broken, says):
     with pytest.raises(ValueError, match=says):
         ScoreRequest(**{"release": RELEASE, "edges": ((0.0, 1.0),) * 2, "budget": BUDGET} | broken)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [((), "between 1 and 10"), (("a",) * 2, "different names"), (("a", "other"), "different names")],
+)
+def test_groups_that_are_none_are_refused(words, says):
+    with pytest.raises(ValueError, match=says):
+        Group("clinic", words)
 
 
 def test_a_row_is_in_the_same_cell_wherever_it_stands():
