@@ -292,7 +292,7 @@ def make(
     }
     entry = resumed or ledger.spend(TITLE, request.events, about, expected, request.budget.neighbours, asked)
     drawn = ledger.drawn(entry.id)
-    if drawn is None or drawn.asked != asked:
+    if drawn is None or drawn.asked != asked or entry.events != request.events:
         raise ValueError("what was paid for is another picture, or of another release")
     counts = drawn.once("counts", partial(_noisy, request, rows, groups, read, progress))
     return ScoreHistogram(counts, request.std, entry, _document(request, entry, counts, by_column))

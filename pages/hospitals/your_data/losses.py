@@ -33,6 +33,6 @@ def losses(matrix: Array, basis: Array, best: Array, right: Three | None = None)
 
 def table(measured: Losses, label: str) -> pd.DataFrame:
     """Return the losses as a table of percentages; `label` names the label that is told."""
-    names = ("Spread captured, of the best", "Lost when rows are given back", f"Right about {label}")
+    names = ("Spread, of the best", "Lost in reconstruction", f"Right about {label}")
     lines = [(name, *three) for name, three in zip(names, measured, strict=True) if three is not None]
-    return pd.DataFrame(lines, columns=["", "released", "without privacy", "guess"])
+    return pd.DataFrame(lines, columns=["", "released", "no privacy", "guess"])

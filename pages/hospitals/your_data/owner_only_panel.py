@@ -67,6 +67,7 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
         measure_scaled = partial(owner_only_diagnostics.verdict_on_scaling, held, truths, k, centred_rows)
         scaled = _compute_once(("scaled", release.number, centred_rows), measure_scaled)
         st.markdown(owner_only_text.verdict_on_scaling(scaled, k, plain))
+    st.markdown(owner_only_text.LOSSES)
     best = linalg.top_eigenspace(truths.covariance.matrix, k)
     measured, table = losses.losses(truths.covariance.matrix, released.basis, best), st.empty()
     with table:

@@ -83,7 +83,7 @@ def _show_offer(
     settings: Settings,
 ) -> None:
     plain, rows = settings["view"] == "plain", session.current().rows_per_patient or 1
-    here = release is not None and release.what.table[:2] == prepared.identity[:2]  # key and dictionary
+    here = release is not None and release.what.table == prepared.identity
     if (release.result.basis.shape[1] if here else twin.request.k if twin else 2) < 2:
         st.caption(score_text.one_component(plain))
         return
@@ -101,14 +101,13 @@ def _show_offer(
     count = score_histogram.cells(prepared.n, std, groups) if count == BY_RULE else count
     st.caption(score_text.grid(count, std, rows, groups))
     stopped = twin is not None and _show_twin(twin, prepared.n / groups, groups, count, std, plain)
-    if not here:
+    if not here or account.limit is None:
+        st.caption(score_text.AFTER)
         return
     document = score_histogram.of_release(release.result.document)
     request = ScoreRequest(
         document, score_histogram.grid(document, count), budget, rows, prepared.averaged, group
     )
-    if account.limit is None:
-        return
     price = ledger_text.price("This picture", request.events, account, budget, rows, plain)
     order = Order("scores", request, account, prepared.identity, prepared.raw.name)
     question = score_text.question(request, prepared.n, price.sentence, ledger_text.ONCE)
@@ -267,8 +266,9 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None, plain:
         kept = page_text.IN_SESSION if session.folder() is None else page_text.ON_SERVER
         st.markdown(f"{page_text.UNSAVED} {kept}")
     csv, written = safe_csv(score_text.listed(document)), json.dumps(document, indent=1, ensure_ascii=False)
+    left, right = st.columns(2)
     for column, label, data, name, form in (
-        (columns[0], "Download the counts (CSV)", csv, "scores.csv", "text/csv"),
-        (columns[1], "Download the picture (JSON)", written, "scores.json", "application/json"),
+        (left, "Download the counts (CSV)", csv, "scores.csv", "text/csv"),
+        (right, "Download the picture (JSON)", written, "scores.json", "application/json"),
     ):
         column.download_button(label, data, name, form, on_click=job.mark_downloaded, width="stretch")

@@ -23,7 +23,7 @@ from pages.shared.background import cache
 MOST_FEATURES = 400  # a run on more would keep the page waiting
 TOO_MUCH = 1 / 3  # of a picture in wrong cells: beyond it the picture is of little use
 _DRAWS = 20  # of the noise, whose mean distance is stated
-_LEAST_ROWS, _MOST_ROWS, _MOST_NUMBERS = 20_000, 100_000, 4_000_000
+_LEAST_ROWS, _MOST_ROWS, _MOST_NUMBERS = 20_000, 50_000, 4_000_000
 
 
 class TwinRun(NamedTuple):
@@ -58,7 +58,7 @@ def run(twin: Twin) -> TwinRun | None:
     return _run(twin.experiment, twin.epsilon)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)  # of 0.8 MB each
 def _run(experiment: ExplorerExperiment, epsilon: float) -> TwinRun:
     results = cache.results(experiment)
     rows, truth = _rows(experiment), results.truth.basis

@@ -18,6 +18,10 @@ LOSSES = (
     "Measured on invented rows. The label is a yes or no: half of it is the strongest pattern, half is "
     "chance. So nobody can be right much more than 75 % of the time."
 )
+AFTER = (
+    "The picture of your own table comes after a release of its components, by the same dictionary and of "
+    "the same hospitals."
+)
 IN_PIECES = "A table that was read in pieces cannot be split by a column."
 
 
@@ -84,8 +88,9 @@ def legend(rows: int) -> str:
 
 def cost(document: Mapping[str, Any], plain: bool) -> str:
     """Return what a picture did cost, and its guarantee."""
-    paid = epsilon(document["budget"]["epsilon"], plain)
-    return f"It cost {paid}, which stands on the ledger. {literal(document['guarantee'])}"
+    paid, delta = epsilon(document["budget"]["epsilon"], plain), document["budget"]["delta"]
+    guarantee = literal(document["guarantee"]).replace(f"{delta:g}", text.number(delta))
+    return f"It cost {paid}, which stands on the ledger. {guarantee}"
 
 
 def unlike(plain: bool) -> str:

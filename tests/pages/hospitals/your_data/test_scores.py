@@ -167,7 +167,7 @@ def test_what_is_lost_is_scikit_learns_on_the_same_rows():
     assert measured.unexplained[0] == pytest.approx(np.square(left).sum() / whole)
     held, most = (1 - share for share in measured.unexplained[:2])
     assert measured.captured[0] == pytest.approx(held / most)
-    shown = [frame.value for frame in page.app.dataframe if "without privacy" in frame.value][-1]
+    shown = [frame.value for frame in page.app.dataframe if "no privacy" in frame.value][-1]
     assert shown["released"].tolist() == pytest.approx([measured.captured[0], measured.unexplained[0]])
 
 
