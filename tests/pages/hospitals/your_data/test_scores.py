@@ -169,6 +169,11 @@ def test_what_is_lost_is_scikit_learns_on_the_same_rows():
     assert measured.captured[0] == pytest.approx(held / most)
     shown = [frame.value for frame in page.app.dataframe if "no privacy" in frame.value][-1]
     assert shown["released"].tolist() == pytest.approx([measured.captured[0], measured.unexplained[0]])
+    page.press("Measure it")
+    frames = [frame.value for frame in page.app.dataframe]
+    shown = [frame for frame in frames if "no privacy" in frame][-1].iloc[2]
+    right = frames[-1]["right"]
+    assert shown.tolist() == ["Right about clinic", right[0], right[1], right[4]]
 
 
 def rehearsed(epsilon, n=2000):
