@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -739,7 +739,20 @@ def parameters(request: Request) -> dict[str, Any]:
     return own | {name: share for name, share in shares.items() if share}
 
 
-def guarantee(request: Request, by_column: bool = False) -> str:
+class Promised(Protocol):
+    """Describe what a guarantee is stated of: a request of this module or of another release."""
+
+    @property
+    def budget(self) -> Budget: ...
+    @property
+    def rows_per_patient(self) -> int: ...
+    @property
+    def averaged(self) -> bool: ...
+    @property
+    def patient_epsilon(self) -> float: ...
+
+
+def guarantee(request: Promised, by_column: bool = False) -> str:
     """Return the guarantee as a sentence. by_column: hospitals' sizes follow from rows, and are public."""
     budget, several = request.budget, request.rows_per_patient > 1
     row = "row" if several else "patient's rows, however many," if request.averaged else "patient's row"

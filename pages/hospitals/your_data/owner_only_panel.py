@@ -10,8 +10,16 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.arrays import Array
+from dppca_core.numerics import linalg
 from dppca_core.tables import Raw, limits
-from pages.hospitals.your_data import charts, owner_only_diagnostics, owner_only_text, session
+from pages.hospitals.your_data import (
+    charts,
+    losses,
+    owner_only_diagnostics,
+    owner_only_text,
+    score_panel,
+    session,
+)
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.text import is_unit, noun, refusal
@@ -59,6 +67,11 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
         measure_scaled = partial(owner_only_diagnostics.verdict_on_scaling, held, truths, k, centred_rows)
         scaled = _compute_once(("scaled", release.number, centred_rows), measure_scaled)
         st.markdown(owner_only_text.verdict_on_scaling(scaled, k, plain))
+    st.markdown(owner_only_text.LOSSES)
+    best = linalg.top_eigenspace(truths.covariance.matrix, k)
+    measured, table = losses.losses(truths.covariance.matrix, released.basis, best), st.empty()
+    with table:
+        score_panel.show_table(losses.table(measured, ""))
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown("**Strength of every direction**" if plain else "**Scree**")
@@ -77,7 +90,12 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
     if label is not None:
         # The job's number is in the key: another release has other scores.
         measure = partial(owner_only_diagnostics.downstream, raw, held, truths, label, released.basis)
-        _downstream(("downstream", release.number, label), measure, len(held.rows), label)
+        scores = _downstream(("downstream", release.number, label), measure, len(held.rows), label)
+        if scores is not None:
+            right_share, without, _, _, guess = scores["right"]
+            measured = measured._replace(right=(right_share, without, guess))
+            with table:
+                score_panel.show_table(losses.table(measured, label))
 
 
 def _compute_once(key: object, compute: Callable[[], Any]) -> Any:
@@ -118,21 +136,25 @@ def _scatter(
         st.caption(f"{len(labels):,} of {prepared.n:,} {noun(rows)} are drawn.")
 
 
-def _downstream(key: object, measure: Callable[[], pd.DataFrame], rows: int, label: str) -> None:
+def _downstream(
+    key: object, measure: Callable[[], pd.DataFrame], rows: int, label: str
+) -> pd.DataFrame | None:
+    """Render how often the label is told, and return it; None before it was measured."""
     st.markdown("**Use: telling the label from few numbers**")
     known = session.current().diagnostics
     if key not in known:
         if not st.button("Measure it by cross-validation", key="own downstream"):
-            return
+            return None
         with st.spinner("Measuring"):
             try:
                 known[key] = measure()
             except ValueError as reason:
                 st.info(refusal(str(reason)))
-                return
+                return None
         st.rerun()
     scores: pd.DataFrame = known[key]
     shares = {name: st.column_config.NumberColumn(format="percent") for name in scores.columns[1:]}
     st.dataframe(scores, hide_index=True, height="content", column_config=shares)
     used = min(rows, owner_only_diagnostics.MOST_ROWS)
     st.caption(owner_only_text.use(scores, label, used, session.current().rows_per_patient or 1))
+    return scores

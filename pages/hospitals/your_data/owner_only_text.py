@@ -14,6 +14,10 @@ PARTLY_THE_MEAN = 0.5  # 60 degrees
 CLOSE = 0.5  # of a guess's error, below which less noise would change the release little
 SCALED = "In all that follows your rows are divided by the scales that were released."
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
+LOSSES = (
+    "**What the release loses for a use** :red-badge[not private] No privacy: PCA of your rows, centred at "
+    "their own mean."
+)
 TOO_WIDE = (
     f"Beyond {limits.MOST_IN_PIECES:,} measurements there is no answer without privacy to compare with."
 )

@@ -13,6 +13,7 @@ from pages.hospitals.your_data import (
     rehearsal,
     release_panel,
     report,
+    score_panel,
     session,
     sources,
     synthetic_twin_panel,
@@ -56,6 +57,8 @@ if prepared is not None:
     if judged:
         (st.warning if too_wide else st.info)(judged)
     twin = synthetic_twin_panel.show(prepared, account, request, settings)
+    if twin is not None:
+        score_panel.show_losses(twin)
     st.header("3 · Release")
     if account is not None:
         # Before the limit is set too, since these settings are what is rehearsed.
@@ -74,6 +77,7 @@ if prepared is not None:
         release_panel.show(prepared, account, request, settings, bool(stop))
 unsaved_warning.show(state, prepared is not None)
 release = release_panel.show_releases(settings)
+score_panel.show(prepared, account, release, twin, settings)
 if prepared is not None:
     st.header("4 · The ledger of this table")
     if account is not None:

@@ -16,8 +16,9 @@ from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
 from dppca_core.release.private_release import OFFERED, ROUNDS, STAGES, Progress, Released, Request
+from dppca_core.release.score_histogram import ScoreRequest
 from dppca_core.tables import safe_cell, safe_csv
-from pages.hospitals.your_data import charts, confirmation, ledger_text, session
+from pages.hospitals.your_data import charts, confirmation, ledger_text, score_panel, session
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_hospital
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -207,15 +208,19 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account) -> list
         else:
             left, right = st.columns([4, 2], vertical_alignment="center")
             left.warning(ledger_text.kept(entry))
-            order = Order("release", request, account, prepared.identity, prepared.raw.name)
-            go_on = partial(confirmation.go_on, order, partial(_make, resumed=entry))
+            is_picture = isinstance(request, ScoreRequest)
+            kind, make = ("scores", score_panel.make) if is_picture else ("release", _make)
+            order = Order(kind, request, account, prepared.identity, prepared.raw.name)
+            go_on = partial(confirmation.go_on, order, partial(make, resumed=entry))
             right.button("Go on with it", key=f"own resume {entry.id}", on_click=go_on, width="stretch")
     return lost
 
 
-def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | None:
+def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreRequest | None:
     """Return what was asked, if it was of this table by this dictionary and these hospitals."""
     try:
+        if "scores" in drawn.asked:
+            return score_panel.request_kept(drawn, prepared)
         request = Request.from_plain(drawn.asked["request"])
         same = private_release.as_asked(request, prepared.sizes, prepared.schema.features, prepared.public)
         return request if same == drawn.asked else None

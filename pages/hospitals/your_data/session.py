@@ -138,6 +138,11 @@ class TableSession:
         """List the releases that were confirmed, also those still drawn, oldest first."""
         return [job for job in self.confirmed if job.what.kind == "release"]
 
+    @property
+    def to_download(self) -> list[ReleaseJob]:
+        """List the jobs whose result is a file: releases, and pictures of scores."""
+        return [job for job in self.confirmed if job.what.kind in ("release", "scores")]
+
     def last(self, kind: str) -> ReleaseJob | None:
         """Return the job of this kind that was confirmed last."""
         return next((job for job in reversed(self.confirmed) if job.what.kind == kind), None)

@@ -19,6 +19,7 @@ SCALES = {"public": "public: ranges of the dictionary", "paid": "scales that are
 BY_RULE = "rule"
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+CELLS = (3, 4, 5, 6, 8, 10, 12, 16, 20, 30, 40)
 _CHANCES = tuple(10.0**-power for power in range(12, 3, -1))
 
 
@@ -82,6 +83,15 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
             link_words={ratio: f"{ratio:g}" for ratio in RATIOS},
         ),
         Choice("own.slice", "Slice ε of the budget", "Slice of the privacy budget", SLICES, 0.05),
+        Choice(
+            *("own.scores_slice", "Slice ε for the picture", "Slice of the privacy budget for the picture"),
+            *((*SLICES, 1.0), 0.2),
+        ),
+        Choice(
+            *("own.scores_cells", *("Cells along each direction",) * 2),
+            *((BY_RULE, *CELLS), BY_RULE, {BY_RULE: "by rule"}),
+            help="By rule a cell expects at least twice its noise on average.",
+        ),
         Choice("own.shown", *("Show what only you may see (not private)",) * 2, (False, True), False),
     ]
 

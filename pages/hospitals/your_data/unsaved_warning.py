@@ -31,10 +31,10 @@ def guard(state: TableSession) -> None:
     _mount(
         key=_KEY,
         data={
-            "armed": state.drawing or any(job.result and not job.downloaded for job in state.releases),
+            "armed": state.drawing or any(job.result and not job.downloaded for job in state.to_download),
             "token": state.token,
             "copied": bool(state.elsewhere),
-            "keep": state.raw is not None or bool(state.releases),
+            "keep": state.raw is not None or bool(state.to_download),
             "turn": f"{_SERVER} {next(_turns)}",
         },
         on_claim_change=_claim,

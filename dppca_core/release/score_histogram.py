@@ -1,0 +1,370 @@
+"""Where patients lie on two released components: a noisy histogram of their scores, paid for by itself.
+
+A patient adds amounts a >= 0 to cells, of group and grid, with sum a <= 1: 1 to one cell or, of several rows
+that count together, w^2 to each row's cell, w its weight, the squares of which add up to 1 (`PatientRows`).
+
+    |a|_2 <= |a|_1 <= 1,    |a - b|_2^2 = |a|^2 + |b|^2 - 2 a.b <= 2    as a, b >= 0,
+
+so replacing a patient, in another group too, moves the counts by at most sqrt 2, and emptying or filling one
+by 1. An empty row is in no cell. Without a column that names the patients it is a row that is meant.
+
+Cells depend on released numbers and on public ones only, and on one patient's row to the last bit: the
+outermost take what lies beyond. Amounts are rounded towards zero to multiples of 2^-20, so that sums are
+exact, and OpenDP adds discrete Gaussian noise to these whole numbers (`discrete_gaussian`).
+"""
+
+import json
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from dppca_core import checks
+from dppca_core.accounting import gaussian
+from dppca_core.accounting.events_json import to_plain
+from dppca_core.arrays import Array, Indices
+from dppca_core.mechanisms import symmetric_gaussian
+from dppca_core.methods import METHODS
+from dppca_core.privacy import Budget, Event, Release
+from dppca_core.release import discrete_gaussian, private_release
+from dppca_core.release.discrete_gaussian import IntegerSum, Progress
+from dppca_core.release.exact_stages import Reader
+from dppca_core.release.ledger import Ledger
+from dppca_core.release.ledger_records import Account, Entry
+from dppca_core.release.private_release import Part, PatientRows
+
+TITLE = "Score histogram"
+OTHER = "other"
+MOST_CELLS = 40  # of an axis
+MOST_GROUPS = 10
+_LEAST_CELLS = 3
+_UNIT = 2.0**-20  # of a patient, to which amounts are rounded
+_OF_THE_RELEASE = (
+    *("at", "method", "hospitals", "public", "features", "components", "eigenvalues"),
+    *("mean", "scales", "length after scaling"),
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Hold a column that splits the picture, and its public categories; other answers are "other".
+
+    Raises ValueError for none or too many, and for two of one name.
+    """
+
+    column: str
+    categories: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        checks.whole(1, MOST_GROUPS, groups=len(self.categories))
+        if len(set(self.names)) <= len(self.categories):
+            raise ValueError(f"groups must have different names, and none is called {OTHER!r}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all groups, "other" last."""
+        return (*self.categories, OTHER)
+
+
+@dataclass(frozen=True)
+class ScoreRequest:
+    """Hold what is asked: what a release's document says of scores (`of_release`), a grid, and a budget.
+
+    edges: of the cells along each of the two components. rows_per_patient, averaged: as for
+    `private_release.Request`. Raises ValueError for fewer than two components, a grid that is no grid, and
+    accounting as printed.
+    """
+
+    release: dict[str, Any]
+    edges: tuple[tuple[float, ...], tuple[float, ...]]
+    budget: Budget
+    rows_per_patient: int = 1
+    averaged: bool = False
+    group: Group | None = None
+
+    def __post_init__(self) -> None:
+        checks.one_of(discrete_gaussian.ACCOUNTINGS, accounting=self.budget.accounting)
+        checks.whole(1, rows_per_patient=self.rows_per_patient)
+        if len(self.release["components"]) != 2:
+            raise ValueError("a picture needs two components")
+        for along in self.edges:
+            checks.whole(1, MOST_CELLS, cells=len(along) - 1)
+            if not (np.isfinite(along).all() and (np.diff(along) > 0).all()):
+                raise ValueError("edges of cells must rise")
+
+    @staticmethod
+    def from_plain(plain: Mapping[str, Any]) -> "ScoreRequest":
+        """Return a request from what `as_asked` made of it. Raises ValueError for anything else."""
+        try:
+            group = plain["group"]
+            return ScoreRequest(
+                **{
+                    **plain,
+                    "budget": Budget(**plain["budget"]),
+                    "edges": tuple(map(tuple, plain["edges"])),
+                    "group": None if group is None else Group(group["column"], tuple(group["categories"])),
+                }
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError("this is no request of a score histogram") from error
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Return the number of groups, and of cells along each component."""
+        first, second = (len(along) - 1 for along in self.edges)
+        return 1 if self.group is None else len(self.group.names), first, second
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Return what it costs, known before anything is read."""
+        return (Release(gaussian.noise_multiplier(self.budget)),)
+
+    @property
+    def patient_epsilon(self) -> float:
+        """Return the epsilon of a patient with all their rows, at the budget's delta."""
+        return private_release.patient_epsilon(self.events, self.budget, self.rows_per_patient)
+
+    @property
+    def noises(self) -> int:
+        """Return how many hospitals add noise of their own: all where they trust nobody, else one for all."""
+        trusts_nobody = METHODS[self.release["method"]].trust == "untrusted server"
+        return len(self.release["hospitals"]) if trusts_nobody else 1
+
+    @property
+    def std(self) -> float:
+        """Return the std of a cell's noise, in patients."""
+        return noise_std(self.budget, self.noises)
+
+
+@dataclass(frozen=True)
+class ScoreHistogram:
+    """Hold noisy `counts`, (groups, cells, cells), unrounded; their noise's std; entry and document."""
+
+    counts: Array
+    std: float
+    entry: Entry
+    document: dict[str, Any]
+
+
+def noise_std(budget: Budget, noises: int = 1) -> float:
+    """Return the std of a cell's noise, in patients, where so many hospitals add their own."""
+    return symmetric_gaussian.sensitivity(budget) * gaussian.noise_multiplier(budget) * math.sqrt(noises)
+
+
+def cells(n: int, std: float, groups: int = 1) -> int:
+    """Return the most cells of an axis, 3 to 40, with which a cell expects twice its noise on average.
+
+    n patients in all, spread evenly over groups and cells: n/(groups c^2) >= 2 std.
+    """
+    checks.whole(1, n=n, groups=groups)
+    checks.positive(std=std)
+    return min(max(int(math.sqrt(n / (2 * std * groups))), _LEAST_CELLS), MOST_CELLS)
+
+
+def of_release(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a release's document says of scores along its first two components."""
+    return {name: document[name] for name in _OF_THE_RELEASE} | {"components": document["components"][:2]}
+
+
+def reach(eigenvalue: float | None) -> float:
+    """Return how far the grid goes to both sides of 0: 3 sqrt(eigenvalue), at most the rows' bound, 1.
+
+    The bound too where no eigenvalue was released, or noise made it 0; at least a twentieth of it.
+    """
+    if eigenvalue is None or eigenvalue <= 0:
+        return 1.0
+    return min(max(3 * math.sqrt(eigenvalue), 0.05), 1.0)
+
+
+def grid(release: Mapping[str, Any], count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the edges of `count` cells along each component, from released eigenvalues or the bound."""
+    first, second = (
+        tuple(np.linspace(-far, far, count + 1).tolist())
+        for far in (reach(value) for value in (release["eigenvalues"] or (None, None))[:2])
+    )
+    return first, second
+
+
+def scores(rows: Array, release: Mapping[str, Any]) -> Array:
+    """Return the scores of clipped rows, (m, 2), as the release's document says. Reads private rows."""
+    along = np.array(release["components"], dtype=float).T
+    if release["scales"] is not None:
+        along = along / (np.array(release["scales"]) * release["length after scaling"])[:, None]
+    result = np.zeros((len(rows), 2))
+    # Column by column, so that a patient's cell does not depend on where the row stands.
+    for column, weights in zip(rows.T, along, strict=True):
+        result += column[:, None] * weights
+    return result if release["mean"] is None else result - np.array(release["mean"]) @ along
+
+
+def whole_counts(
+    request: ScoreRequest,
+    rows: Sequence[Part],
+    groups: Sequence[Indices] | None = None,
+    read: Reader | None = None,
+    progress: Progress = lambda share: True,
+) -> Array:
+    """Return each noise's share of the counts in units of 2^-20, (noises, *shape). Reads private rows.
+
+    groups: number of each row's group, by hospital; rows beyond these are empty ones. read: hands over rows
+    of which `rows` are sums.
+    """
+    shape = request.shape
+    counts, begin = np.zeros((request.noises, math.prod(shape))), [0] * len(rows)
+
+    def add(hospital: int, part: Array, weights: Array | float) -> None:
+        discrete_gaussian.check_clipped(part)
+        used = np.flatnonzero(part.any(axis=1))
+        of_row = begin[hospital] + used
+        begin[hospital] += len(part)
+        places = [np.zeros(len(used), dtype=np.intp) if groups is None else groups[hospital][of_row]]
+        for along, values in zip(request.edges, scores(part[used], request.release).T, strict=True):
+            places.append(np.clip(np.searchsorted(along, values, side="right") - 1, 0, len(along) - 2))
+        amounts = np.broadcast_to(np.trunc(np.square(weights) / _UNIT), (len(part), 1))[used, 0]
+        cell = np.ravel_multi_index(tuple(places), shape)
+        counts[hospital if request.noises > 1 else 0] += np.bincount(cell, amounts, counts.shape[1])
+
+    if read is not None:
+        read(add, progress, of_mean=True)
+        return counts
+    for hospital, part in enumerate(rows):
+        if isinstance(part, PatientRows):
+            add(hospital, part.rows, part.weights if part.of_mean is None else part.of_mean)
+        elif not isinstance(part, IntegerSum):  # `_refuse` has seen to it
+            add(hospital, part, 1.0)
+    return counts
+
+
+def make(
+    request: ScoreRequest,
+    rows: Sequence[Part],
+    ledger: Ledger,
+    *,
+    features: Sequence[str],
+    public: dict[str, Any],
+    groups: Sequence[Indices] | None = None,
+    by_column: bool = False,
+    expected: Account | None = None,
+    progress: Progress = lambda share: True,
+    read: Reader | None = None,
+    resumed: Entry | None = None,
+) -> ScoreHistogram:
+    """Pay, draw, and return the histogram of hospitals' clipped rows.
+
+    Args:
+        request: The release, the grid, the budget.
+        rows: As for `private_release.make`, as are those not named here.
+        ledger: Of the table.
+        features: Names of its columns.
+        public: What is public about it.
+        groups: Number of each row's group by hospital, where the request has a group; other answers have
+            the last.
+        by_column: Whether hospitals follow from a patient's own row.
+        expected: The account for which the price was said.
+        progress: Is told the share that is done.
+        read: Hands over the rows of a table of which `rows` are sums.
+        resumed: An entry that paid for this before: nothing is drawn twice.
+
+    Returns:
+        The histogram.
+
+    Raises:
+        OverLimitError: Beyond the limit.
+        ValueError: Before anything is paid, for rows that are longer than 1 or of another table than the
+            release, and where `resumed` paid for something else.
+        StoppedError: Where `progress` says so.
+    """
+    _refuse(request, rows, features, public, groups, read)
+    asked = as_asked(request)
+    sizes = request.release["hospitals"]
+    about = {
+        "method": "score histogram",
+        "averaged patients" if request.averaged else "rows": sum(sizes),
+        "rows per patient": request.rows_per_patient,
+        "unit": "patient" if request.averaged else "row",
+        "budget": asdict(request.budget),
+        "cells": list(request.shape),
+    }
+    entry = resumed or ledger.spend(TITLE, request.events, about, expected, request.budget.neighbours, asked)
+    drawn = ledger.drawn(entry.id)
+    if drawn is None or drawn.asked != asked or entry.events != request.events:
+        raise ValueError("what was paid for is another picture, or of another release")
+    counts = drawn.once("counts", partial(_noisy, request, rows, groups, read, progress))
+    return ScoreHistogram(counts, request.std, entry, _document(request, entry, counts, by_column))
+
+
+def as_asked(request: ScoreRequest) -> dict[str, Any]:
+    """Return what is asked, as plain JSON, to recognise it when it goes on."""
+    asked: dict[str, Any] = json.loads(json.dumps({"scores": asdict(request)}))
+    return asked
+
+
+def _noisy(
+    request: ScoreRequest,
+    rows: Sequence[Part],
+    groups: Sequence[Indices] | None,
+    read: Reader | None,
+    progress: Progress,
+) -> Array:
+    whole, std = whole_counts(request, rows, groups, read, progress), noise_std(request.budget) / _UNIT
+    # Hospitals that trust nobody each add noise to their own counts.
+    noisy = sum(discrete_gaussian.add_noise(each, std) for each in whole)
+    return np.reshape(noisy, request.shape) * _UNIT
+
+
+def _refuse(
+    request: ScoreRequest,
+    rows: Sequence[Part],
+    features: Sequence[str],
+    public: dict[str, Any],
+    groups: Sequence[Indices] | None,
+    read: Reader | None,
+) -> None:
+    """Raise ValueError for what could not be released, or not with the guarantee that is stated."""
+    release, d = request.release, len(features)
+    if release["features"] != list(features) or any(private_release.columns(part) != d for part in rows):
+        raise ValueError("the release is of other columns")
+    if release["hospitals"] != list(map(private_release.patients, rows)) or release["public"] != public:
+        raise ValueError("the release is of another table, dictionary or other hospitals")
+    if (groups is None) != (request.group is None):
+        raise ValueError("groups must be given exactly where the request has some")
+    for part in rows:
+        if private_release.is_averaged(part) != request.averaged:
+            raise ValueError("rows must come with their patients exactly where these are averaged")
+        if not isinstance(part, IntegerSum):
+            discrete_gaussian.check_clipped(part.rows if isinstance(part, PatientRows) else part)
+        elif read is None:
+            raise ValueError("scores are of rows, and only their sums were kept")
+    discrete_gaussian.check_std(noise_std(request.budget) / _UNIT, request.budget)
+
+
+def _document(request: ScoreRequest, entry: Entry, counts: Array, by_column: bool) -> dict[str, Any]:
+    exact = request.budget.accounting == "exact"
+    return {
+        "what": TITLE,
+        "at": entry.at,
+        "release": request.release,
+        "unit": "patient" if request.averaged else "row",
+        "rows per patient": request.rows_per_patient,
+        "epsilon for a patient": request.patient_epsilon,
+        "budget": asdict(request.budget),
+        "events": to_plain(request.events),
+        "calibration": "Balle & Wang 2018" if exact else "zCDP, Bun & Steinke 2016",
+        "group": None if request.group is None else asdict(request.group),
+        "groups": ["all"] if request.group is None else list(request.group.names),
+        "edges": [list(along) for along in request.edges],
+        "beyond the edges": "counted in the outermost cells; rows left out for a missing cell in none",
+        "counts": counts.tolist(),
+        "axes of counts": ["group", "component 1", "component 2"],
+        "noise of a cell": request.std,
+        "noise": f"OpenDP {version('opendp')}'s discrete Gaussian, in units of 2^-20 of a patient, "
+        "from the operating system's entropy",
+        "versions": {"python": platform.python_version()}
+        | {name: version(name) for name in ("numpy", "opendp", "dp-accounting")},
+        "guarantee": private_release.guarantee(request, by_column),
+    }

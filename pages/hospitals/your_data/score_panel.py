@@ -1,0 +1,274 @@
+"""Render the picture of patients on two released components: on the twin for nothing, then as a release."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dppca_core import tables
+from dppca_core.arrays import Array, Indices
+from dppca_core.privacy import Budget
+from dppca_core.release import score_histogram
+from dppca_core.release.drawn import Drawn
+from dppca_core.release.ledger import Ledger
+from dppca_core.release.ledger_records import Account, Entry
+from dppca_core.release.private_release import Progress, Request
+from dppca_core.release.score_histogram import Group, ScoreHistogram, ScoreRequest
+from dppca_core.tables import Column, Schema, safe_csv
+from pages.hospitals.your_data import (
+    charts,
+    confirmation,
+    ledger_text,
+    losses,
+    score_charts,
+    score_rehearsal,
+    score_text,
+    session,
+)
+from pages.hospitals.your_data import text as page_text
+from pages.hospitals.your_data.prepared_table import PreparedTable, Rows, is_by_column
+from pages.hospitals.your_data.rehearsal import Twin
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.session import Order
+from pages.hospitals.your_data.settings import BY_RULE
+from pages.shared.figure import component
+from pages.shared.settings import widgets
+from pages.shared.settings.catalogue import CHOICES, Settings
+
+
+def show_losses(twin: Twin) -> None:
+    """Render what the release loses for a use, on the twin."""
+    measured = score_rehearsal.run(twin)
+    with st.expander("What the release loses for a use, on the twin", key="own losses"):
+        if measured is None:
+            st.caption(score_text.TOO_WIDE)
+            return
+        show_table(losses.table(measured.losses, score_text.LABEL))
+        st.caption(score_text.LOSSES)
+
+
+def show_table(frame: Any) -> None:
+    """Render losses as percentages."""
+    shares = {name: st.column_config.NumberColumn(format="percent") for name in frame.columns[1:]}
+    st.dataframe(frame, hide_index=True, height="content", column_config=shares)
+
+
+def show(
+    prepared: PreparedTable | None,
+    account: Account | None,
+    release: ReleaseJob | None,
+    twin: Twin | None,
+    settings: Settings,
+) -> None:
+    """Render the twin's picture and the price of the table's, where there is one, and what was released."""
+    pictures = [job for job in session.current().confirmed if job.what.kind == "scores" and job.result]
+    plain = settings["view"] == "plain"
+    if prepared is not None and account is not None and (twin is not None or release is not None):
+        st.subheader(score_text.title(plain))
+        _show_offer(prepared, account, release, twin, settings)
+    elif pictures:
+        st.subheader(score_text.title(plain))
+    if pictures:
+        _show_picture(pictures, release, plain)
+
+
+def _show_offer(
+    prepared: PreparedTable,
+    account: Account,
+    release: ReleaseJob | None,
+    twin: Twin | None,
+    settings: Settings,
+) -> None:
+    plain, rows = settings["view"] == "plain", session.current().rows_per_patient or 1
+    here = release is not None and release.what.table == prepared.identity
+    if (release.result.basis.shape[1] if here else twin.request.k if twin else 2) < 2:
+        st.caption(score_text.one_component(plain))
+        return
+    widgets.choose_beside("own.scores_slice", "own.scores_cells")
+    group = _choose_group(prepared)
+    if isinstance(group, str):
+        st.error(page_text.refusal(group))
+        return
+    neighbours = CHOICES["neighbours"].default if account.limit is None else account.limit.neighbours
+    budget = Budget(settings["own.scores_slice"], settings["own.delta"], neighbours)
+    groups = 1 if group is None else len(group.names)
+    method = release.what.request if here else twin.request if twin else None
+    noises = len(prepared.sizes) if isinstance(method, Request) and method.trust == "untrusted server" else 1
+    std, count = score_histogram.noise_std(budget, noises), settings["own.scores_cells"]
+    count = score_histogram.cells(prepared.n, std, groups) if count == BY_RULE else count
+    st.caption(score_text.grid(count, std, rows, groups))
+    stopped = twin is not None and _show_twin(twin, prepared.n / groups, groups, count, std, plain)
+    if not here or account.limit is None:
+        st.caption(score_text.AFTER)
+        return
+    document = score_histogram.of_release(release.result.document)
+    request = ScoreRequest(
+        document, score_histogram.grid(document, count), budget, rows, prepared.averaged, group
+    )
+    price = ledger_text.price("This picture", request.events, account, budget, rows, plain)
+    order = Order("scores", request, account, prepared.identity, prepared.raw.name)
+    question = score_text.question(request, prepared.n, price.sentence, ledger_text.ONCE)
+    label = "Release this picture anyway …" if stopped else "Release this picture …"
+    confirmation.show(order, label, price, question, make)
+
+
+def _choose_group(prepared: PreparedTable) -> Group | str | None:
+    """Return by what the picture is split, or what is wrong with the words that were typed."""
+    if not isinstance(prepared.held, Rows):
+        st.caption(score_text.IN_PIECES)
+        return None
+    state = session.current()
+    known = {column.name: column.categories for column in prepared.schema.columns}
+    # A column that the dictionary has as a number is no group.
+    free = [
+        name for name in prepared.raw.columns if known.get(name, "typed") and name != state.patient_column
+    ]
+    listed = free[: charts.MOST_LISTED]
+    if len(listed) < len(free):
+        st.caption(score_text.first_columns(len(listed), len(free)))
+    left, right = st.columns(2, vertical_alignment="bottom")
+    index = left.selectbox(
+        "Split by a public group",
+        range(len(listed) + 1),
+        key=f"own score group {state.generation}",
+        format_func=[score_text.NO_SPLIT, *listed].__getitem__,
+    )
+    if not index:
+        return None
+    name = listed[index - 1]
+    words = known.get(name, ())
+    if not words:
+        typed = right.text_input(
+            "Its groups, separated by commas",
+            key=f"own score words {state.generation} {index}",
+            help="Take them from the code book, not from the rows: they become public. Any other answer "
+            "counts as “other”.",
+        )
+        words = tuple(filter(None, map(str.strip, typed.split(","))))
+    if len(words) < 2:
+        return "type at least two groups"
+    try:
+        Column(name, "category", categories=words)  # refuses words that count as missing, or alike
+        return Group(name, words)
+    except ValueError as reason:
+        return str(reason)
+
+
+def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float, plain: bool) -> bool:
+    """Render the twin's picture with and without noise. Return whether it is mostly noise."""
+    run = score_rehearsal.run(twin)
+    if run is None:
+        st.caption(score_text.TOO_WIDE)
+        return False
+    if run.scores.shape[1] < 2:
+        return False
+    rehearsed = score_rehearsal.picture(run, n, count, std)
+    peak = float(max(rehearsed.noisy.max(), rehearsed.exact.max(), 1.0))
+    drawings = (("as released", rehearsed.noisy, std), ("without noise", rehearsed.exact, 0.0))
+    for column, (name, counts, noise) in zip(st.columns(2), drawings, strict=True):
+        with column:
+            st.markdown(f"**The twin, {name}**")
+            _draw(counts, rehearsed.edges, noise, peak, plain, f"own twin scores {name}")
+    st.caption(score_text.twin(rehearsed.distance, groups))
+    if rehearsed.distance > score_rehearsal.TOO_MUCH:
+        st.warning(score_text.stop(rehearsed.distance))
+        return True
+    return False
+
+
+def _draw(
+    counts: Array, edges: Sequence[Sequence[float]], std: float, peak: float, plain: bool, key: str
+) -> None:
+    drawn = score_charts.score_map(counts, edges, std, peak, plain)
+    component.figure(drawn, key=key, save="scores", says=score_charts.describe(counts, edges, std))
+
+
+def make(
+    order: Order, prepared: PreparedTable, ledger: Ledger, progress: Progress, resumed: Entry | None = None
+) -> ScoreHistogram:
+    """Make the paid picture of a table."""
+    request: ScoreRequest = order.request
+    return score_histogram.make(
+        request,
+        prepared.parts,
+        ledger,
+        features=prepared.schema.features,
+        public=prepared.public,
+        groups=None if request.group is None else _codes(prepared, request.group),
+        by_column=is_by_column(prepared.assignment),
+        expected=order.account,
+        progress=progress,
+        read=prepared.read,
+        resumed=resumed,
+    )
+
+
+def _codes(prepared: PreparedTable, group: Group) -> list[Indices]:
+    """Return the number of each row's group by hospital; the last is "other". Reads private rows."""
+    held = prepared.held
+    if not isinstance(held, Rows):
+        raise ValueError(score_text.IN_PIECES)
+    columns = (column for column in prepared.schema.columns if column.name == group.column)
+    column = next(columns, None)
+    if column is None or column.categories != group.categories:
+        column = Column(group.column, "category", categories=group.categories)
+    # A missing cell without a filling counts as "other", so that no row is left out here.
+    column = replace(column, fill=column.fill or "")
+    shown = tables.encode(Schema((column,)), prepared.raw.table).rows + np.array(column.centres)
+    codes = np.where(shown.any(axis=1), shown.argmax(axis=1), len(group.categories))[held.kept]
+    return [codes[members] for members in held.groups]
+
+
+def request_kept(drawn: Drawn, prepared: PreparedTable) -> ScoreRequest | None:
+    """Return what was asked, if it was a picture of this table by this dictionary and these hospitals."""
+    try:
+        request = ScoreRequest.from_plain(drawn.asked["scores"])
+    except (KeyError, ValueError):
+        return None
+    wanted = {
+        "hospitals": list(prepared.sizes),
+        "features": list(prepared.schema.features),
+        "public": prepared.public,
+    }
+    return request if request.release | wanted == request.release else None
+
+
+def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None, plain: bool) -> None:
+    index = len(pictures) - 1
+    if index:
+        made = ((i, job.result.entry.at[11:19], job.what.name) for i, job in enumerate(pictures, start=1))
+        titles = [f"{i} · {at} UTC, {name}" for i, at, name in made]
+        index = st.selectbox(
+            "Pictures released in this session",
+            range(len(pictures)),
+            index,
+            key=f"own pictures {len(pictures)}",
+            format_func=titles.__getitem__,
+        )
+    job = pictures[index]
+    result: ScoreHistogram = job.result
+    document, request = result.document, job.what.request
+    st.markdown("**Released**")
+    if release is None or release.result.document["at"] != request.release["at"]:
+        st.caption(score_text.unlike(plain))
+    peak = float(max(result.counts.max(), 1.0))
+    columns = st.columns(2)
+    for i, (name, counts) in enumerate(zip(document["groups"], result.counts, strict=True)):
+        with columns[i % 2]:
+            if request.group is not None:
+                st.markdown(f"{page_text.literal(request.group.column)}: **{page_text.literal(name)}**")
+            _draw(counts, request.edges, result.std, peak, plain, f"own scores {i}")
+    st.caption(f"{score_text.legend(request.rows_per_patient)} {score_text.cost(document, plain)}")
+    if not job.downloaded:
+        kept = page_text.IN_SESSION if session.folder() is None else page_text.ON_SERVER
+        st.markdown(f"{page_text.UNSAVED} {kept}")
+    csv, written = safe_csv(score_text.listed(document)), json.dumps(document, indent=1, ensure_ascii=False)
+    left, right = st.columns(2)
+    for column, label, data, name, form in (
+        (left, "Download the counts (CSV)", csv, "scores.csv", "text/csv"),
+        (right, "Download the picture (JSON)", written, "scores.json", "application/json"),
+    ):
+        column.download_button(label, data, name, form, on_click=job.mark_downloaded, width="stretch")

@@ -1,0 +1,117 @@
+"""Sentences on the picture of patients on two components, and on what a release loses. No Streamlit here."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.release.score_histogram import ScoreRequest
+from pages.hospitals.your_data.score_charts import SURE
+from pages.hospitals.your_data.text import component, epsilon, literal, noun
+from pages.shared import text
+
+NO_SPLIT = "do not split"
+TOO_WIDE = "Of so many measurements no run is drawn here: neither the picture nor its losses are rehearsed."
+LABEL = "a label"
+LOSSES = (
+    "Measured on invented rows. The label is a yes or no: half of it is the strongest pattern, half is "
+    "chance. So nobody can be right much more than 75 % of the time."
+)
+AFTER = (
+    "The picture of your own table comes after a release of its components, by the same dictionary and of "
+    "the same hospitals."
+)
+IN_PIECES = "A table that was read in pieces cannot be split by a column."
+
+
+def title(plain: bool) -> str:
+    """Return the heading."""
+    return f"Patients on the first two {component(plain)}s"
+
+
+def one_component(plain: bool) -> str:
+    """Return that there is no picture."""
+    return f"One {component(plain)} has no picture of patients: ask for two."
+
+
+def grid(cells: int, std: float, rows: int, groups: int) -> str:
+    """Return what the picture counts."""
+    many = noun(rows)
+    split = f" Each of {groups:,} groups has its own picture." if groups > 1 else ""
+    return (
+        f"The picture counts {many} in {cells} by {cells} cells, each with noise of ±{text.short(std)}. "
+        f"{many.capitalize()} beyond the edges count in the outermost cells.{split}"
+    )
+
+
+def first_columns(listed: int, columns: int) -> str:
+    """Return that not all columns can be chosen."""
+    return f"The first {listed:,} of {columns:,} columns are listed: move yours to the front of the file."
+
+
+def twin(distance: float, groups: int) -> str:
+    """Return what the two pictures of the twin are, and how far they are apart."""
+    part = f", 1 of {groups:,} groups of equal size" if groups > 1 else ""
+    return (
+        f"Both are of the synthetic twin{part}, and free. Noise puts {text.percent(distance)} of the picture "
+        "in the wrong cells."
+    )
+
+
+def stop(distance: float) -> str:
+    """Return why the picture is not worth its price."""
+    return (
+        f"**On the twin {text.percent(distance)} of this picture is noise.** Take fewer cells or groups, or "
+        "a larger slice of the budget."
+    )
+
+
+def question(request: ScoreRequest, n: int, price: str, once: str) -> str:
+    """Return what is asked before the picture is paid for."""
+    first, second = request.shape[1:]
+    split = "" if request.group is None else f", split by {literal(request.group.column)}"
+    many = noun(request.rows_per_patient)
+    return (
+        f"**Release how many of {n:,} {many} are in each of {first} by {second} cells{split}?** {price} "
+        f"{once} Anybody may see the result."
+    )
+
+
+def legend(rows: int) -> str:
+    """Return how to read a picture."""
+    return (
+        f"Grey cells are within {SURE} times the noise of 0: they may hold no {noun(rows)} at all. "
+        "Counts below 0 are drawn as 0."
+    )
+
+
+def cost(document: Mapping[str, Any], plain: bool) -> str:
+    """Return what a picture did cost, and its guarantee."""
+    paid, delta = epsilon(document["budget"]["epsilon"], plain), document["budget"]["delta"]
+    guarantee = literal(document["guarantee"]).replace(f"{delta:g}", text.number(delta))
+    return f"It cost {paid}, which stands on the ledger. {guarantee}"
+
+
+def unlike(plain: bool) -> str:
+    """Return that the picture shown is of other components than the release shown above."""
+    return f"This picture is of another release's {component(plain)}s."
+
+
+def listed(document: Mapping[str, Any]) -> pd.DataFrame:
+    """Return all cells of a released picture, a line each."""
+    counts = np.array(document["counts"])
+    first, second = (np.array(ends) for ends in document["edges"])
+    group, i, j = (places.ravel() for places in np.indices(counts.shape))
+    noise = document["noise of a cell"]
+    return pd.DataFrame(
+        {
+            "group": np.array(document["groups"], dtype=object)[group],
+            "component 1 from": first[i],
+            "component 1 to": first[i + 1],
+            "component 2 from": second[j],
+            "component 2 to": second[j + 1],
+            "count": counts.ravel(),
+            "noise": noise,
+        }
+    )

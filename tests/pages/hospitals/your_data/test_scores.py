@@ -1,0 +1,207 @@
+"""The picture of patients on two components: free on the twin, paid for once, split, interrupted, refused."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+
+from dppca_core import Budget
+from dppca_core.release import discrete_gaussian, score_histogram
+from dppca_core.release.private_release import Request
+from dppca_core.release.score_histogram import Group
+from dppca_core.tables import Column, Schema, limits
+from pages.hospitals.your_data import (
+    losses,
+    owner_only_diagnostics,
+    rehearsal,
+    score_panel,
+    score_rehearsal,
+    score_text,
+)
+from pages.shared import text
+from pages.shared.settings import catalogue
+from tests.pages.hospitals.your_data.table_page import (
+    CANARY,
+    ROWS,
+    WIDE,
+    TablePage,
+    csv,
+    limited,
+    marked,
+    parquet,
+    patients,
+    prepared,
+    released,
+)
+
+PICTURE = "Release this picture"
+LINK = {"own.scores_slice": "0.2", "own.scores_cells": "4"}
+
+
+def picture(page):
+    return page.state.last("scores").result
+
+
+def test_it_is_free_on_the_twin_then_paid_for_once_and_downloaded():
+    page = limited(dictionary=WIDE, **LINK)
+    assert "The twin, as released" in page.markdown and not page.has_button(PICTURE)
+    before = page.spent
+    page.release()
+    page.release(PICTURE)
+    result, table = picture(page), page.state.ready
+    assert page.spent != before and len(page.state.ledgers[table.raw.key].account().entries) == 2
+    request = page.state.last("scores").what.request
+    exact = score_histogram.whole_counts(request, table.parts)[0].reshape(request.shape) * 2.0**-20
+    assert exact.sum() == ROWS and np.abs(result.counts - exact).max() < 6 * result.std
+    listed = score_text.listed(result.document)
+    assert listed["count"].sum() == pytest.approx(result.counts.sum()) and len(listed) == 16
+    assert text.unmarked(score_text.cost(result.document, False)) in text.unmarked(page.captions)
+    assert page.guarded["armed"]
+    for job in page.state.to_download:
+        job.mark_downloaded()
+    page.run()
+    assert not page.guarded["armed"]
+
+
+def split(page, name, words=None):
+    box = next(box for box in page.app.selectbox if box.label == "Split by a public group")
+    box.set_value(box.options.index(name))
+    page.run()
+    if words is not None:
+        typed = next(box for box in page.app.text_input if box.label.startswith("Its groups"))
+        typed.set_value(words)
+        page.run()
+
+
+def test_groups_are_of_the_dictionary_or_typed_and_never_read_from_rows():
+    """A word that nobody typed counts as other, and is in no file; the age is a number, and no group."""
+    frame = marked()
+    page = released(csv(frame), WIDE, **LINK)
+    split(page, "sex")
+    page.release(PICTURE)
+    assert picture(page).document["groups"] == ["f", "m", "other"]
+    split(page, "clinic", "south, north,, ")
+    page.release(PICTURE)
+    document = picture(page).document
+    assert document["groups"] == ["south", "north", "other"] and CANARY not in json.dumps(document)
+    (codes,) = score_panel._codes(page.state.ready, Group("clinic", ("south", "north")))
+    expected = frame["clinic"].map({"south": 0, "north": 1}).fillna(2)
+    assert codes.tolist() == expected.tolist() and expected.max() == 2
+    box = next(box for box in page.app.selectbox if box.label == "Split by a public group")
+    assert "age" not in box.options and "clinic" in box.options
+
+
+@pytest.mark.parametrize("words", ["north", "north, other", "north, NA", "1, 1.0"])
+def test_words_that_are_no_groups_are_refused(words):
+    page = released(dictionary=WIDE, **LINK)
+    split(page, "clinic", words)
+    assert page.errors and not page.has_button(PICTURE)
+
+
+def test_an_interrupted_picture_goes_on_in_another_session(folder, monkeypatch):
+    draw = discrete_gaussian.add_noise
+    page = released(dictionary=WIDE, **LINK)
+    page.state.releases[0].mark_downloaded()
+
+    def stopping(*_):
+        raise discrete_gaussian.StoppedError
+
+    monkeypatch.setattr(discrete_gaussian, "add_noise", stopping)
+    page.release(PICTURE)
+    assert "You can go on with it for nothing" in page.warnings
+    monkeypatch.setattr(discrete_gaussian, "add_noise", draw)
+    later = prepared(dictionary=WIDE, **LINK)
+    before = later.spent
+    later.press("Go on with it")
+    later.state.last("scores").wait(60)
+    later.run()
+    assert picture(later).counts.shape == (1, 4, 4) and later.spent == before
+    assert not later.has_button("Go on with it") and score_text.unlike(False) in later.captions
+    other = prepared(dictionary=Schema(WIDE.columns, bound=0.5), **LINK)
+    assert not other.has_button("Go on with it") and "paid for and was not downloaded" in other.warnings
+
+
+@pytest.mark.parametrize(("link", "label"), [("0.01", "anyway"), ("1", "picture …")])
+def test_a_picture_that_is_noise_on_the_twin_is_advised_against(link, label):
+    page = limited(csv(patients(n=600)), WIDE, **{"own.scores_slice": link})
+    page.release()
+    (button,) = [button for button in page.app.button if button.label.startswith(PICTURE)]
+    assert label in button.label
+    assert ("of this picture is noise" in page.warnings) == (label == "anyway")
+
+
+def test_one_component_has_none():
+    page = released(dictionary=WIDE, **LINK | {"own.k": "1"})
+    assert score_text.one_component(False) in page.captions and not page.has_button(PICTURE)
+
+
+def test_a_table_read_in_pieces_is_read_again(monkeypatch):
+    monkeypatch.setattr(limits, "MOST_ROWS", ROWS - 1)
+    page = TablePage(**LINK)
+    page.upload(parquet(patients()), "ours.parquet")
+    page.answer()
+    page.open_dictionary(WIDE)
+    page.press("Read it now")
+    page.press("Set this limit")
+    page.release()
+    page.release(PICTURE)
+    request = page.state.last("scores").what.request
+    counts = score_histogram.whole_counts(request, page.state.ready.parts, read=page.state.ready.read)
+    assert counts.sum() * 2.0**-20 == ROWS
+    assert np.abs(picture(page).counts.ravel() - counts[0] * 2.0**-20).max() < 6 * picture(page).std
+
+
+def test_what_is_lost_is_scikit_learns_on_the_same_rows():
+    """Reconstruction and captured spread against PCA's own inverse_transform, for released components too."""
+    page = released(dictionary=WIDE, **{"own.shown": "true"})
+    table, basis = page.state.ready, page.state.releases[0].result.basis
+    rows, pca = table.held.rows, PCA(2).fit(table.held.rows)
+    truths = owner_only_diagnostics.truths(table)
+    best = np.linalg.svd(rows - rows.mean(axis=0))[2][:2].T
+    measured = losses.losses(truths.covariance.matrix, basis, best)
+    centred, given_back = rows - rows.mean(axis=0), pca.inverse_transform(pca.transform(rows)) - rows
+    whole = np.square(centred).sum()
+    assert measured.unexplained[1] == pytest.approx(np.square(given_back).sum() / whole)
+    left = centred - centred @ basis @ basis.T
+    assert measured.unexplained[0] == pytest.approx(np.square(left).sum() / whole)
+    held, most = (1 - share for share in measured.unexplained[:2])
+    assert measured.captured[0] == pytest.approx(held / most)
+    shown = [frame.value for frame in page.app.dataframe if "no privacy" in frame.value][-1]
+    assert shown["released"].tolist() == pytest.approx([measured.captured[0], measured.unexplained[0]])
+    page.press("Measure it")
+    frames = [frame.value for frame in page.app.dataframe]
+    shown = [frame for frame in frames if "no privacy" in frame][-1].iloc[2]
+    right = frames[-1]["right"]
+    assert shown.tolist() == ["Right about clinic", right[0], right[1], right[4]]
+
+
+def rehearsed(epsilon, n=2000):
+    schema = Schema(tuple(Column(f"c{i}", "number", -1, 1) for i in range(12)))
+    request = Request("analyze_gauss", schema.d, 2, Budget(epsilon, 1e-6))
+    twin = rehearsal.rehearse(request, schema, (n,), catalogue.defaults())
+    return score_rehearsal.run(twin)
+
+
+def test_on_the_twin_a_use_loses_what_noise_takes():
+    """With hardly any noise nothing; the label is told in 1/2 + arcsin(sqrt 1/2)/pi = 3/4 of all cases."""
+    sharp, blurred = (rehearsed(epsilon).losses for epsilon in (10.0, 0.01))
+    assert sharp.captured[0] > 0.95 > blurred.captured[0] and sharp.unexplained[0] < blurred.unexplained[0]
+    assert sharp.right[1] == pytest.approx(0.75, abs=0.02) and sharp.right[2] == pytest.approx(0.5, abs=0.02)
+    assert sharp.right[0] > sharp.right[1] - 0.02 > blurred.right[0]
+    guess = np.linalg.qr(np.random.default_rng(0).standard_normal((200, 12, 2)))[0]
+    square = np.diag(np.arange(12.0))
+    mean = np.mean([losses.losses(square, each, np.eye(12)[:, -2:]).captured[0] for each in guess])
+    assert losses.losses(square, guess[0], np.eye(12)[:, -2:]).captured[2] == pytest.approx(mean, abs=0.05)
+
+
+def test_the_twins_picture_has_the_noise_of_the_release_and_all_patients():
+    """A group's picture has its share of the patients; more noise puts more of it in wrong cells."""
+    run = rehearsed(1.0)
+    whole, part, noisy = (
+        score_rehearsal.picture(run, n, 8, std) for n, std in ((2000, 3), (500, 3), (2000, 60))
+    )
+    assert whole.exact.sum() == pytest.approx(2000) and part.exact.sum() == pytest.approx(500)
+    assert np.std(noisy.noisy - noisy.exact) == pytest.approx(60, rel=0.3)  # of 64: four of its stds
+    assert 0 < whole.distance < part.distance < noisy.distance < 1
+    assert score_rehearsal.picture(run, 200_000, 8, 3).exact.sum() == pytest.approx(200_000)
