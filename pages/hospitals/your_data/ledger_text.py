@@ -135,6 +135,14 @@ def kept_of_another(entry: Entry) -> str:
     )
 
 
+def kept_unreadable(entry: Entry, reason: ValueError | OSError) -> str:
+    """Return that a paid release is kept, and why it cannot be read."""
+    return (
+        f"{_named(entry)} is paid for and was not downloaded. {refused('read', reason)} "
+        "Until then it stays as it is, and nothing of it is drawn again."
+    )
+
+
 def lost(absent: Sequence[Entry], account: Account, plain: bool) -> str:
     """Return which paid releases this session does not have, and what can be done."""
     listed = []

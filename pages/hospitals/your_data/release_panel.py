@@ -199,7 +199,11 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account) -> list
     lost = []
     for entry in absent:
         drawn = ledger.drawn(entry.id)
-        request = None if drawn is None else _request_kept(drawn, prepared)
+        try:
+            request = None if drawn is None else _request_kept(drawn, prepared)
+        except (ValueError, OSError) as reason:
+            st.error(ledger_text.kept_unreadable(entry, reason))
+            continue
         if drawn is None:
             lost.append(entry)
         elif request is None:
@@ -214,13 +218,17 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account) -> list
 
 
 def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | None:
-    """Return what was asked, if it was of this table by this dictionary and these hospitals."""
+    """Return what was asked, if it was of this table by this dictionary and these hospitals.
+
+    Raises ValueError where the file was damaged, or is gone since it was downloaded this moment.
+    """
+    asked = drawn.asked
     try:
-        request = Request.from_plain(drawn.asked["request"])
-        same = private_release.as_asked(request, prepared.sizes, prepared.schema.features, prepared.public)
-        return request if same == drawn.asked else None
-    except (KeyError, ValueError):  # a damaged file, or one that was downloaded this moment
-        return None
+        request = Request.from_plain(asked["request"])
+    except KeyError:
+        raise ValueError("what was asked cannot be read: restore it first") from None
+    same = private_release.as_asked(request, prepared.sizes, prepared.schema.features, prepared.public)
+    return request if same == asked else None
 
 
 def show_releases(settings: Settings) -> ReleaseJob | None:
