@@ -138,7 +138,8 @@ def _guarantee(
 {document["guarantee"]}
 
 - Unit of privacy: a {counted}. {n:,} {counted}s count, and their number is public.
-- ε for a {counted}: {budget["epsilon"]:.4g}. For a patient, with all their rows: {request.patient_epsilon:.4g}.
+- ε for a {counted}: {budget["epsilon"]:.4g}.
+- ε for a patient, with all their rows: {request.patient_epsilon:.4g}.
 - δ = {delta:.3g}, and 1/n = {1 / n:.3g}. {below}.
 - Neighbours: {budget["neighbours"]}. Noise by {document["calibration"]}.
 - {document["noise"]}
