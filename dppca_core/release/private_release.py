@@ -210,6 +210,13 @@ class Released:
     document: dict[str, Any]
     loading_std: Array
 
+    @staticmethod
+    def from_document(document: dict[str, Any], entry: Entry) -> "Released":
+        """Return a release from its document, which holds all of its numbers, and the entry that paid."""
+        basis, noise = (np.array(document[name]).T for name in ("components", "noise of components"))
+        values = document["eigenvalues"]
+        return Released(basis, None if values is None else np.array(values), entry, document, noise)
+
 
 def make(
     request: Request,
