@@ -130,6 +130,7 @@ def _guarantee(
         below = (
             f"**δ is not below 1/n**: δ n = {delta * n:.3g}, so that it could publish some {counted}s in full"
         )
+    of_row = f"- ε for a row: {budget['epsilon']:.4g}.\n" if counted == "row" else ""
     how = document.get(chosen.KEY, chosen.NOT_STATED)  # releases of earlier versions lack it
     code = document.get("code") or {}
     return f"""\
@@ -138,8 +139,7 @@ def _guarantee(
 {document["guarantee"]}
 
 - Unit of privacy: a {counted}. {n:,} {counted}s count, and their number is public.
-- ε for a {counted}: {budget["epsilon"]:.4g}.
-- ε for a patient, with all their rows: {request.patient_epsilon:.4g}.
+{of_row}- ε for a patient, with all their rows: {request.patient_epsilon:.4g}.
 - δ = {delta:.3g}, and 1/n = {1 / n:.3g}. {below}.
 - Neighbours: {budget["neighbours"]}. Noise by {document["calibration"]}.
 - {document["noise"]}
@@ -147,7 +147,7 @@ def _guarantee(
 ## What counts as public, and is not protected
 
 - The dictionary (dictionary.json): names, ranges, categories, fills and the bound of rows.
-- How many {counted}s each hospital has ({len(document["hospitals"]):,} in release.json).
+- How many {counted}s each hospital has (hospitals in release.json).
 - How columns and k were chosen: {escape(how, quote=False)}.
 - What was asked for (recipe.json), and when: {document["at"]}.
 

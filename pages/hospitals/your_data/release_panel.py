@@ -127,7 +127,6 @@ def choose_settings(settings: Settings, prepared: PreparedTable, request: Reques
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:
                 widgets.choose(key)
-    _ask_how_chosen()
     if isinstance(request, str):
         return
     method = request.method
@@ -142,6 +141,7 @@ def choose_settings(settings: Settings, prepared: PreparedTable, request: Reques
     st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)} {page_text.estimates(method)}")
     if trust != "central":
         st.info(page_text.several(method, len(prepared.sizes)))
+    _ask_how_chosen()
 
 
 def _ask_how_chosen() -> None:
