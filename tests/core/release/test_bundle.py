@@ -14,7 +14,7 @@ import pytest
 
 from dppca_core import Budget, tables
 from dppca_core.numerics import moments
-from dppca_core.release import bundle, chosen, code_version, private_release
+from dppca_core.release import bundle, chosen, code_version, private_release, registry_record
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
 from dppca_core.release.private_release import PatientRows, Request
@@ -175,6 +175,8 @@ def test_what_was_chosen_is_that_of_the_payment_and_costs_no_resumption():
     statement = chosen.statement(chosen.WAYS[1], "protocol 12/2025")
     made, ledger = released(statement=statement)
     assert made.document[chosen.KEY] == statement == made.entry.about[chosen.KEY]
+    record = registry_record.record(made.document)["deployment"]["implementation"]
+    assert f"chosen: {statement}." in record["preprocessing_and_hyperparameter_tuning"]
     assert chosen.KEY not in released()[0].entry.about  # as an earlier version's line
     rng_rows = moments.clip_rows(np.random.default_rng(0).normal(0.1, 0.4, (400, SCHEMA.d)), SCHEMA.bound)
     again = private_release.make(
