@@ -5,10 +5,11 @@ Choosing them by looking at the rows costs privacy that no ledger counts, so a r
 
 KEY = "how columns and k were chosen"  # on the ledger, if it was stated, and in the document
 NOT_STATED = "not stated"
+BY_LOOKING = "by looking at this table (not covered by the guarantee)"
 WAYS = (
     "from the literature or a code book",
     "fixed before the data were seen",
-    "by looking at this table (not covered by the guarantee)",
+    BY_LOOKING,
     NOT_STATED,
 )
 MOST_LETTERS = 200  # of the owner's own sentence

@@ -22,7 +22,7 @@ from typing import Any
 from dppca_core.release import journal, sealing
 
 MOST_BYTES = 32 * 2**20  # of one release, encrypted
-MOST_OF_ONE = 8  # releases for one token
+MOST_OF_A_TOKEN = 8  # releases for one token
 MOST_TOGETHER = 256 * 2**20
 _MOST_FILES = 4096
 _KEPT_SECONDS = 30 * 24 * 3600.0
@@ -55,7 +55,7 @@ class KeptReleases:
                 together = sum(file.stat().st_size for file in others)
                 mine = sum(file.name.startswith(_owner(token)) for file in others)
                 fits = len(sealed) <= MOST_BYTES and together + len(sealed) <= MOST_TOGETHER
-                if not fits or mine >= MOST_OF_ONE or len(others) >= _MOST_FILES:
+                if not fits or mine >= MOST_OF_A_TOKEN or len(others) >= _MOST_FILES:
                     return False
                 journal.replace(path, sealed)
         except OSError:

@@ -10,13 +10,13 @@ from dppca_core.mechanisms import paid_centre, paid_scale
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
-from dppca_core.release import bundle, chosen, discrete_gaussian, private_release
+from dppca_core.release import chosen, discrete_gaussian, private_release
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
 from dppca_core.release.private_release import OFFERED, ROUNDS, STAGES, Progress, Released, Request
 from dppca_core.tables import safe_cell
-from pages.hospitals.your_data import charts, confirmation, kept_copies, ledger_text, session
+from pages.hospitals.your_data import bundle_panel, charts, confirmation, ledger_text, session
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_column
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -141,26 +141,7 @@ def choose_settings(settings: Settings, prepared: PreparedTable, request: Reques
     st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)} {page_text.estimates(method)}")
     if trust != "central":
         st.info(page_text.several(method, len(prepared.sizes)))
-    _ask_how_chosen()
-
-
-def _ask_how_chosen() -> None:
-    """Ask how columns and k were chosen, which is published with a release."""
-    state = session.current()
-    way, sentence = state.how_chosen
-    left, right = st.columns([2, 3])
-    key = f"own chosen {state.tables}"  # another table is asked about anew
-    way = left.selectbox(
-        page_text.HOW_CHOSEN, chosen.WAYS, chosen.WAYS.index(way), key=key, help=page_text.HOW_CHOSEN_HELP
-    )
-    sentence = right.text_input(
-        *("In a sentence of yours, public", sentence, chosen.MOST_LETTERS),
-        key=f"{key} sentence",
-        placeholder="such as: protocol of 12 March, section 4",
-    )
-    state.how_chosen = way, sentence
-    if way == chosen.WAYS[2]:
-        st.caption(page_text.CHOSEN_BY_LOOKING)
+    bundle_panel.ask_how_chosen(settings["view"] == "plain")
 
 
 def show(
@@ -305,31 +286,4 @@ def _show_release(release: ReleaseJob, plain: bool) -> None:
         st.dataframe(listed.assign(feature=listed["feature"].map(safe_cell)), hide_index=True)
         if not all_listed:
             st.caption(page_text.strongest(len(listed), len(frame)))
-    state = session.current()
-    if state.downloads is None or state.downloads[0] != release.number:
-        texts = bundle.files(released.document, kept_copies.account(release), released.entry)
-        state.downloads = release.number, bundle.pack(texts), texts
-    # Ready bytes: a file built after the click is lost if the page runs between the click and the file.
-    _, packed, texts = state.downloads
-    left, beside = st.columns([1, 2], vertical_alignment="center")
-    if not release.downloaded:
-        # In a column: when it goes, nothing below moves, or Streamlit would close what is folded open there.
-        kept = page_text.COPIED if release.copied else page_text.IN_SESSION
-        beside.markdown(f"{page_text.UNSAVED} {kept if session.folder() is None else page_text.ON_SERVER}")
-    saved = release.mark_downloaded
-    left.download_button(
-        *("Download everything (ZIP)", packed, bundle.NAME, "application/zip"),
-        on_click=saved,
-        type="primary",
-        width="stretch",
-        help=page_text.IN_THE_BUNDLE,
-    )
-    for column, label, member, name, form in zip(
-        st.columns(3),
-        (f"Download the {loadings} (CSV)", "Download all of it (JSON)", "Registry record (YAML)"),
-        ("components.csv", "release.json", "registry-record.yaml"),
-        ("private-components.csv", "private-release.json", "registry-record.yaml"),
-        ("text/csv", "application/json", "application/yaml"),
-        strict=True,
-    ):
-        column.download_button(label, texts[member], name, form, on_click=saved, width="stretch")
+    bundle_panel.show_downloads(release, loadings)

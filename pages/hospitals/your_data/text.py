@@ -33,7 +33,6 @@ EVADES = (
 OF_EXAMPLE = "Known of this example: each patient has one row."
 UNSAVED = "**Not downloaded yet.**"
 IN_SESSION = "This release is in this session only, and is lost when the page is closed."
-HOW_CHOSEN = "How columns and k were chosen, public"
 HOW_CHOSEN_HELP = "It stands in the release, on the ledger and in the report. Nothing checks it."
 CHOSEN_BY_LOOKING = (
     "Looking at the patients costs privacy that the ledger does not count: the guarantee does not cover it."
@@ -64,6 +63,11 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
 def literal(raw: str) -> str:
     """Return a text in which names that people chose are not read as Markdown, nor made into links."""
     return _ADDRESS.sub("\u2060", _MARKUP.sub(r"\\\1", raw))
+
+
+def how_chosen(plain: bool) -> str:
+    """Return the label of the question how columns and k were chosen."""
+    return f"How {'measurements and directions' if plain else 'columns and k'} were chosen, public"
 
 
 def refusal(reason: str) -> str:

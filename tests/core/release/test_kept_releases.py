@@ -72,14 +72,14 @@ def test_it_is_forgotten_after_thirty_days(store, tmp_path):
 
 def test_limits_refuse_and_drop_nothing(store, tmp_path, monkeypatch):
     big = {"random": secrets.token_hex(50_000)}
-    assert all(store.keep(TOKEN, f"{i}", {"i": i}) for i in range(kept_releases.MOST_OF_ONE))
+    assert all(store.keep(TOKEN, f"{i}", {"i": i}) for i in range(kept_releases.MOST_OF_A_TOKEN))
     assert not store.keep(TOKEN, "one more", PLAIN) and store.keep(OTHER, "ab", PLAIN)
     monkeypatch.setattr(kept_releases, "MOST_BYTES", 40_000)
     assert not store.keep(OTHER, "cd", big)
     monkeypatch.setattr(kept_releases, "MOST_BYTES", 2**20)
     monkeypatch.setattr(kept_releases, "MOST_TOGETHER", 100_000)
     assert store.keep(OTHER, "cd", big) and not store.keep(OTHER, "ef", big)
-    assert len(store.opened(TOKEN)) == kept_releases.MOST_OF_ONE and len(store.opened(OTHER)) == 2
+    assert len(store.opened(TOKEN)) == kept_releases.MOST_OF_A_TOKEN and len(store.opened(OTHER)) == 2
 
 
 @pytest.mark.parametrize("how", ["open to others", "a link", "a file"])

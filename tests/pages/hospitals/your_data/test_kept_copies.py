@@ -93,6 +93,17 @@ def test_a_reloaded_tab_keeps_its_token_so_that_its_copies_stay(kept, absent):
     assert len(last.state.releases) == 1
 
 
+def test_a_release_that_ends_once_its_page_has_gone_is_kept_too(kept, monkeypatch):
+    """By the thread that draws it: no run of the page keeps it here."""
+    monkeypatch.setattr(unsaved_warning, "guard", lambda state: None)
+    former = released()
+    assert len(kept()) == 1
+    restart()
+    tab = TablePage()
+    unsaved_warning.take_over(tab.state, former.state.token, armed=True)
+    assert len(tab.state.releases) == 1
+
+
 def test_where_it_cannot_be_kept_the_page_says_so(kept, state_home):
     (state_home / "dppca").mkdir(mode=0o700)
     (state_home / "dppca" / "kept").touch()
