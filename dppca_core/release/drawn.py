@@ -6,20 +6,29 @@ drawn but not written down was seen by nobody, and is drawn again.
 
 On disk it is a file beside the ledger, ID.drawn.jsonl, with the id of the entry that paid. Its first line
 says what was asked; each other line is a step. It holds what the release would publish, and no row.
+
+Each line is encrypted (`sealing`) under a key that follows from the folder's secret and the entry's id, with
+its number, so that no line can be moved. ID.drawn.used has a byte for each line that was written: a file that
+was cut afterwards is refused, since its steps may have been seen, and must not be drawn again. Lines of an
+earlier version are plain; they are read, and the next is encrypted. Whoever puts former copies of both files
+back is not noticed.
 """
 
+import base64
 import fcntl
+import json
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.release import journal
+from dppca_core.release import journal, sealing
 
 _GONE = "this release was downloaded, and is no longer kept"
 
@@ -81,20 +90,54 @@ class DrawnInMemory(Drawn):
 
 
 class DrawnOnDisk(Drawn):
-    """Keep the steps in a file."""
+    """Keep the steps in a file, encrypted. Methods raise ValueError where it was damaged or moved."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path, self._used = path, path.with_suffix(".used")
 
     def begin(self, asked: dict[str, Any]) -> None:
         """Write down what is asked."""
         self._append(asked)
 
+    def forget(self) -> None:
+        """Drop the file."""
+        self._path.unlink(missing_ok=True)
+        self._used.unlink(missing_ok=True)
+
+    @cached_property
+    def _seal(self) -> sealing.Seal:
+        return sealing.Seal(sealing.folder_secret(self._path.parent), f"drawn {self._path.name}")
+
     def _lines(self) -> list[dict[str, Any]]:
-        return journal.read(self._path)
+        used = self._used.stat().st_size if self._used.exists() else 0  # first: another may write meanwhile
+        written = journal.read(self._path)
+        if len(written) < used and self._path.exists():
+            raise ValueError(f"{self._path.name} was cut: restore it first, nothing of it is drawn again")
+        lines: list[dict[str, Any]] = []
+        encrypted = False
+        for number, line in enumerate(written, 1):
+            encrypted = encrypted or "sealed" in line
+            lines.append(self._opened(number, line) if encrypted else line)
+        return lines
+
+    def _opened(self, number: int, line: dict[str, Any]) -> dict[str, Any]:
+        try:
+            sealed = base64.b64decode(line["sealed"], validate=True)
+            opened: dict[str, Any] = json.loads(self._seal.open(sealed, f"line {number}"))
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(
+                f"line {number} of {self._path.name} cannot be opened: it was changed or moved, or the "
+                "folder's secret is another. Restore them first"
+            ) from None
+        return opened
 
     def _append(self, line: dict[str, Any]) -> None:
-        journal.append(self._path, line)
+        number = len(self._lines()) + 1
+        plain = json.dumps(line, separators=(",", ":"), allow_nan=False).encode()
+        sealed = self._seal.close(plain, f"line {number}")
+        journal.append(self._path, {"sealed": base64.b64encode(sealed).decode()})
+        with journal.open_private(self._used, "a") as file:
+            journal.write(file, b"." * (number - file.seek(0, 2)))
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:

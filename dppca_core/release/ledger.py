@@ -269,7 +269,7 @@ class DiskLedger(Ledger):
     def forget(self, entry_id: str) -> None:
         path = self._steps(entry_id)
         if path is not None:
-            path.unlink(missing_ok=True)
+            DrawnOnDisk(path).forget()
 
 
 def _check_alike(first: Limit | None, second: Limit | None, message: str) -> None:

@@ -31,8 +31,10 @@ from dppca_core.numerics import block_power, linalg, moments
 from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.privacy import Budget, Event
 from dppca_core.records import RELEASED, Estimate
+from dppca_core.release import chosen as how_chosen
 from dppca_core.release import discrete_gaussian as hardened
 from dppca_core.release import exact_stages
+from dppca_core.release.code_version import code_version
 from dppca_core.release.discrete_gaussian import IntegerSum, Progress, StoppedError
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.exact_stages import Reader, Use
@@ -208,6 +210,13 @@ class Released:
     document: dict[str, Any]
     loading_std: Array
 
+    @staticmethod
+    def from_document(document: dict[str, Any], entry: Entry) -> "Released":
+        """Return a release from its document, which holds all of its numbers, and the entry that paid."""
+        basis, noise = (np.array(document[name]).T for name in ("components", "noise of components"))
+        values = document["eigenvalues"]
+        return Released(basis, None if values is None else np.array(values), entry, document, noise)
+
 
 def make(
     request: Request,
@@ -221,6 +230,7 @@ def make(
     progress: Progress = lambda share: True,
     read: Reader | None = None,
     resumed: Entry | None = None,
+    chosen: str = "",
 ) -> Released:
     """Pay, draw, and return the release of hospitals' clipped rows, (n_i, d) each, of norm at most 1.
 
@@ -229,7 +239,8 @@ def make(
     sizes), for the document. by_column: hospitals follow from a patient's own row or table, so that their
     sizes tell of it. expected: as for `Ledger.spend`. read: hands over the rows of a table of which `rows`
     are sums. resumed: an entry that paid for this release before; it costs nothing then, and what was drawn
-    is not drawn again.
+    is not drawn again. chosen: how columns and k were chosen, by `chosen.statement`; public, on the ledger
+    too.
 
     Raises OverLimitError beyond the limit. Raises ValueError, before anything is paid, for rows that are
     longer than 1 or do not fit the request, for noise that cannot be drawn exactly, and where `resumed` paid
@@ -246,7 +257,7 @@ def make(
         "rows per patient": request.rows_per_patient,
         "unit": "patient" if request.averaged else "row",
         "parameters": parameters(request),
-    }
+    } | ({how_chosen.KEY: chosen} if chosen else {})
     method, exact = METHODS[request.method], request.budget.accounting == "exact"
     entry = resumed or ledger.spend(
         method.title, request.events, about, expected, request.budget.neighbours, asked
@@ -307,6 +318,9 @@ def make(
         "versions": {"python": platform.python_version()}
         | {name: version(name) for name in ("numpy", "scipy", "opendp", "dp-accounting")},
         "guarantee": guarantee(request, by_column),
+        "delta times n": request.budget.delta * sum(sizes),
+        how_chosen.KEY: how_chosen.stated(entry.about.get(how_chosen.KEY)),
+        "code": dict(code_version()),
     }
     return Released(basis, eigenvalues, entry, document, loading_std)
 
@@ -614,7 +628,7 @@ def _score_sentence(request: Request) -> str:
     steps = ["encode it by the dictionary", "divide it by the dictionary's bound"]
     steps += ["subtract the mean"] if request.mean_share else []
     steps += ["divide by the scales and by the length after scaling"] if request.scale_share else []
-    return f"Scores of a new row: {', '.join(steps)}, and multiply by each component."
+    return f"Scores of a new row, which is not shortened: {', '.join(steps)}, and multiply by each component."
 
 
 def _by_falling_eigenvalue(basis: Array, moment: Array) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from dppca_core.methods import METHODS
+from dppca_core.release import chosen
 
 BLANK = "To be filled in by the hospital"
 _MODELS = {
@@ -42,6 +43,8 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
     elif rows > 1:
         cost = document["epsilon for a patient"]
         details.append(f"For a patient with {rows:,} rows epsilon is {cost:.4g} at the same delta.")
+    stated = document.get(chosen.KEY, chosen.NOT_STATED)  # releases of before lack it
+    how = BLANK if stated == chosen.NOT_STATED else stated
     counted, events = "patients" if unit == "Patient-level" else "rows", len(document["events"])
     return {
         "url_slug": "private-principal-components",
@@ -87,7 +90,7 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
             },
             "implementation": {
                 "preprocessing_and_hyperparameter_tuning": f"Rows are centred {document['centred']}. "
-                f"How columns, ranges and the number of components were chosen: {BLANK}.",
+                f"How columns, ranges and the number of components were chosen: {how}.",
                 "mechanisms": f"{document['what']}. {document['noise']} "
                 + ", ".join(f"{name} {version}" for name, version in document["versions"].items()),
                 "justification": BLANK,

@@ -80,13 +80,14 @@ def read(
     name: str,
     encoding: str = "utf-8",
     check_texts: Callable[[int], None] | None = None,
+    fewest: int = limits.FEWEST_ROWS,
 ) -> Raw:
     """Return a CSV, TSV or Parquet table, whole; its form follows from its bytes, `name` is only kept.
 
     encoding: "utf-8" or "windows-1252", of a text file without a mark. check_texts(bytes of text so far) is
     called after each batch; what it raises stops the reading: how much text a Parquet file holds is known
-    only then. Raises ValueError with one sentence, which holds no cell, for a file that is too large or no
-    table with two rows and two columns.
+    only then. fewest: rows that it must have. Raises ValueError with one sentence, which holds no cell, for a
+    file that is too large or no table with two columns and so many rows.
     """
     size = files.size_of(source)
     with files.opened(source, encoding) as layout:
@@ -96,17 +97,17 @@ def read(
                 f"The file has {size / 2**20:,.0f} MB, and at most {most / 2**20:,.0f} MB can be opened "
                 "here: keep the columns that matter, or reduce it by a script in pieces."
             )
-        return _read(layout, name, check_texts)
+        return _read(layout, name, check_texts, fewest)
 
 
 def from_frame(frame: pd.DataFrame, name: str) -> Raw:
     """Return a table from a data frame. Raises ValueError as `read` does."""
     table = cells.from_frame(frame)
     layout = Layout("data frame", tuple(table.column_names), table.num_rows, table.to_batches)
-    return _read(layout, name, None)
+    return _read(layout, name, None, limits.FEWEST_ROWS)
 
 
-def _read(layout: Layout, name: str, check_texts: Callable[[int], None] | None) -> Raw:
+def _read(layout: Layout, name: str, check_texts: Callable[[int], None] | None, fewest: int) -> Raw:
     _check_fits(layout.rows or 0, len(layout.names))
     held: dict[str, list[pa.Array]] = {column: [] for column in layout.names}
     rows, letters = 0, 0
@@ -124,7 +125,7 @@ def _read(layout: Layout, name: str, check_texts: Callable[[int], None] | None) 
             check_texts(letters)
     if rows == 0:
         raise ValueError(NO_ROWS)
-    if rows < limits.FEWEST_ROWS:
+    if rows < fewest:
         raise ValueError(f"The file has one row only: at least {limits.FEWEST_ROWS} patients are needed.")
     columns: list[pa.Array] = []
     step = max(1, _TOGETHER // rows)

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+import zipfile
 from urllib.parse import urlsplit
 
 import pytest
@@ -206,6 +207,30 @@ def test_a_duplicated_tab_leaves_the_paid_release_in_the_first(browser, tmp_path
         copy.get_by_text("its other tab has gone").wait_for()
         copy.get_by_text(UNSAVED).wait_for()
         copy.context.close()
+
+
+def test_a_release_without_a_folder_of_ledgers_outlives_the_server(browser, tmp_path):
+    """The open tab has it back from the server that was started anew, and downloads all of it."""
+    given = {"DPPCA_LEDGER_DIR": "", "XDG_STATE_HOME": str(tmp_path)}
+    page = patient(browser.new_context(accept_downloads=True)).new_page()
+    page.context.on("dialog", lambda box: box.accept())
+    with started(**given) as (address, server):
+        release_example(page, address)
+        server.kill()
+        server.wait()
+    (copy,) = tmp_path.rglob("*.kept")
+    with serving(port=urlsplit(address).port, **given):
+        back = page.get_by_text("What you released before is back")
+        back.wait_for()
+        page.reload()
+        back.or_(page.get_by_text("The page was reloaded")).first.wait_for()
+        page.get_by_text(UNSAVED).wait_for()
+        with page.expect_download() as got:
+            page.get_by_role("button", name="Download everything (ZIP)").click()
+        assert "guarantee.md" in zipfile.ZipFile(got.value.path()).namelist()
+        page.get_by_text(UNSAVED).wait_for(state="detached")
+        assert not copy.exists()
+    page.context.close()
 
 
 def test_a_killed_server_is_said_in_the_tab_that_paid(browser, tmp_path):

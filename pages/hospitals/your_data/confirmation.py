@@ -9,7 +9,7 @@ import streamlit as st
 
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.private_release import Progress
-from pages.hospitals.your_data import session, text
+from pages.hospitals.your_data import kept_copies, session, text
 from pages.hospitals.your_data.ledger_text import Price
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -63,13 +63,15 @@ def _job(table: PreparedTable, order: Order, make: Make) -> ReleaseJob:
     ledger = session.ledger(table.raw)
     # A job is paid for when it begins, so a connection that breaks for a moment must not stop it.
     present = sessions.returning(sessions.visitor())
-    return ReleaseJob(order, partial(make, order, table, ledger), present, partial(_forget, ledger))
+    made = partial(make, order, table, ledger)
+    return ReleaseJob(order, made, present, partial(_forget, ledger), kept_copies.keep)
 
 
-def _forget(ledger: Ledger, result: Any) -> None:
-    """Drop what the ledger keeps of a release that its owner has by now."""
+def _forget(ledger: Ledger, job: ReleaseJob) -> None:
+    """Drop what is kept of a release that its owner has by now."""
+    kept_copies.drop(job)
     with suppress(OSError):  # then it stays, and is offered again
-        ledger.forget(result.entry.id)
+        ledger.forget(job.result.entry.id)
 
 
 def go_on(order: Order, make: Make) -> None:
@@ -103,6 +105,7 @@ def _show_question(state: TableSession, job: ReleaseJob, question: str) -> None:
 
 
 def _confirm(state: TableSession, job: ReleaseJob) -> None:
+    job.token = state.token
     if job.confirm():  # only for the first click
         state.confirmed.append(job)
         state.pending = None

@@ -16,6 +16,10 @@ RETURNED = (
     "The page was reloaded, or its other tab has gone. What you released before is still here: download it "
     "now. The table is gone: bring it again to release more."
 )
+RESTORED = (
+    "What you released before is back: this server kept it, encrypted, for this browser tab. Download it "
+    "now. Its ledger was in the former session: the ZIP holds the line of this release, to be imported."
+)
 ELSEWHERE = (
     "This is a copy of another tab. What you released is in that one: download it there. It comes here if "
     "that tab is closed."
@@ -132,6 +136,14 @@ def kept_of_another(entry: Entry) -> str:
     return (
         f"{_named(entry)} is paid for and was not downloaded. It was made with another dictionary, row bound "
         "or other hospitals: set these again to go on with it."
+    )
+
+
+def kept_unreadable(entry: Entry, reason: ValueError | OSError) -> str:
+    """Return that a paid release is kept, and why it cannot be read."""
+    return (
+        f"{_named(entry)} is paid for and was not downloaded. {refused('read', reason)} "
+        "Until then it stays as it is, and nothing of it is drawn again."
     )
 
 

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal
 
+from dppca_core.experiments.failures import surviving
 from dppca_core.release.discrete_gaussian import StoppedError
 from dppca_core.release.private_release import Progress
 
@@ -19,7 +20,8 @@ class ReleaseJob:
         what: What it makes, without any row.
         make: Returns the result; gets a function to which it reports its progress.
         present: Tells whether the visitor is still there; the job stops when they have left.
-        on_download: Is given the result when a file of it was requested.
+        on_download: Is given the job when a file of its result was requested.
+        on_result: Is given the job once it has a result, before anybody is shown it.
     """
 
     def __init__(
@@ -27,7 +29,8 @@ class ReleaseJob:
         what: Any,
         make: Callable[[Progress], Any],
         present: Callable[[], bool],
-        on_download: Callable[[Any], None] = lambda result: None,
+        on_download: Callable[["ReleaseJob"], None] = lambda job: None,
+        on_result: Callable[["ReleaseJob"], None] = lambda job: None,
     ) -> None:
         self.number = next(_numbers)
         self.what = what
@@ -36,12 +39,22 @@ class ReleaseJob:
         self.message = ""  # why there is no result
         self.downloaded = False  # whether a file of the result was requested
         self.share = 0.0
+        self.token = ""  # of the browser tab that it belongs to
+        self.copied, self.copied_for = False, ""  # whether a copy is kept, and for which token it was tried
         self._make: Callable[[Progress], Any] | None = make
         self._present = [present]
-        self._on_download = on_download
+        self._on_download, self._on_result = on_download, on_result
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._ended = threading.Event()
+
+    @staticmethod
+    def finished(what: Any, result: Any, on_download: Callable[["ReleaseJob"], None]) -> "ReleaseJob":
+        """Return a job that has its result."""
+        job = ReleaseJob(what, lambda progress: result, lambda: True, on_download)
+        job.state, job.result = "done", result
+        job._ended.set()
+        return job
 
     @property
     def running(self) -> bool:
@@ -74,7 +87,7 @@ class ReleaseJob:
     def mark_downloaded(self) -> None:
         """Note that a file of the result was requested."""
         self.downloaded = True
-        self._on_download(self.result)
+        self._on_download(self)
 
     def follow(self, present: Callable[[], bool]) -> None:
         """Go on for this visitor too: after a reload they have another session."""
@@ -94,6 +107,8 @@ class ReleaseJob:
         assert make is not None
         try:
             self.result = make(self._go_on)
+            with surviving("keeping a release"):
+                self._on_result(self)
             self.state = "done"
         except StoppedError:
             self.state = "stopped"

@@ -1,6 +1,5 @@
 """Render the release: its settings, its price, its confirmation, and what was released."""
 
-import json
 from functools import partial
 
 import streamlit as st
@@ -11,14 +10,14 @@ from dppca_core.mechanisms import paid_centre, paid_scale
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
-from dppca_core.release import discrete_gaussian, private_release, registry_record
+from dppca_core.release import chosen, discrete_gaussian, private_release
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
 from dppca_core.release.private_release import OFFERED, ROUNDS, STAGES, Progress, Released, Request
 from dppca_core.release.score_histogram import ScoreRequest
-from dppca_core.tables import safe_cell, safe_csv
-from pages.hospitals.your_data import charts, confirmation, ledger_text, score_panel, session
+from dppca_core.tables import safe_cell
+from pages.hospitals.your_data import bundle_panel, charts, confirmation, ledger_text, score_panel, session
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_hospital
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -143,6 +142,7 @@ def choose_settings(settings: Settings, prepared: PreparedTable, request: Reques
     st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)} {page_text.estimates(method)}")
     if trust != "central":
         st.info(page_text.several(method, len(prepared.sizes)))
+    bundle_panel.ask_how_chosen(settings["view"] == "plain")
 
 
 def show(
@@ -165,7 +165,12 @@ def show(
     st.caption(page_text.elsewhere(request, plain))
     what = f"A release by {METHODS[request.method].title}"
     price = ledger_text.price(what, request.events, account, request.budget, rows, plain)
-    order = Order("release", request, account, prepared.identity, prepared.raw.name)
+    try:
+        how = chosen.statement(*session.current().how_chosen)
+    except ValueError as reason:
+        st.error(page_text.refusal(str(reason)))
+        return
+    order = Order("release", request, account, prepared.identity, prepared.raw.name, how)
     components = page_text.components(request.k, plain)
     question = (
         f"**Release {components} of {prepared.n:,} {page_text.noun(rows)}?** {price.sentence} "
@@ -189,6 +194,7 @@ def _make(
         progress=progress,
         read=prepared.read,
         resumed=resumed,
+        chosen=order.chosen,
     )
 
 
@@ -200,7 +206,11 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account) -> list
     lost = []
     for entry in absent:
         drawn = ledger.drawn(entry.id)
-        request = None if drawn is None else _request_kept(drawn, prepared)
+        try:
+            request = None if drawn is None else _request_kept(drawn, prepared)
+        except (ValueError, OSError) as reason:
+            st.error(ledger_text.kept_unreadable(entry, reason))
+            continue
         if drawn is None:
             lost.append(entry)
         elif request is None:
@@ -217,15 +227,19 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account) -> list
 
 
 def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreRequest | None:
-    """Return what was asked, if it was of this table by this dictionary and these hospitals."""
+    """Return what was asked, if it was of this table by this dictionary and these hospitals.
+
+    Raises ValueError where the file was damaged, or is gone since it was downloaded this moment.
+    """
+    asked = drawn.asked
+    if "scores" in asked:
+        return score_panel.request_kept(drawn, prepared)
     try:
-        if "scores" in drawn.asked:
-            return score_panel.request_kept(drawn, prepared)
-        request = Request.from_plain(drawn.asked["request"])
-        same = private_release.as_asked(request, prepared.sizes, prepared.schema.features, prepared.public)
-        return request if same == drawn.asked else None
-    except (KeyError, ValueError):  # a damaged file, or one that was downloaded this moment
-        return None
+        request = Request.from_plain(asked["request"])
+    except KeyError:
+        raise ValueError("what was asked cannot be read: restore it first") from None
+    same = private_release.as_asked(request, prepared.sizes, prepared.schema.features, prepared.public)
+    return request if same == asked else None
 
 
 def show_releases(settings: Settings) -> ReleaseJob | None:
@@ -277,21 +291,4 @@ def _show_release(release: ReleaseJob, plain: bool) -> None:
         st.dataframe(listed.assign(feature=listed["feature"].map(safe_cell)), hide_index=True)
         if not all_listed:
             st.caption(page_text.strongest(len(listed), len(frame)))
-    left, right, last, beside = st.columns(4)
-    if not release.downloaded:
-        # In a column: when it goes, nothing below moves, or Streamlit would close what is folded open there.
-        kept = page_text.IN_SESSION if session.folder() is None else page_text.ON_SERVER
-        beside.markdown(f"{page_text.UNSAVED} {kept}")
-    # Ready bytes: a file built after the click is lost if the page runs between the click and the file.
-    state = session.current()
-    if state.downloads is None or state.downloads[0] != (release.number, plain):
-        written = json.dumps(released.document, indent=1, ensure_ascii=False)
-        state.downloads = (release.number, plain), safe_csv(frame), written
-    _, csv, document = state.downloads
-    record = registry_record.to_yaml(released.document)
-    for column, label, data, name, form in (
-        (left, f"Download the {loadings} (CSV)", csv, "private-components.csv", "text/csv"),
-        (right, "Download all of it (JSON)", document, "private-release.json", "application/json"),
-        (last, "Registry record (YAML)", record, "registry-record.yaml", "application/yaml"),
-    ):
-        column.download_button(label, data, name, form, on_click=release.mark_downloaded, width="stretch")
+    bundle_panel.show_downloads(release, loadings)

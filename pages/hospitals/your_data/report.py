@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.methods import METHODS
+from dppca_core.release import chosen
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import OFFERED, Released, Request
 from dppca_core.tables import Column, Schema
@@ -240,6 +241,7 @@ def _limits(record: PublicRecord, plain: bool) -> list[str]:
             "patients' rows, and is not private.",
             "Choosing columns, ranges or the number of directions by looking at the patients costs privacy "
             "that is not counted.",
+            f"How columns and k were chosen: {record.released.document[chosen.KEY]}.",
         ]
     if isinstance(record.twin, Twin):
         limits += [

@@ -1,7 +1,7 @@
 """The table and the releases of one visitor, held in the memory of their session and nowhere else.
 
-Nothing here is given to a cache, a log, a link or a file. Only a ledger, and what a paid release has drawn,
-may be on disk: neither holds a cell.
+Nothing here is given to a cache, a log, a link or a file. Only a ledger, and what a paid release has drawn or
+released, encrypted, may be on disk: neither holds a cell.
 """
 
 import os
@@ -17,6 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 
 from dppca_core.byte_cache import return_memory
+from dppca_core.release.chosen import NOT_STATED
 from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.release.ledger_records import Account
 from dppca_core.tables import JoinedTable, Raw, Schema
@@ -35,7 +36,8 @@ _KEY = "own table"
 class Order(NamedTuple):
     """Hold what a job would make of a table, paid for from an account. No row is in it.
 
-    request: what its kind, "release" or "spectrum", needs to know. name: of the table's file.
+    request: what its kind, "release" or "spectrum", needs to know. name: of the table's file. chosen: how
+    columns and k were chosen, as the owner states it.
     """
 
     kind: str
@@ -43,6 +45,7 @@ class Order(NamedTuple):
     account: Account
     table: TableIdentity
     name: str
+    chosen: str = ""
 
 
 @dataclass
@@ -74,11 +77,13 @@ class TableSession:
     reading: ReleaseJob | None = None  # of a large table
     diagnostics: dict[object, Any] = field(default_factory=dict)  # of this table, for its owner alone
     returned: bool = False  # whether releases of another session came here
+    restored: bool = False  # whether releases came back from this server's disk
     elsewhere: str = field(repr=False, default="")  # token of the open tab of which this is a copy
     missing: bool = False  # the server no longer has what this tab paid for
     visitor: str = ""
     report: tuple[Report, bytes] | None = None
-    downloads: tuple[object, str, str] | None = None  # of which release, its CSV and its JSON
+    downloads: tuple[int, bytes, dict[str, str]] | None = None  # of which release: all, and its files
+    how_chosen: tuple[str, str] = (NOT_STATED, "")  # columns and k: the way, and a sentence of the owner
     token: str = field(repr=False, default_factory=secrets.token_urlsafe)  # known to this browser tab alone
 
     @property
@@ -104,6 +109,7 @@ class TableSession:
         self.opened = None
         return_memory()  # of the former table, and of what reading this one needed
         self.several = self.most_rows = self.patient_column = self.most_kept = None
+        self.how_chosen = (NOT_STATED, "")
         self.tables += 1
         known = set(raw.columns)
         self.chosen = tuple(name for name in self.chosen if name in known)

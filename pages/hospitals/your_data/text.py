@@ -33,6 +33,17 @@ EVADES = (
 OF_EXAMPLE = "Known of this example: each patient has one row."
 UNSAVED = "**Not downloaded yet.**"
 IN_SESSION = "This release is in this session only, and is lost when the page is closed."
+HOW_CHOSEN_HELP = "It stands in the release, on the ledger and in the report. Nothing checks it."
+CHOSEN_BY_LOOKING = (
+    "Looking at the patients costs privacy that the ledger does not count: the guarantee does not cover it."
+)
+IN_THE_BUNDLE = (
+    "Components, dictionary, guarantee, ledger lines, recipe, registry record, and a short program that "
+    "scores new rows."
+)
+COPIED = (
+    "This server keeps it for 30 days, encrypted: only this browser tab has the key, until the tab is closed."
+)
 ON_SERVER = "This server keeps it until a file of it is downloaded: bring the table again to have it back."
 TRY_THIS = (  # the first of which something has still to be done
     "take the breast cancer table as if it were yours, and release its directions.",
@@ -52,6 +63,11 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
 def literal(raw: str) -> str:
     """Return a text in which names that people chose are not read as Markdown, nor made into links."""
     return _ADDRESS.sub("\u2060", _MARKUP.sub(r"\\\1", raw))
+
+
+def how_chosen(plain: bool) -> str:
+    """Return the label of the question how columns and k were chosen."""
+    return f"How {'measurements and directions' if plain else 'columns and k'} were chosen, public"
 
 
 def refusal(reason: str) -> str:

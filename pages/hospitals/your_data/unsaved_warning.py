@@ -2,8 +2,10 @@
 
 A reload makes a new session, and the server keeps the former one for two minutes. Its token, 256 random
 bits, lies in the browser tab's own storage, which no other visitor or site reads. Whoever brings the token
-gets the releases and ledgers of that session, and no table: rows are not handed on. While a page holds that
-session, nobody else gets anything of it: a duplicated tab has a copy of the storage, token and all.
+gets the releases and ledgers of that session, and no table: rows are not handed on. Later, or from a server
+started anew, it gets what was kept encrypted under that token (`kept_copies`), and no ledger. The page then
+goes on under this token. While a page holds that session, nobody else gets anything of it: a duplicated tab
+has a copy of the storage, token and all.
 """
 
 import itertools
@@ -13,7 +15,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.hospitals.your_data import ledger_text, session
+from pages.hospitals.your_data import kept_copies, ledger_text, session
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import refresh, sessions
 
@@ -28,6 +30,8 @@ _mount = st.components.v2.component("dppca.unsaved", js=(_HERE / "unsaved.js").r
 
 def guard(state: TableSession) -> None:
     """Tell the browser whether to ask before the page is left, and take over a former session's releases."""
+    for job in state.releases:
+        kept_copies.keep(job)  # those that have come from another tab, under this one's token
     _mount(
         key=_KEY,
         data={
@@ -54,11 +58,29 @@ def take_over(state: TableSession, token: str, armed: bool) -> None:
     """
     former = session.sessions().get(token)
     if former is None:
-        state.missing = armed
+        state.missing = not _restore(state, token) and armed
     elif former is not state and sessions.present(former.visitor):
         state.elsewhere = token  # a copy of a tab: what is shared here would be missing there
     elif former is not state:
         _inherit(state, former)
+
+
+def _restore(state: TableSession, token: str) -> bool:
+    """Bring back what the server's disk keeps for this token. Return whether that is anything."""
+    restored = kept_copies.restored(token)
+    if restored:
+        state.confirmed = [*restored, *state.confirmed]
+        state.restored = True
+        _go_on_under(state, token)
+    return bool(restored)
+
+
+def _go_on_under(state: TableSession, token: str) -> None:
+    """Let a tab keep the token that it brought: copies stay where they are, also if it is reloaded now."""
+    session.sessions()[token] = state
+    state.token = token
+    for job in state.confirmed:
+        job.token = token
 
 
 def _inherit(state: TableSession, former: TableSession) -> None:
@@ -68,9 +90,9 @@ def _inherit(state: TableSession, former: TableSession) -> None:
     state.returned, state.elsewhere = True, ""
     for job in state.confirmed:
         job.follow(sessions.returning(sessions.visitor()))
-    # From now on the former token leads here: a page reloaded before it has the next token loses nothing.
-    for token in session.tokens_of(former):
+    for token in session.tokens_of(former):  # those of tabs before it too
         session.sessions()[token] = state
+    _go_on_under(state, former.token)
 
 
 def show(state: TableSession, ready: bool) -> None:
@@ -88,6 +110,8 @@ def show(state: TableSession, ready: bool) -> None:
     running = [release for release in state.releases if release.running]
     if state.returned and any(release.result for release in state.releases):
         st.info(ledger_text.RETURNED)
+    if state.restored and any(job.copied for job in state.releases):
+        st.info(ledger_text.RESTORED)
     if running and not ready:
         st.info(ledger_text.STILL_DRAWN)
         refresh.while_more(lambda: None, lambda: running[-1].running)
@@ -104,6 +128,8 @@ def _show_elsewhere(state: TableSession) -> None:
         nonlocal watched, may_come_back
         former = session.sessions().get(state.elsewhere)
         if former is None or former is state:
+            if former is None:
+                _restore(state, state.elsewhere)
             state.elsewhere = ""
             st.rerun()
         if former.visitor != watched:  # that tab was reloaded

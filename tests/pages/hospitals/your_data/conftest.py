@@ -7,6 +7,14 @@ from pages.hospitals.your_data import report, session
 from pages.shared.background import sessions
 
 
+@pytest.fixture(autouse=True)
+def state_home(tmp_path_factory, monkeypatch):
+    """Keep what a tab has not downloaded in a folder of the test's own."""
+    home = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(home))
+    return home
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Keep ledgers in a folder."""

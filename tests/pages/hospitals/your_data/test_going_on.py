@@ -84,6 +84,7 @@ def test_a_file_of_steps_that_is_damaged_stops_nothing(folder):
         file.write_text(damage)
         page = prepared()
         assert not page.app.exception and page.has_button("Release")
+        assert "nothing of it is drawn again" in page.errors and not page.has_button("Go on")
 
 
 def test_a_table_read_in_pieces_is_read_again_for_every_step(monkeypatch):

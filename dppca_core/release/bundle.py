@@ -1,0 +1,181 @@
+"""One file that holds all of a release: numbers, guarantee, ledger lines, recipe, and code that applies it.
+
+It is built from what is public alone: the release's document and the lines of its account. The same release
+gives the same bytes.
+"""
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import fields
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.methods import METHODS
+from dppca_core.privacy import Budget
+from dppca_core.release import chosen, registry_record
+from dppca_core.release.ledger_records import Account, Entry, release_line
+from dppca_core.release.private_release import Request
+from dppca_core.tables import safe_csv
+
+NAME = "private-release.zip"
+_MOMENT = (1980, 1, 1, 0, 0, 0)  # the earliest that a ZIP can state: the same bytes whenever it is built
+APPLY = '''\
+"""Score new rows by this release: python apply.py new-rows.csv scores.csv (Parquet is read as well)."""
+import json, pathlib, sys
+import numpy as np
+from dppca_core import tables
+
+release = json.loads(pathlib.Path(__file__).with_name("release.json").read_text(encoding="utf-8"))
+schema = tables.Schema.from_json(json.dumps(release["public"]["dictionary"]))
+table = tables.read(pathlib.Path(sys.argv[1]), "new rows", fewest=1)
+new = tables.encode(schema, table.table)  # a row with a missing cell and no fill is left out: nan
+rows = new.rows / schema.bound - (release["mean"] or 0)
+rows = rows / (release["scales"] or 1) / (release["length after scaling"] or 1)
+scores = np.full((table.n, len(release["components"])), np.nan)
+scores[new.kept] = rows @ np.transpose(release["components"])
+names = ",".join(f"component {i + 1}" for i in range(scores.shape[1]))
+np.savetxt(sys.argv[2], scores, "%.17g", ",", header=names, comments="")
+'''
+_ABOUT = {
+    "README.txt": "this list",
+    "components.csv": "the components, a line for each feature; ± is twice the noise in a loading",
+    "dictionary.json": "the public dictionary: columns, ranges, categories, fills, the bound of rows",
+    "release.json": "all that was released, and what is needed to check it",
+    "guarantee.md": "what is promised, of whom, and what is not protected",
+    "ledger.jsonl": "the account's limit, and the line that paid for this release",
+    "recipe.json": "what was asked for; dppca_core.release.private_release.Request.from_plain reads it",
+    "registry-record.yaml": "a record for OpenDP's deployments registry, with what only you know left open",
+    "apply.py": "scores new rows: python apply.py new-rows.csv scores.csv. It needs dppca_core",
+}
+
+
+def recipe(document: Mapping[str, Any]) -> Request:
+    """Return what a release was asked for, read off its document."""
+    asked = dict(document["parameters"])
+    budget = Budget(**asked.pop("budget"))
+    known = {field.name for field in fields(Request)}
+    given = {name.replace(" ", "_"): value for name, value in asked.items()}
+    return Request(
+        method=document["method"],
+        budget=budget,
+        rows_per_patient=document["rows per patient"],
+        averaged=document["unit"] == "patient",
+        **{name: value for name, value in given.items() if name in known},
+    )
+
+
+def components(document: Mapping[str, Any]) -> str:
+    """Return the components as CSV, a line for each feature, harmless in a spreadsheet."""
+    columns = {f"component {i}": values for i, values in enumerate(document["components"], 1)}
+    noise = (np.multiply(2, values) for values in document["noise of components"])
+    columns |= {f"± {name}": twice for name, twice in zip(columns, noise, strict=True)}
+    return safe_csv(pd.DataFrame({"feature": document["features"], **columns}))
+
+
+def files(document: Mapping[str, Any], account: Account, entry: Entry) -> dict[str, str]:
+    """Return the texts of the bundle by their names.
+
+    document: `private_release.Released.document`. account: once `entry`, this release's, was paid.
+    """
+    request = recipe(document)
+    budget = document["parameters"]["budget"]
+    limit = [] if account.limit is None else [{"kind": "limit", "at": entry.at, **vars(account.limit)}]
+    plain = {
+        "method": METHODS[request.method].title,
+        "request": request.plain,
+        "features": document["features"],
+    }
+    texts = {
+        "components.csv": components(document),
+        "dictionary.json": _json(document["public"].get("dictionary", {})),
+        "release.json": _json(document),
+        "guarantee.md": _guarantee(document, budget, account, request),
+        "ledger.jsonl": "".join(json.dumps(line) + "\n" for line in (*limit, release_line(entry))),
+        "recipe.json": _json(plain),
+        "registry-record.yaml": registry_record.to_yaml(document),
+        "apply.py": APPLY,
+    }
+    listed = "".join(f"{name}: {_ABOUT[name]}.\n" for name in _ABOUT)
+    return {"README.txt": listed} | texts
+
+
+def pack(texts: Mapping[str, str]) -> bytes:
+    """Return texts as one ZIP, the same bytes for the same texts."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, text in texts.items():
+            member = zipfile.ZipInfo(name, _MOMENT)
+            member.create_system, member.external_attr = 3, 0o644 << 16  # on every system alike
+            archive.writestr(member, text.encode(), zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def build(document: Mapping[str, Any], account: Account, entry: Entry) -> bytes:
+    """Return the bundle as one ZIP; arguments as for `files`."""
+    return pack(files(document, account, entry))
+
+
+def _guarantee(
+    document: Mapping[str, Any], budget: Mapping[str, Any], account: Account, request: Request
+) -> str:
+    counted = "patient" if request.averaged or request.rows_per_patient == 1 else "row"
+    n, delta = sum(document["hospitals"]), budget["delta"]
+    below = f"δ is below 1/n: δ n = {delta * n:.3g}"
+    if delta * n >= 1:
+        below = (
+            f"**δ is not below 1/n**: δ n = {delta * n:.3g}, so that it could publish some {counted}s in full"
+        )
+    of_row = f"- ε for a row: {budget['epsilon']:.4g}.\n" if counted == "row" else ""
+    how = document.get(chosen.KEY, chosen.NOT_STATED)  # releases of earlier versions lack it
+    code = document.get("code") or {}
+    return f"""\
+# What this release promises
+
+{document["guarantee"]}
+
+- Unit of privacy: a {counted}. {n:,} {counted}s count, and their number is public.
+{of_row}- ε for a patient, with all their rows: {request.patient_epsilon:.4g}.
+- δ = {delta:.3g}, and 1/n = {1 / n:.3g}. {below}.
+- Neighbours: {budget["neighbours"]}. Noise by {document["calibration"]}.
+- {document["noise"]}
+
+## What counts as public, and is not protected
+
+- The dictionary (dictionary.json): names, ranges, categories, fills and the bound of rows.
+- How many {counted}s each hospital has (hospitals in release.json).
+- How columns and k were chosen: {escape(how, quote=False)}.
+- What was asked for (recipe.json), and when: {document["at"]}.
+
+## All releases on the same account
+
+{_spent(account)}
+A patient who is in another table, or on another account, loses more: add up what both cost.
+
+## Scores of new rows
+
+{document["scores"]} `apply.py` does this.
+Rows are not shortened for a score, neither to the bound nor to length 1; for the release they were.
+
+## Code
+
+Version {code.get("version") or "not known"}, commit {code.get("commit") or "not known"}.
+"""
+
+
+def _spent(account: Account) -> str:
+    if account.limit is None:
+        return "No limit is known."
+    many = len(account.entries)
+    return (
+        f"With this release ε = {account.spent().epsilon:.4g} of a limit of {account.limit.epsilon:.4g} is "
+        f"spent, by {many:,} release{'' if many == 1 else 's'}, at δ = {account.limit.delta:.3g}."
+    )
+
+
+def _json(plain: Any) -> str:
+    return json.dumps(plain, indent=1, ensure_ascii=False)

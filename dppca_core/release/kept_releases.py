@@ -1,0 +1,112 @@
+"""Keep finished releases on the disk for whoever has a token, and so that nobody else can read them.
+
+Where no folder keeps ledgers, a release is in a visitor's session alone, which is forgotten. Its document is
+kept here, encrypted (`sealing`) under a key that follows from a token which lies in the visitor's browser.
+Without the token nothing opens, and the name of a file, which follows from it as well, does not tell it. A
+copy goes once its release was downloaded, or after 30 days as soon as anything is kept or asked for.
+"""
+
+import errno
+import hashlib
+import json
+import os
+import stat
+import tempfile
+import time
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from dppca_core.release import journal, sealing
+
+MOST_BYTES = 32 * 2**20  # of one release, encrypted
+MOST_OF_A_TOKEN = 8  # releases for one token
+MOST_TOGETHER = 256 * 2**20
+_MOST_FILES = 4096
+_KEPT_SECONDS = 30 * 24 * 3600.0
+_LONGEST_TOKEN = 200
+
+
+def default_folder() -> Path:
+    """Return a folder of the server's user: under XDG_STATE_HOME, or else a temporary one."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    if state:
+        return Path(state) / "dppca" / "kept"
+    return Path(tempfile.gettempdir()) / f"dppca-kept-{os.getuid()}"
+
+
+class KeptReleases:
+    """Keep, open and drop what belongs to tokens. now: seconds since 1970."""
+
+    def __init__(self, folder: Path, now: Callable[[], float] = time.time) -> None:
+        self._folder, self._now = folder, now
+
+    def keep(self, token: str, name: str, plain: dict[str, Any]) -> bool:
+        """Keep JSON under a token and a name. Return whether it is: limits or the disk may refuse."""
+        path = self._path(token, name)
+        packed = zlib.compress(json.dumps(plain, allow_nan=False).encode())
+        sealed = _seal(token).close(packed, path.name)
+        try:
+            self._check_private()
+            with journal.locked(self._folder / "kept"):
+                others = [file for file in self._tidied() if file != path]
+                together = sum(file.stat().st_size for file in others)
+                mine = sum(file.name.startswith(_owner(token)) for file in others)
+                fits = len(sealed) <= MOST_BYTES and together + len(sealed) <= MOST_TOGETHER
+                if not fits or mine >= MOST_OF_A_TOKEN or len(others) >= _MOST_FILES:
+                    return False
+                journal.replace(path, sealed)
+        except OSError:
+            return False
+        return True
+
+    def opened(self, token: str) -> list[dict[str, Any]]:
+        """Return what is kept under a token, oldest first: nothing for one that is not known."""
+        opened = []
+        if not 0 < len(token) <= _LONGEST_TOKEN or not token.isascii() or not self._folder.is_dir():
+            return []  # a browser can send anything
+        with suppress(OSError):
+            self._check_private()
+            files = [file for file in self._tidied() if file.name.startswith(_owner(token))]
+            for file in sorted(files, key=lambda file: file.stat().st_mtime):
+                with suppress(ValueError):  # it was damaged
+                    packed = _seal(token).open(file.read_bytes(), file.name)
+                    opened.append(json.loads(zlib.decompress(packed)))
+        return opened
+
+    def drop(self, token: str, name: str) -> None:
+        """Drop what is kept under a token and a name."""
+        with suppress(OSError):  # then it goes after 30 days
+            self._path(token, name).unlink(missing_ok=True)
+
+    def _path(self, token: str, name: str) -> Path:
+        return self._folder / f"{_owner(token)}.{hashlib.sha256(name.encode()).hexdigest()[:16]}.kept"
+
+    def _tidied(self) -> list[Path]:
+        """Return all that is kept, without what was kept for long enough."""
+        oldest, files = self._now() - _KEPT_SECONDS, []
+        for file in self._folder.glob("*.kept"):
+            with suppress(FileNotFoundError):  # another has dropped it
+                if file.stat().st_mtime < oldest:
+                    file.unlink()
+                else:
+                    files.append(file)
+        return files
+
+    def _check_private(self) -> None:
+        """Raise OSError for a folder that is another's, or that others can look into, as in a shared /tmp."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = self._folder.lstat()
+        if not stat.S_ISDIR(folder.st_mode) or folder.st_uid != os.getuid() or folder.st_mode & 0o077:
+            raise PermissionError(errno.EPERM, "the folder must be its user's alone")
+
+
+def _owner(token: str) -> str:
+    """Return the beginning of the names of a token's files, which tells neither token nor key."""
+    return sealing.derived(token.encode(), "kept name").hex()
+
+
+def _seal(token: str) -> sealing.Seal:
+    return sealing.Seal(token.encode(), "kept release")

@@ -1,0 +1,86 @@
+"""Copies of finished releases on the server's disk, encrypted for the browser tab that paid for them.
+
+Where no folder keeps ledgers a release is in the session alone, which is forgotten two minutes after the page
+has gone, and when the server ends. A copy holds the document and the lines of its account, and no row.
+"""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from dppca_core.experiments.failures import surviving
+from dppca_core.release import bundle, kept_releases
+from dppca_core.release.kept_releases import KeptReleases
+from dppca_core.release.ledger_records import Account, from_lines, release_line
+from dppca_core.release.private_release import Released
+from dppca_core.tables import Schema
+from pages.hospitals.your_data import session
+from pages.hospitals.your_data.prepared_table import TableIdentity
+from pages.hospitals.your_data.release_job import ReleaseJob
+from pages.hospitals.your_data.session import Order
+
+_BACK = "brought back by this tab"  # in place of a file's name, which is not kept
+
+
+def _store() -> KeptReleases:
+    return KeptReleases(kept_releases.default_folder())
+
+
+def account(job: ReleaseJob) -> Account:
+    """Return the account as it stood once this release was paid for."""
+    before, entry = job.what.account, job.result.entry
+    return before if entry in before.entries else replace(before, entries=(*before.entries, entry))
+
+
+def keep(job: ReleaseJob) -> None:
+    """Keep a finished release until it is downloaded; under its tab's new token where it has another now."""
+    if job.what.kind != "release" or job.result is None or job.downloaded or session.folder() is not None:
+        return
+    if job.token == job.copied_for:
+        return
+    drop(job)
+    now = account(job)
+    limit = [] if now.limit is None else [{"kind": "limit", "at": job.result.entry.at, **vars(now.limit)}]
+    plain = {
+        "document": job.result.document,
+        "lines": [*limit, *map(release_line, now.entries)],
+        "id": job.result.entry.id,
+    }
+    job.copied = _store().keep(job.token, job.result.entry.id, plain)
+    job.copied_for = job.token
+    if job.downloaded:  # meanwhile
+        drop(job)
+
+
+def drop(job: ReleaseJob) -> None:
+    """Drop the copy of a release, if there is one."""
+    if job.copied:
+        _store().drop(job.copied_for, job.result.entry.id)
+        job.copied = False
+
+
+def restored(token: str) -> list[ReleaseJob]:
+    """Return the releases that are kept for a tab, oldest first: none for a token that is not known."""
+    jobs: list[ReleaseJob] = []
+    for plain in _store().opened(token):
+        with surviving("bringing back a release"):  # of another version, it may be in another form
+            jobs.append(_job(plain, token))
+    return jobs
+
+
+def _job(plain: dict[str, Any], token: str) -> ReleaseJob:
+    known, document = from_lines(plain["lines"]), plain["document"]
+    (entry,) = (entry for entry in known.entries if entry.id == plain["id"])
+    public = document["public"]
+    table = TableIdentity(
+        "",  # a key follows from rows, and is not kept
+        Schema.from_json(json.dumps(public["dictionary"])),
+        public["dealt"],
+        tuple(document["hospitals"]),
+        public.get("rows kept of a patient"),
+    )
+    order = Order("release", bundle.recipe(document), known, table, _BACK)
+    job = ReleaseJob.finished(order, Released.from_document(document, entry), drop)
+    job.token = job.copied_for = token
+    job.copied = True
+    return job

@@ -1,0 +1,223 @@
+"""The bundle: the same bytes each time, what it promises, and its code run as it stands on new rows."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dppca_core import Budget, tables
+from dppca_core.numerics import moments
+from dppca_core.release import bundle, chosen, code_version, private_release, registry_record
+from dppca_core.release.ledger import SessionLedger
+from dppca_core.release.ledger_records import Limit
+from dppca_core.release.private_release import PatientRows, Request
+from dppca_core.tables import Column, Schema
+
+ROOT = Path(__file__).resolve().parents[3]
+COLUMNS = (
+    Column("age", "number", 0, 120, fill=60.0),
+    Column("pulse", "number", 30, 220),
+    Column("sex", "category", categories=("f", "m"), fill=""),
+    Column("stage", "category", categories=("1", "2", "3"), fill="2", usual="1"),
+)
+SCHEMA = Schema(COLUMNS, bound=0.9)  # many rows are longer
+NEW = "pulse,sex,age,stage,other\n61.5,f,40,1.0,x\n,m,50,2,x\n100,other,,3,x\n75,,130,,x\n"
+# By hand, of NEW: (age-60)/60, (pulse-125)/95, sex less 1/2, stage less (1, 0, 0); the second has no pulse.
+ENCODED = np.array(
+    [
+        [-20 / 60, -63.5 / 95, 0.5, -0.5, 0, 0, 0],
+        [0, -25 / 95, -0.5, -0.5, -1, 0, 1],
+        [1, -50 / 95, -0.5, -0.5, -1, 1, 0],
+    ]
+)
+DELTA = 1e-5
+
+
+def released(n=400, schema=SCHEMA, delta=DELTA, averaged=False, statement="", **options):
+    """Return a release of rows spread over the dictionary, and its ledger."""
+    rng = np.random.default_rng(0)
+    rows = moments.clip_rows(rng.normal(0.1, 0.4, (n, schema.d)), schema.bound)
+    ledger = SessionLedger()
+    ledger.set_limit(Limit(9.0, delta))
+    request = Request(
+        options.pop("method", "analyze_gauss"), schema.d, 2, Budget(2.0, delta), averaged=averaged, **options
+    )
+    part = PatientRows(rows, np.full((n, 1), 0.7), n // 2) if averaged else rows
+    public = {"dictionary": json.loads(schema.to_json()), "dealt": "all in one place"}
+    made = private_release.make(
+        request, [part], ledger, features=schema.features, public=public, chosen=statement
+    )
+    return made, ledger
+
+
+def texts(made, ledger):
+    return bundle.files(made.document, ledger.account(), made.entry)
+
+
+@pytest.mark.parametrize("asked", [{}, {"mean_share": 0.1}, {"mean_share": 0.1, "scale_share": 0.2}], ids=str)
+def test_its_code_runs_as_it_stands_on_new_rows(tmp_path, asked):
+    """With categories, fills, cells that are missing, outside or none of the categories, and a number 1.0."""
+    made, ledger = released(**asked)
+    packed = zipfile.ZipFile(io.BytesIO(bundle.build(made.document, ledger.account(), made.entry)))
+    packed.extractall(tmp_path / "bundle")
+    (tmp_path / "new-rows.csv").write_text(NEW)
+    pd.read_csv(io.StringIO(NEW)).head(1).to_parquet(tmp_path / "one.parquet")
+    run = [sys.executable, "bundle/apply.py"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [*run, "new-rows.csv", "scores.csv"], cwd=tmp_path, env=environment, capture_output=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    scores = pd.read_csv(tmp_path / "scores.csv")
+    document = made.document
+    rows = ENCODED / 0.9
+    rows = rows - document["mean"] if "mean_share" in asked else rows
+    rows = rows / document["scales"] / document["length after scaling"] if "scale_share" in asked else rows
+    assert list(scores) == ["component 1", "component 2"] and scores.iloc[1].isna().all()
+    np.testing.assert_allclose(scores.drop(1), rows @ made.basis, rtol=0, atol=1e-12)
+    if not asked:
+        subprocess.run([*run, "one.parquet", "one.csv"], cwd=tmp_path, env=environment, check=True)
+        np.testing.assert_allclose(pd.read_csv(tmp_path / "one.csv"), scores.head(1), rtol=1e-12)
+
+
+def test_the_same_release_gives_the_same_bytes_and_nothing_of_the_machine(tmp_path):
+    made, ledger = released()
+    packed = bundle.build(made.document, ledger.account(), made.entry)
+    assert packed == bundle.build(json.loads(json.dumps(made.document)), ledger.account(), made.entry)
+    archive = zipfile.ZipFile(io.BytesIO(packed))
+    listed = archive.read("README.txt").decode()
+    assert [line.split(":")[0] for line in listed.splitlines()] == [
+        *("README.txt", "components.csv", "dictionary.json", "release.json", "guarantee.md", "ledger.jsonl"),
+        *("recipe.json", "registry-record.yaml", "apply.py"),
+    ]
+    assert sorted(archive.namelist()) == sorted(line.split(":")[0] for line in listed.splitlines())
+    everything = b"".join(archive.read(name) for name in archive.namelist()).decode()
+    for path in (str(ROOT), str(Path.home()), sys.prefix):
+        assert path not in everything
+    assert json.loads(archive.read("release.json")) == made.document
+    assert Schema.from_json(archive.read("dictionary.json")) == SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [("dps_pca", {"s_hat": 4, "iterations": 3}), ("two_stage", {"s_hat": "released", "mean_share": 0.1})],
+)
+def test_its_recipe_asks_for_the_same_release_and_its_ledger_pays_for_it(method, more):
+    made, ledger = released(method=method, **more)
+    member = texts(made, ledger)
+    asked = Request.from_plain(json.loads(member["recipe.json"])["request"])
+    assert (
+        asked.events == made.entry.events and private_release.parameters(asked) == made.document["parameters"]
+    )
+    other = SessionLedger()
+    assert other.merge(member["ledger.jsonl"]).entries == (made.entry,)
+    assert other.account().limit == Limit(9.0, DELTA)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "Unit of privacy: a patient. 400 patients"),
+        ({}, "δ is below 1/n: δ n = 0.004"),
+        ({"delta": 0.01}, "**δ is not below 1/n**: δ n = 4,"),
+        ({"rows_per_patient": 8}, "Unit of privacy: a row. 400 rows"),
+        ({"averaged": True}, "Unit of privacy: a patient. 200 patients"),
+        ({"statement": ""}, "were chosen: not stated."),
+        ({"statement": chosen.statement(chosen.WAYS[0], "code <b>book</b>")}, "book: code &lt;b&gt;book"),
+        ({}, "ε = 2 of a limit of 9 is spent, by 1 release, at δ = 1e-05."),
+    ],
+)
+def test_the_guarantee_states_its_unit_and_delta_beside_the_number_of_patients(options, expected):
+    made, ledger = released(**options)
+    written = texts(made, ledger)["guarantee.md"]
+    assert expected in written and made.document["guarantee"] in written
+    assert f"with all their rows: {made.document['epsilon for a patient']:.4g}." in written
+    n = sum(made.document["hospitals"])
+    assert made.document["delta times n"] == options.get("delta", DELTA) * n
+
+
+def test_names_that_are_paths_or_formulas_stay_inside(tmp_path):
+    hostile = ("../../x", "/etc/passwd", '=HYPERLINK("http://x")', "C:\\x\\..", "a;=1+1", "apply.py")
+    made, ledger = released(schema=Schema(tuple(Column(name, "number", 0, 1) for name in hostile)))
+    archive = zipfile.ZipFile(io.BytesIO(bundle.build(made.document, ledger.account(), made.entry)))
+    assert all(Path(name).name == name for name in archive.namelist()) and len(archive.namelist()) == 9
+    table = pd.read_csv(io.BytesIO(archive.read("components.csv")))
+    assert list(table["feature"]) == [
+        "../../x",
+        "/etc/passwd",
+        *(tables.safe_cell(name) for name in hostile[2:]),
+    ]
+    assert table["feature"][2].startswith("'=") and ";'=" in table["feature"][4]
+    np.testing.assert_allclose(table.filter(like="component ").filter(regex="^c"), made.basis)
+
+
+def test_a_document_of_the_version_before_is_bundled_too():
+    made, ledger = released()
+    former = {
+        key: made.document[key] for key in made.document if key not in ("code", chosen.KEY, "delta times n")
+    }
+    written = bundle.files(former, ledger.account(), made.entry)
+    assert (
+        "commit not known" in written["guarantee.md"]
+        and "were chosen: not stated." in written["guarantee.md"]
+    )
+    assert "chosen: To be filled in" in written["registry-record.yaml"].replace("\n", " ").replace("  ", " ")
+
+
+def test_what_was_chosen_is_that_of_the_payment_and_costs_no_resumption():
+    statement = chosen.statement(chosen.WAYS[1], "protocol 12/2025")
+    made, ledger = released(statement=statement)
+    assert made.document[chosen.KEY] == statement == made.entry.about[chosen.KEY]
+    record = registry_record.record(made.document)["deployment"]["implementation"]
+    assert f"chosen: {statement}." in record["preprocessing_and_hyperparameter_tuning"]
+    assert chosen.KEY not in released()[0].entry.about  # as an earlier version's line
+    rng_rows = moments.clip_rows(np.random.default_rng(0).normal(0.1, 0.4, (400, SCHEMA.d)), SCHEMA.bound)
+    again = private_release.make(
+        bundle.recipe(made.document),
+        [rng_rows],
+        ledger,
+        features=SCHEMA.features,
+        public=made.document["public"],
+        resumed=made.entry,
+        chosen="another by now",
+    )
+    assert again.document == made.document
+    for way, sentence in (("other", ""), (chosen.WAYS[0], "x" * 201), (chosen.NOT_STATED, "two\nlines")):
+        with pytest.raises(ValueError, match="how columns and k were chosen"):
+            chosen.statement(way, sentence)
+    for planted in (None, 3, "", "x" * 999, "two\nlines"):
+        assert chosen.stated(planted) == chosen.NOT_STATED
+
+
+def git(folder, *words):
+    names = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    done = subprocess.run(["git", *names, *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_the_commit_is_read_off_the_files_of_any_checkout(tmp_path):
+    """Loose, packed, detached, and of a worktree; none without a repository or in a damaged one."""
+    home, beside = tmp_path / "home", tmp_path / "beside"
+    home.mkdir()
+    assert code_version.commit(home) is None
+    git(home, "init", "-b", "trunk")
+    assert code_version.commit(home) is None
+    git(home, "commit", "--allow-empty", "-m", "first")
+    first = git(home, "rev-parse", "HEAD")
+    assert code_version.commit(home) == first
+    git(home, "worktree", "add", "-b", "part/one", str(beside))
+    git(beside, "commit", "--allow-empty", "-m", "second")
+    assert code_version.commit(beside) == git(beside, "rev-parse", "HEAD") != first
+    git(home, "pack-refs", "--all")
+    assert code_version.commit(home) == first and code_version.commit(beside) != first
+    git(home, "checkout", "--detach")
+    assert code_version.commit(home) == first
+    (home / ".git/HEAD").write_text("ref: ../../secret")
+    assert code_version.commit(home) is None
