@@ -9,7 +9,8 @@ import pytest
 from dppca_core.release import kept_releases
 from dppca_core.release.kept_releases import KeptReleases
 
-TOKEN, OTHER = secrets.token_urlsafe(), secrets.token_urlsafe()
+# Fixed, as each process names the same tests by them.
+TOKEN, OTHER = "Bt_1a1CfI_RanYmkyB4s1f27Jm17mrGPVxWUq1ryDeA", "dF8x0Vq3hZkP2sTnYw6uLbCeJgRi9mO4aXS7NQUv1EI"
 PLAIN = {"document": {"features": ["Zanzibar-7731"], "components": [[61.62636465, -0.0]]}}
 
 
