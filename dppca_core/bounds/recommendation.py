@@ -127,7 +127,7 @@ def recommend(
     return _recommended(trust, n, d, k, budget, s_hat, providers, signal, matter)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=8192)  # a chart of three methods asks for some thousands
 def _recommended(
     trust: str,
     n: int,

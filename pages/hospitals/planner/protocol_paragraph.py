@@ -6,8 +6,8 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.records import RELEASED
+from pages.hospitals.planner import own_table, own_table_text, view
 from pages.hospitals.planner import text as page_text
-from pages.hospitals.planner import view
 from pages.shared import text
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings.catalogue import Settings
@@ -163,6 +163,11 @@ def _assumptions(settings: Settings) -> str:
     """Return what the numbers take patients to be."""
     study = view.plan(settings, view.focus(settings))
     experiment, unit = study.experiment, study.unit_rows or study.method.scaling == "unit"
+    own = own_table.table_of(settings)
+    if own is not None:
+        shares = own.shares(experiment.budget(settings["epsilon"]), own.n)
+        patterns, plain = own.patterns(experiment.k), settings["view"] == "plain"
+        return own_table_text.assumptions(own, patterns, shares, unit, plain)
     table, s, spike, bulk = TABLES.get(settings["data"]), *(settings[key] for key in ("s", "spike", "bulk"))
     if table is not None:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"

@@ -11,6 +11,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import TRUSTS as RECOMMENDED
 from dppca_core.bounds.recommendation import Recommendation
+from dppca_core.bounds.stated_spectra import Pattern
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
@@ -24,9 +25,12 @@ from dppca_core.experiments.planning.planning import (
     PlanAnswer,
     StudyPlan,
 )
+from dppca_core.experiments.planning.table_plan import TablePlan
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.methods import METHODS
 from dppca_core.records import TRUSTS, Bound, Method
+from dppca_core.release.private_release import most_features
+from pages.hospitals.planner import own_table
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -46,7 +50,8 @@ Simulations = dict[str, SimulatedAnswer]  # by the name of the planned method
 def listed(settings: Settings) -> list[str]:
     """Return the planned methods under the chosen trust, those that trust most first, by formula first."""
     trust = settings["plan.trust"]
-    names = [name for name, planned in PLANNED_METHODS.items() if trust in ("any", planned.trust)]
+    possible = PLANNED_METHODS if own_table.table_of(settings) is None else own_table.names()
+    names = [name for name in possible if trust in ("any", PLANNED_METHODS[name].trust)]
 
     def place(name: str) -> tuple[int, bool]:
         return TRUSTS.index(PLANNED_METHODS[name].trust), not PLANNED_METHODS[name].rule
@@ -60,10 +65,15 @@ def method(name: str) -> Method:
 
 
 def focus(settings: Settings) -> str:
-    """Return the planned method that is drawn: the chosen one, or the first that the trust leaves."""
+    """Return the planned method that is drawn: the chosen one, or the first that the trust leaves.
+
+    Of a visitor's table the latter is the one that errs least there.
+    """
     names = listed(settings)
     chosen: str = settings["plan.way"]
-    return chosen if chosen in names else names[0]
+    if chosen in names:
+        return chosen
+    return names[0] if own_table.table_of(settings) is None else least_on_table(settings, names)
 
 
 def title(settings: Settings, name: str) -> str:
@@ -85,12 +95,19 @@ def published(settings: Settings, name: str) -> StudyPlan:
 @lru_cache(maxsize=256)
 def _published(items: tuple[tuple[str, Any], ...], name: str) -> StudyPlan:
     settings = dict(items)
+    if (table := own_table.table_of(settings)) is not None:
+        return own_table.plan(settings, name, table)
     fixed = {"start": "random", "metric": "sin", "repeats": 10, "provider_noise": "independent"}
     n = {} if settings["data"] in TABLES else {"n": 10**9}
     experiment, _ = to_experiment.from_settings(settings | fixed | n)
     energy = energetic(settings)
     target = settings["plan.share"] if energy else settings["plan.target"] / factor(settings)
     return StudyPlan(experiment, name, target, energy)
+
+
+def is_table(settings: Settings) -> bool:
+    """Say whether patients are of a table, the visitor's or a bundled one, that has no more of them."""
+    return settings["data"] in TABLES or own_table.table_of(settings) is not None
 
 
 def in_total(settings: Settings) -> int:
@@ -136,6 +153,8 @@ def plan(settings: Settings, name: str) -> StudyPlan:
 
 def _by_formula(study: StudyPlan) -> StudyPlan:
     """Return the first plan with the same closed form: what that gives is evaluated once."""
+    if isinstance(study, TablePlan):
+        return study
     planned = PLANNED_METHODS[study.planned]
     same = (planned.rule, planned.provider_noise)
     others = PLANNED_METHODS.values() if planned.rule else ()
@@ -296,7 +315,7 @@ def search(settings: Settings, name: str) -> Search | None:
     if start is None and closed_form.kind == "simulation":  # nothing near it has an answer either
         somewhere = {"patients": in_total(settings), "hospitals": settings["providers"]}
         start = somewhere.get(asked, MOST_EPSILON)
-    if start is None or settings["data"] in TABLES:
+    if start is None or is_table(settings):
         return None
     at = float(in_total(settings) if asked == "epsilon" else settings["epsilon"])
     repeats = max(settings["repeats"], _FEWEST_RUNS)
@@ -323,9 +342,9 @@ def begins(settings: Settings) -> bool:
 def suggestion(settings: Settings) -> tuple[str, Value]:
     """Return the setting to try next, and its value."""
     asked, energetic_target = settings["plan.asked"], energetic(settings)
-    if asked == "hospitals":
+    if asked == "hospitals" and own_table.table_of(settings) is None:
         key, wanted_value = "plan.size", settings["plan.size"] / 2
-    elif asked == "epsilon":
+    elif asked == "epsilon" and own_table.table_of(settings) is None:
         key, wanted_value = "n", settings["n"] * 10
     else:
         key = "plan.share" if energetic_target else "plan.target"
@@ -363,6 +382,51 @@ def recommended(settings: Settings) -> list[RecommendedAt]:
             experiment = replace(experiment, n=n if asked == "epsilon" else int(at))
         at_epsilon = at if asked == "epsilon" else epsilon
         result.append(RecommendedAt(trust, at, recommended_at(experiment, at_epsilon, trust)))
+    return result
+
+
+class OnTable(NamedTuple):
+    """Hold the method that errs least on a visitor's table under a trust, and where that is worst.
+
+    name: the planned method. error, pattern: predicted at the table's size and this epsilon. answer: to what
+    is asked, of the method that needs least, `least`.
+    """
+
+    trust: str
+    name: str
+    error: float
+    pattern: Pattern
+    least: str
+    answer: PlanAnswer
+
+
+def _worst(settings: Settings, name: str) -> tuple[float, Pattern]:
+    study = published(settings, name)
+    assert isinstance(study, TablePlan)
+    return own_table.worst(study, settings["epsilon"])
+
+
+def least_on_table(settings: Settings, names: list[str]) -> str:
+    """Return the method, among some of the first one's trust, that errs least on a visitor's table."""
+    trust = PLANNED_METHODS[names[0]].trust
+    same = [
+        name
+        for name in names
+        if PLANNED_METHODS[name].trust == trust and most_features(name) >= settings["d"]
+    ]
+    return min(same, key=lambda name: _worst(settings, name)[0])
+
+
+def on_table(settings: Settings) -> list[OnTable]:
+    """Return for each trust which method errs least on a visitor's table, and which one needs least."""
+    result = []
+    for trust in RECOMMENDED:
+        names = [name for name in listed(settings) if PLANNED_METHODS[name].trust == trust]
+        if names:
+            best = least_on_table(settings, names)
+            answers = {name: answer(settings, name) for name in names}
+            least = min(names, key=lambda name: (answers[name].value or math.inf, name != best))
+            result.append(OnTable(trust, best, *_worst(settings, best), least, answers[least]))
     return result
 
 

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core.accounting import gaussian
-from dppca_core.bounds.stated_spectra import STATED, predicted
+from dppca_core.bounds import stated_spectra
+from dppca_core.bounds.stated_spectra import Pattern, predicted
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
@@ -45,17 +46,6 @@ _DASHES = ("longdash", "dot", "dashdot")
 _FEW_NUMBERS = 10**6  # of rows, up to which a draw of them takes little time
 _LEAST_SPREAD = 0.01  # of numbers, in half ranges
 _MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
-
-
-class Pattern(NamedTuple):
-    """Hold the eigenvalues of a twin's population: its spikes, in tops of the bulk, and who carries them."""
-
-    title: str
-    spikes: tuple[float, ...]
-    carriers: int
-    guessed: bool = False  # by the visitor: it can add a curve, and nothing else
-    paid: bool = False  # of eigenvalues that were paid for
-    square: float = 0.0  # mean square of rows, shares of the bound's, that eigenvalues paid for; else 0
 
 
 class Twin(NamedTuple):
@@ -97,17 +87,8 @@ def patterns(d: int, k: int, settings: Settings, paid: Spectrum | None, centred:
 
     A visitor's guess comes last. centred: whether the release is of rows about their mean.
     """
-    spikes = () if paid is None else twin_text.paid_spikes(paid, k, centred)
-    if spikes:
-        ends = {STATED[0].carriers(d, k): "in few measurements", d: "in all measurements"}
-        assert paid is not None
-        square = float(paid.eigenvalues[int(centred) :].sum())
-        listed = [
-            Pattern(f"as you paid to know, {where}", spikes, s, paid=True, square=square)
-            for s, where in ends.items()
-        ]
-    else:
-        listed = [Pattern(each.title, (each.times(d, k),) * k, each.carriers(d, k)) for each in STATED]
+    eigenvalues, std = (None, 0.0) if paid is None else (paid.eigenvalues, paid.std)
+    listed = stated_spectra.patterns(d, k, centred, eigenvalues, std)
     if settings["own.ratio"] != NO_GUESS:
         carriers = min(max(settings["own.s"], k + 1), d)
         listed.append(Pattern("your guess", (settings["own.ratio"],) * k, carriers, guessed=True))
@@ -329,17 +310,11 @@ def _ways_out(
 
     def share(n: int, d: int, epsilon: float) -> float:
         trust, asked = "central" if hospitals == 1 else "secure aggregation", replace(budget, epsilon=epsilon)
-        on_all = [
-            predicted(
-                trust,
-                **{"n": n, "d": d, "k": k, "budget": asked, "providers": hospitals},
-                ratio=each.times(d, k),
-                carriers=each.carriers(d, k),
-            )
-            for each in STATED
-        ]
-        names = [name for name in on_all[0][0] if name in OFFERED and most_features(name) >= d]
-        return min(max(errors[name] / guess for errors, guess in on_all) for name in names)
+        errors = stated_spectra.worst_errors(
+            trust, stated_spectra.patterns(d, k), n=n, d=d, k=k, budget=asked, providers=hospitals
+        )
+        names = [name for name in errors if name in OFFERED and most_features(name) >= d]
+        return min(errors[name][0] for name in names) / subspace_metrics.random_guess(d, k)
 
     now = share(n, d, budget.epsilon)
     if now <= TOO_MUCH:
