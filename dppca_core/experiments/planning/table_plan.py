@@ -136,7 +136,7 @@ class TablePlan(StudyPlan):
         """Return the populations of which the worst counts."""
         return self.table.patterns(self.experiment.k)
 
-    @property
+    @cached_property
     def rule(self) -> BoundRule:
         """Return the prediction as a closed form."""
         return BoundRule(

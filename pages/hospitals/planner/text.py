@@ -161,7 +161,13 @@ def headline(settings: Settings, simulations: view.Simulations) -> str:
         within = f"agrees within {100 * max(abs(ratio - 1), 0.005):.2g} %"
         says = within if agrees(ratio) else "says otherwise, so go by it"
         sentence += f" Simulation {says}: {interval_of(simulation, settings)}."
-    return sentence + _least(answer.value, settings)
+    return sentence + _beside(settings) + _least(answer.value, settings)
+
+
+def _beside(settings: Settings) -> str:
+    """Return how many patients a visitor's table has, where patients are asked for."""
+    table = own_table.table_of(settings)
+    return "" if table is None or settings["plan.asked"] != "patients" else f" Your table has {table.n:,}."
 
 
 def _needs(needed: float, settings: Settings, least: bool = False) -> str:

@@ -259,6 +259,8 @@ def _shape(settings: Settings) -> tuple[tuple[float, float], int | None]:
     """Return the amounts that are drawn, and the patients of each hospital where hospitals are asked for."""
     size = settings["plan.size"] if settings["plan.asked"] == "hospitals" else None
     low, high = (2, 9) if size is None else (0, 4)  # powers of ten
+    if size is None and own_table.table_of(settings) is not None:
+        low, high = 1, 6
     start = answer(settings, focus(settings)).start if settings["plan.asked"] != "epsilon" else None
     if start is not None and start > 10**high / 3:
         high = min(math.ceil(math.log10(start) + 0.5), 15 if size is None else 5)

@@ -69,17 +69,15 @@ def test_without_noise_only_sampling_is_left_and_more_privacy_needs_more_patient
 
 
 def test_paid_eigenvalues_take_the_place_of_stated_ones_unless_noise_hides_them():
-    eigenvalues = tuple([0.3, 0.2, 0.1, *[0.01] * 17])
+    eigenvalues = (0.3, 0.2, 0.1, *[0.01] * 17)
     paid = Budget(0.05, DELTA)
     study = plan(table=PublicTable(20, 900, 1, 2.3, None, 0.0, eigenvalues, 0.001, paid))
     ratio = 0.1 / (2 * float(np.mean(eigenvalues[K:])))  # rows about their mean: the first is left out
     few = STATED[0].carriers(20, K)
-    assert study.worst(900, 1.0)[0] == by_hand(
-        "analyze_gauss", 900, 1.0, spectra=[(ratio, few), (ratio, 20)]
-    )
+    assert study.worst(900, 1.0)[0] == by_hand("analyze_gauss", 900, 1.0, spectra=[(ratio, few), (ratio, 20)])
     assert study.patients(1.0).value < plan().patients(1.0).value
     hidden = PublicTable(20, 900, 1, 2.3, None, 0.0, eigenvalues, 0.1, paid)
-    scaled = PublicTable(20, 900, 1, 2.3, None, None, eigenvalues, 0.001, paid)  # those of correlations differ
+    scaled = PublicTable(20, 900, 1, 2.3, None, None, eigenvalues, 0.001, paid)
     assert hidden.patterns(K) == scaled.patterns(K) == TABLE.patterns(K)
 
 
