@@ -19,6 +19,7 @@ from dppca_core.bounds.stated_spectra import Pattern, patterns, worst_errors
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.planning.planning import NO_NOISE, PlanAnswer, StudyPlan
 from dppca_core.mechanisms import paid_centre, paid_scale
+from dppca_core.populations.dictionary_twin import CategoryCells, NumberCells
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget, Neighbours
 from dppca_core.records import RELEASED, Bound, Setting
@@ -53,6 +54,8 @@ class PublicTable:
         eigenvalues: Those that were paid for, falling; none where none were.
         std: Standard deviation of their noise.
         paid: What they cost.
+        columns: What is public of each column, without its name; none where that is not known.
+        clip: The bound, in root mean square lengths of rows that spread evenly over the dictionary.
     """
 
     d: int
@@ -64,6 +67,8 @@ class PublicTable:
     eigenvalues: tuple[float, ...] = ()
     std: float = 0.0
     paid: Budget | None = None
+    columns: tuple[NumberCells | CategoryCells, ...] = ()
+    clip: float = 1.0
 
     def shares(self, budget: Budget, n: int) -> tuple[float, float]:
         """Return the parts of a budget that mean and scales take at n patients."""

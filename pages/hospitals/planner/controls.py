@@ -86,6 +86,8 @@ def running(settings: Settings) -> bool:
 
 def simulated(settings: Settings) -> dict[str, SimulatedAnswer]:
     """Return what simulation has answered so far for each method at this setting."""
+    if (of_table := view.table_search(settings)) is not None:
+        return {view.focus(settings): own_table.simulated(of_table)} if settings["plan.simulate"] else {}
     running(settings)  # starts what is asked for
     answers = {}
     for name in view.listed(settings):
@@ -101,6 +103,9 @@ def confirm(settings: Settings) -> None:
     """Render the button that simulates the method in focus, or how far the simulation is."""
     name = view.focus(settings)
     (search, job), method = _current(settings, name), view.title(settings, name)
+    if (of_table := view.table_search(settings)) is not None:
+        _confirm_table(settings, own_table.simulated(of_table), method)
+        return
     if search is None:
         st.caption(text.not_simulated(settings))
         return
@@ -124,6 +129,17 @@ def confirm(settings: Settings) -> None:
         return
     leave = {"on_click": widgets.set_to, "args": ("plan.simulate", False), "width": "stretch"}
     right.button("Leave simulation out", key="simulate", **leave)
+
+
+def _confirm_table(settings: Settings, simulation: SimulatedAnswer, method: str) -> None:
+    """Render the button that simulates the method in focus for a visitor's table, or how far that is."""
+    asked = settings["plan.simulate"]
+    if asked:
+        at = f"{simulation.values} {text.SWEPT[settings['plan.asked']]}"
+        done = "Simulated" if simulation.state != "measuring" else "Simulated so far"
+        st.caption(f"{done}: {simulation.runs} runs of {method} at {at}. {own_table_text.INVENTED}")
+    label = "Leave simulation out" if asked else f"Confirm {method} by simulation on invented patients"
+    st.button(label, key="simulate", on_click=widgets.set_to, args=("plan.simulate", not asked))
 
 
 def stop(settings: Settings) -> None:

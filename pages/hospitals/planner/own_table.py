@@ -1,14 +1,21 @@
 """Plan for a visitor's own table, of which only public numbers are known. No Streamlit here."""
 
+from collections.abc import Iterator
 from functools import lru_cache
 
+from dppca_core.arrays import Array
 from dppca_core.bounds.stated_spectra import Pattern
-from dppca_core.experiments.planning.planning import PLANNED_METHODS
+from dppca_core.experiments.planning.bisection import SimulatedAnswer
+from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
+from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHODS, Asked, PlanAnswer
 from dppca_core.experiments.planning.table_plan import PREDICTED_AS, PublicTable, TablePlan
+from dppca_core.experiments.planning.table_search import TableSearch, can_search
+from dppca_core.experiments.sweeps.recipe import Value
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
+RUNS = 10  # at each value of a simulation
 _TABLE = "public table"  # beside the controls' settings, and in no link
 
 
@@ -23,7 +30,6 @@ def chosen(settings: Settings, table: PublicTable) -> Settings:
         "plan.size": max(table.n // table.providers, 1),
         "plan.of": "error",
         "plan.tuned": "published",
-        "plan.simulate": False,
         "accounting": "exact",
     }
 
@@ -51,3 +57,53 @@ def plan(settings: Settings, name: str, table: PublicTable) -> TablePlan:
 def worst(study: TablePlan, epsilon: float) -> tuple[float, Pattern]:
     """Return the largest error that is predicted at the table's own size, and on which population."""
     return study.worst(study.table.n, epsilon)
+
+
+def search(settings: Settings, study: TablePlan, answer: PlanAnswer) -> TableSearch | None:
+    """Return the simulation of what is asked, on rows that the table's dictionary allows, or None."""
+    asked: Asked = settings["plan.asked"]
+    size, start = settings["plan.size"], answer.start
+    if answer.kind in ("epsilon", "sampling"):
+        start = MOST_EPSILON
+    if start is None:
+        return None
+    patients = {"patients": start, "epsilon": settings["n"], "hospitals": start * size}[asked]
+    if not can_search(study, patients):
+        return None
+    at = float(settings["n"] if asked == "epsilon" else settings["epsilon"])
+    return TableSearch(study, asked, at, start, size, repeats=RUNS)
+
+
+def _cells(simulation: TableSearch, value: Value) -> list[Evaluation]:
+    return [(TableSearch.errors, simulation, value, pattern) for pattern in simulation.plan.patterns]
+
+
+def _measured(simulation: TableSearch) -> tuple[dict[Value, list[Array]], list[Evaluation]]:
+    """Return the complete values with their runs, and what is to be measured next, if anything."""
+    values, results = simulation.first(), EVALUATIONS.cells
+    while True:
+        cells = {value: _cells(simulation, value) for value in values}
+        missing = [cell for each in cells.values() for cell in each if cell not in results]
+        known = {
+            value: [results[cell] for cell in each]
+            for value, each in cells.items()
+            if not set(missing) & set(each)
+        }
+        more = values if missing else simulation.more(simulation.frame(known))
+        if more == values:
+            return known, missing
+        values = more
+
+
+def wanted(simulation: TableSearch) -> Iterator[Evaluation]:
+    """Return what a simulation has still to measure, as far as it is known."""
+    yield from _measured(simulation)[1]
+
+
+def simulated(simulation: TableSearch) -> SimulatedAnswer:
+    """Return what a simulation has answered so far."""
+    known, missing = _measured(simulation)
+    runs = RUNS * len(known)
+    if missing:
+        return SimulatedAnswer("measuring", *(float("nan"),) * 3, len(known), runs)
+    return simulation.reading(simulation.frame(known))

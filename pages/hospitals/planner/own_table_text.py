@@ -10,12 +10,13 @@ NO_TABLE = (
     "This link plans for a table of your own, and none is ready here: load one on Your data. "
     "Planned is for the sliders' population instead."
 )
-NO_SIMULATION = "nothing is drawn from a table of your own"
-FIXED = "fixed by your table"
+INVENTED = "They follow your dictionary, as in the rehearsal. No patient of yours has a part in them."
+FOLLOW = "Predictions are for Gaussian rows; those that follow your dictionary can err more."
+NO_SIMULATION = "so wide or so large a table is not rehearsed by runs"
 SOURCE = (
     "**Predicted** by the closed forms by which *Your data* judges and recommends a release: in half of the "
     "runs, on the worst of these populations. They are derived for this tool and checked by simulation in "
-    "its tests. No row of the table has a part in them."
+    "its tests. Nothing enters but public numbers and what was paid for."
 )
 
 
@@ -67,9 +68,10 @@ def assumptions(
     shares: what mean and scales take of the budget. unit: whether the method scales rows to length 1.
     """
     rows = "scaled to length 1" if unit else "taken to be as long as the bound"
+    used = "Nothing else" if patterns[0].paid else "Nothing"
     measured = "measurements" if plain else f"measurements (d = {table.d})"
     return (
         f"Patients are independent draws from a population like that of a table with {table.d:,} {measured}, "
         f"rows shortened to the public bound {table.bound:.4g}; in this prediction they are {rows}. "
-        f"{spectrum(table, patterns, plain)}{prior(*shares)} Nothing was computed from the table's rows."
+        f"{spectrum(table, patterns, plain)}{prior(*shares)} {used} was computed from the table's rows."
     )

@@ -353,7 +353,7 @@ def below_table(settings: Settings) -> str:
     table = own_table.table_of(settings)
     if table is not None:
         return (
-            "Predicted, rounded up, in half of the runs. "
+            f"Predicted, rounded up, in half of the runs. {own_table_text.FOLLOW} "
             f"{own_table_text.spectrum(table, table.patterns(settings['k']), settings['view'] == 'plain')}"
         )
     guarantees = [view.method(name).guarantee_at(settings["k"]) for name in view.listed(settings)]
@@ -376,8 +376,8 @@ def not_simulated(settings: Settings) -> str:
     """Return why there is nothing to simulate."""
     answer = view.answer(settings, view.focus(settings))
     why = "a table has only its own patients" if settings["data"] in TABLES else "there is nowhere to begin"
-    if own_table.table_of(settings) is not None:
-        return f"No simulation here: {own_table_text.NO_SIMULATION}."
+    if own_table.table_of(settings) is not None and answer.start is not None:
+        why = own_table_text.NO_SIMULATION
     why = "its formula is being evaluated first" if answer.kind == "evaluating" else why
     return f"No simulation here: {why}."
 
@@ -403,7 +403,7 @@ def limits(settings: Settings, simulation: SimulatedAnswer | None) -> list[str]:
     elif simulation.state == "measuring":
         sentences.append("The simulation had not ended when this was made.")
     if own_table.table_of(settings) is not None:
-        sentences.append(f"No simulation: {own_table_text.NO_SIMULATION}.")
+        sentences.append(own_table_text.FOLLOW if simulation is None else own_table_text.INVENTED)
     elif settings["data"] in TABLES:
         sentences.append("Nobody can simulate more patients than a table has.")
     return sentences

@@ -26,6 +26,7 @@ from dppca_core.experiments.planning.planning import (
     StudyPlan,
 )
 from dppca_core.experiments.planning.table_plan import TablePlan
+from dppca_core.experiments.planning.table_search import TableSearch
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.methods import METHODS
 from dppca_core.records import TRUSTS, Bound, Method
@@ -199,6 +200,8 @@ def wanted(settings: Settings) -> Iterator[Evaluation]:
             study = plan(settings, name)
             if _slow(study):
                 yield _answering(settings, study, question)
+    if settings["plan.simulate"] and (simulation := table_search(settings)) is not None:
+        yield from own_table.wanted(simulation)
     for name in names:
         study = plan(settings, name)
         if _slow(study):
@@ -322,6 +325,15 @@ def search(settings: Settings, name: str) -> Search | None:
     at = float(in_total(settings) if asked == "epsilon" else settings["epsilon"])
     repeats = max(settings["repeats"], _FEWEST_RUNS)
     return Search(plan(settings, name), asked, at, start, settings["plan.size"], repeats)
+
+
+def table_search(settings: Settings) -> TableSearch | None:
+    """Return the simulation of the method in focus for a visitor's table; None where nothing is drawn."""
+    name = focus(settings)
+    study = published(settings, name)
+    if not isinstance(study, TablePlan):
+        return None
+    return own_table.search(settings, study, answer(settings, name))
 
 
 def seconds(simulation: Search) -> float:

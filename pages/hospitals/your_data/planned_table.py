@@ -1,12 +1,14 @@
 """Hand what is public of the table to the planner, and lead there."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dppca_core.experiments.planning.table_plan import PublicTable
 from dppca_core.privacy import Budget
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.your_data import synthetic_twin_panel
+from pages.hospitals.your_data import rehearsal, synthetic_twin_panel
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.shared.settings import catalogue, public_table, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -29,11 +31,12 @@ def public_part(prepared: PreparedTable, paid: Spectrum | None, settings: Settin
     if settings["own.scale"] == "paid":
         scale_share = _share(settings["own.scale_share"])
     sizes = (prepared.d, prepared.n, len(prepared.sizes), float(schema.bound), mean_share, scale_share)
+    cells, clip = rehearsal.cells(schema), schema.bound / schema.default_bound
+    table = PublicTable(*sizes, columns=cells, clip=clip)
     if paid is None:
-        return PublicTable(*sizes)
-    return PublicTable(
-        *sizes, tuple(paid.eigenvalues.tolist()), paid.std, Budget(**paid.entry.about["budget"])
-    )
+        return table
+    cost = Budget(**paid.entry.about["budget"])
+    return replace(table, eigenvalues=tuple(paid.eigenvalues.tolist()), std=paid.std, paid=cost)
 
 
 def _share(chosen: float | str) -> float | None:

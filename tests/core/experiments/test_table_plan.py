@@ -1,6 +1,7 @@
 """Plans on a table's public numbers: the predictions of a release, inverted, at the worst of its spectra."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from dppca_core.accounting import gaussian
 from dppca_core.bounds.stated_spectra import STATED, predicted
 from dppca_core.experiments.planning.planning import NO_NOISE
 from dppca_core.experiments.planning.table_plan import PREDICTED_AS, PublicTable, TablePlan
+from dppca_core.experiments.planning.table_search import TableSearch, can_search
 from dppca_core.mechanisms import paid_centre
 from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import random_guess
+from dppca_core.populations.dictionary_twin import NumberCells
 from dppca_core.privacy import Budget
 
 TABLE = PublicTable(d=20, n=900, providers=1, bound=2.3, mean_share=None)
@@ -79,6 +82,17 @@ def test_paid_eigenvalues_take_the_place_of_stated_ones_unless_noise_hides_them(
     hidden = PublicTable(20, 900, 1, 2.3, None, 0.0, eigenvalues, 0.1, paid)
     scaled = PublicTable(20, 900, 1, 2.3, None, None, eigenvalues, 0.001, paid)
     assert hidden.patterns(K) == scaled.patterns(K) == TABLE.patterns(K)
+
+
+def test_rows_are_invented_for_narrow_tables_whose_dictionary_is_known():
+    number = NumberCells(-1.0, 1.0)
+    known = replace(TABLE, columns=(number,) * 20)
+    assert can_search(plan(table=known), 900) and not can_search(plan(table=known), 10**5)
+    assert not can_search(plan(), 900)
+    assert not can_search(plan(table=replace(known, scale_share=None)), 900)
+    assert not can_search(plan(table=replace(known, d=500, columns=(number,) * 500)), 900)
+    with pytest.raises(ValueError, match="columns"):
+        TableSearch(plan(), "patients", 1.0, 900.0)
 
 
 def test_what_cannot_be_planned_says_why():

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -130,16 +131,63 @@ def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
     assert "0.05" not in json.dumps(catalogue.to_link(last))
 
 
+@pytest.mark.parametrize("centre", ["rule", "public"])
+def test_a_simulated_plan_has_the_runs_of_the_rehearsal_at_the_table_itself(centre):
+    page = with_example(**{"own.centre": centre, "plan.asked": "epsilon"})
+    prepared, last = page.state.ready, dict(page.app.session_state["settings of the last run"])
+    usual = prepared.schema.has_usual_values
+    request = release_panel.requested(last, prepared.d, None, 1, prepared.n, usual=usual)
+    rehearsed = rehearsal.rehearse(request, prepared.schema, prepared.sizes, last)
+    same = {"epsilon": 0.5, "delta": 1e-6, "k": request.k, "providers": 1}
+    settings = own_table.chosen(last | same, page.app.session_state["public table"])
+    study = view.published(settings, request.method)
+    search = own_table.search(settings, study, study.epsilon(prepared.n))
+    for twin in rehearsed.rehearsed:
+        pattern = next(each for each in study.patterns if each.title == twin.pattern.title)
+        experiment = search.experiment(0.5, pattern)
+        assert experiment.population == twin.experiment.population
+        runs = [cell.sin[-1] for cell in twin.results.measured(request.method, 0.5)]
+        short = replace(search, repeats=len(runs))
+        assert len(runs) >= 3 and short.errors(0.5, pattern).tolist() == runs
+
+
+def test_simulation_answers_for_a_table_and_is_left_out_again():
+    asked = {"plan.asked": "epsilon", "plan.target": "0.3", "plan.trust": "central", "k": "2", "N": "1"}
+    page = with_example(**asked, **{"plan.table": "true"})
+    page.app.switch_page(PAGE)
+    page.run()
+    answered(plan_settings(page))
+    page.run()
+    next(button for button in page.app.button if button.key == "simulate").click()
+    page.run()
+    settings = plan_settings(page)
+    search = view.table_search(settings)
+    while cells := list(own_table.wanted(search)):
+        for cell in cells:
+            EVALUATIONS.try_cell(*cell)
+    page.run()
+    found = own_table.simulated(search)
+    assert found.state == "found" and found.low <= found.value <= found.high
+    more, less = (
+        max(np.median(search.errors(times * found.value, pattern)) for pattern in search.plan.patterns)
+        for times in (0.5, 2.0)
+    )
+    assert less < 0.3 < more
+    assert text.interval_of(found, settings) in page.markdown
+    assert text.interval_of(found, settings) in page.app.code[0].value
+    next(button for button in page.app.button if button.key == "simulate").click()
+    page.run()
+    assert "plan.simulate" not in page.link
+
+
 @pytest.mark.parametrize("asked", ["patients", "epsilon", "hospitals"])
-@pytest.mark.parametrize("detail", ["plain", "analyst"])
-def test_everything_can_be_asked_of_a_table(asked, detail):
-    page = with_example(view=detail, **{"plan.asked": asked, "plan.table": "true", "plan.target": "0.3"})
+def test_everything_can_be_asked_of_a_table(asked):
+    page = with_example(view="plain", **{"plan.asked": asked, "plan.table": "true", "plan.target": "0.3"})
     page.app.switch_page(PAGE)
     page.run()
     settings = plan_settings(page)
     answer = answered(settings)
     page.run()
     assert answer.value is not None and text.value(answer.value, settings) in page.markdown
-    if detail == "plain":
-        shown = page.markdown + page.captions + str(page.figure) + page.app.code[0].value
-        assert not set("εδσΘŝλ‖") & set(shown + page.app.table[0].value.to_string())
+    shown = page.markdown + page.captions + str(page.figure) + page.app.code[0].value
+    assert not set("εδσΘŝλ‖") & set(shown + page.app.table[0].value.to_string())
