@@ -168,21 +168,21 @@ def predicted(
     return dict(answer.errors), answer.guess
 
 
-def worst_errors(
-    trust: str,
+def errors_on(
     populations: Sequence[Pattern],
+    trust: str,
     *,
     n: int,
     d: int,
     k: int,
     budget: Budget,
     providers: int,
-) -> dict[str, tuple[float, Pattern]]:
-    """Return of every candidate the largest predicted error on some populations, and the population.
+) -> dict[str, tuple[float, ...]]:
+    """Return the predicted errors of every candidate on some populations.
 
     Args:
-        trust: Whom the hospitals trust, one of `recommendation.TRUSTS`.
         populations: As of `patterns`; the weakest spike counts.
+        trust: Whom the hospitals trust, one of `recommendation.TRUSTS`.
         n: Patients of all hospitals.
         d: Features.
         k: Components.
@@ -190,19 +190,20 @@ def worst_errors(
         providers: Hospitals.
 
     Returns:
-        sin Theta in the median of runs, and where it is so large, by key of METHODS.
+        sin Theta in the median of runs, on each population, by key of METHODS.
 
     Raises:
         ValueError: For numbers out of range.
     """
     same: dict[str, Any] = {"n": n, "d": d, "k": k, "budget": budget, "providers": providers}
-    each = [
-        (predicted(trust, ratio=at.spikes[-1], carriers=at.carriers, **same)[0], at) for at in populations
-    ]
-    return {
-        name: max(((errors[name], pattern) for errors, pattern in each), key=lambda pair: pair[0])
-        for name in each[0][0]
-    }
+    each = [predicted(trust, ratio=at.spikes[-1], carriers=at.carriers, **same)[0] for at in populations]
+    return {name: tuple(errors[name] for errors in each) for name in each[0]}
+
+
+def worst_then_all(errors: Sequence[float]) -> tuple[float, float]:
+    """Return what methods are compared by: the largest of some errors, then their sum."""
+    rounded = [round(error, 9) for error in errors]
+    return max(rounded), sum(rounded)
 
 
 def recommend_blindly(
@@ -230,16 +231,8 @@ def recommend_blindly(
     References:
         Derived here: the minimax choice over the spectra of the module's text.
     """
-    same: dict[str, Any] = {"n": n, "d": d, "k": k, "budget": budget, "providers": providers}
-    errors = [
-        predicted(trust, ratio=each.times(d, k), carriers=each.carriers(d, k), **same)[0] for each in STATED
-    ]
-    candidates = [name for name in among if name in errors[0]]
+    errors = errors_on(patterns(d, k), trust, n=n, d=d, k=k, budget=budget, providers=providers)
+    candidates = [name for name in among if name in errors]
     if not candidates:
-        raise ValueError(f"among must hold one of {sorted(errors[0])}")
-
-    def worst_and_all(name: str) -> tuple[float, float]:
-        each = [round(error[name], 9) for error in errors]
-        return max(each), sum(each)
-
-    return min(candidates, key=worst_and_all)
+        raise ValueError(f"among must hold one of {sorted(errors)}")
+    return min(candidates, key=lambda name: worst_then_all(errors[name]))

@@ -14,8 +14,9 @@ import numpy as np
 
 from dppca_core.accounting import gaussian
 from dppca_core.bounds.perturbation import check_small_error
+from dppca_core.bounds.recommendation import chosen_rows
 from dppca_core.bounds.rule import BoundRule, make_bound
-from dppca_core.bounds.stated_spectra import Pattern, patterns, worst_errors
+from dppca_core.bounds.stated_spectra import Pattern, errors_on, patterns
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.planning.planning import NO_NOISE, PlanAnswer, StudyPlan
 from dppca_core.mechanisms import paid_centre, paid_scale
@@ -38,6 +39,8 @@ PREDICTED_AS = {
     "stacked_rounds_own_noise": "stacked_rounds_own_noise",
     "two_stage_own_noise": "two_stage_own_noise",
 }
+
+FEW = "of so few features a release would keep all, as stacked rounds do"
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,10 @@ class TablePlan(StudyPlan):
     @property
     def no_formula(self) -> str:
         """Return why nothing is predicted of the method, or nothing where it is."""
-        return "" if self.planned in PREDICTED_AS else "none is used for a table"
+        if self.planned not in PREDICTED_AS:
+            return "none is used for a table"
+        d, k = self.experiment.d, self.experiment.k
+        return FEW if self.method.chooses_rows and chosen_rows(d, k) == d else ""
 
     @property
     def median(self) -> bool:
@@ -164,14 +170,14 @@ class TablePlan(StudyPlan):
         hospitals = self.experiment.providers if hospitals is None else hospitals
         return self.experiment.setting(epsilon, scaled / scaled.sum(), n=n, providers=hospitals)
 
-    def worst(self, n: int, epsilon: float, hospitals: int | None = None) -> tuple[float, Pattern]:
-        """Return the largest predicted error, and the population where it is so large."""
-        return self._worst(self.setting(n, epsilon, hospitals))
+    def errors(self, n: int, epsilon: float, hospitals: int | None = None) -> tuple[float, ...]:
+        """Return the predicted errors on the populations, in the order of `patterns`."""
+        return self._errors(self.setting(n, epsilon, hospitals))
 
-    def _worst(self, setting: Setting) -> tuple[float, Pattern]:
-        return worst_errors(
-            self.method.trust,
+    def _errors(self, setting: Setting) -> tuple[float, ...]:
+        return errors_on(
             self.patterns,
+            self.method.trust,
             n=setting.n,
             d=setting.d,
             k=setting.k,
@@ -180,7 +186,7 @@ class TablePlan(StudyPlan):
         )[PREDICTED_AS[self.planned]]
 
     def _predicted(self, setting: Setting) -> Bound:
-        error, _ = self._worst(setting)
+        error = max(self._errors(setting))
         return make_bound([check_small_error(setting, error)], {"predicted": error}, error)
 
     @cached_property

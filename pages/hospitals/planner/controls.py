@@ -138,7 +138,8 @@ def _confirm_table(settings: Settings, simulation: SimulatedAnswer, method: str)
         at = f"{simulation.values} {text.SWEPT[settings['plan.asked']]}"
         done = "Simulated" if simulation.state != "measuring" else "Simulated so far"
         st.caption(f"{done}: {simulation.runs} runs of {method} at {at}. {own_table_text.INVENTED}")
-    label = "Leave simulation out" if asked else f"Confirm {method} by simulation on invented patients"
+    verb = "Confirm" if view.answer(settings, view.focus(settings)).value is not None else "Try"
+    label = "Leave simulation out" if asked else f"{verb} {method} by simulation on invented patients"
     st.button(label, key="simulate", on_click=widgets.set_to, args=("plan.simulate", not asked))
 
 

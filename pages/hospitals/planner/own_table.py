@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from dppca_core.arrays import Array
-from dppca_core.bounds.stated_spectra import Pattern
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
 from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHODS, Asked, PlanAnswer
@@ -54,9 +53,9 @@ def plan(settings: Settings, name: str, table: PublicTable) -> TablePlan:
 
 
 @lru_cache(maxsize=1024)
-def worst(study: TablePlan, epsilon: float) -> tuple[float, Pattern]:
-    """Return the largest error that is predicted at the table's own size, and on which population."""
-    return study.worst(study.table.n, epsilon)
+def errors(study: TablePlan, epsilon: float) -> tuple[float, ...]:
+    """Return the errors that are predicted at the table's own size, one for each population."""
+    return study.errors(study.table.n, epsilon)
 
 
 def search(settings: Settings, study: TablePlan, answer: PlanAnswer) -> TableSearch | None:

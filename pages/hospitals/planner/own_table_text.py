@@ -10,7 +10,9 @@ NO_TABLE = (
     "This link plans for a table of your own, and none is ready here: load one on Your data. "
     "Planned is for the sliders' population instead."
 )
-INVENTED = "They follow your dictionary, as in the rehearsal. No patient of yours has a part in them."
+INVENTED = (
+    "Invented patients follow your dictionary, as in the rehearsal. No patient of yours has a part in them."
+)
 FOLLOW = "Predictions are for Gaussian rows; those that follow your dictionary can err more."
 NO_SIMULATION = "so wide or so large a table is not rehearsed by runs"
 SOURCE = (

@@ -232,7 +232,7 @@ def _on_table(settings: Settings, table: PublicTable) -> Iterator[str]:
     for trust, name, error, pattern, least, current in view.on_table(settings):
         method = view.title(settings, name)
         at = own_table_text.at_table(method, error, pattern, table, epsilon, plain)
-        needs = short_reason(current, settings)
+        needs = "no method reaches it" if current != view.EVALUATING else short_reason(current, settings)
         if current.value is not None:
             needs = f"{view.title(settings, least)} with {value(current.value, settings)}"
         yield f"- {text.TRUST_TITLES[trust]}. {at} For {goal(settings)}: {needs}."

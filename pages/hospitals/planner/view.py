@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import TRUSTS as RECOMMENDED
 from dppca_core.bounds.recommendation import Recommendation
-from dppca_core.bounds.stated_spectra import Pattern
+from dppca_core.bounds.stated_spectra import Pattern, worst_then_all
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
@@ -414,10 +415,11 @@ class OnTable(NamedTuple):
     answer: PlanAnswer
 
 
-def _worst(settings: Settings, name: str) -> tuple[float, Pattern]:
+def _errors(settings: Settings, name: str) -> dict[Pattern, float]:
+    """Return the errors that are predicted on a visitor's table, by population."""
     study = published(settings, name)
     assert isinstance(study, TablePlan)
-    return own_table.worst(study, settings["epsilon"])
+    return dict(zip(study.patterns, own_table.errors(study, settings["epsilon"]), strict=True))
 
 
 def least_on_table(settings: Settings, names: list[str]) -> str:
@@ -426,9 +428,11 @@ def least_on_table(settings: Settings, names: list[str]) -> str:
     same = [
         name
         for name in names
-        if PLANNED_METHODS[name].trust == trust and most_features(name) >= settings["d"]
+        if PLANNED_METHODS[name].trust == trust
+        and most_features(name) >= settings["d"]
+        and not published(settings, name).no_formula
     ]
-    return min(same, key=lambda name: _worst(settings, name)[0])
+    return min(same, key=lambda name: worst_then_all([*_errors(settings, name).values()]))
 
 
 def on_table(settings: Settings) -> list[OnTable]:
@@ -440,7 +444,8 @@ def on_table(settings: Settings) -> list[OnTable]:
             best = least_on_table(settings, names)
             answers = {name: answer(settings, name) for name in names}
             least = min(names, key=lambda name: (answers[name].value or math.inf, name != best))
-            result.append(OnTable(trust, best, *_worst(settings, best), least, answers[least]))
+            pattern, error = max(_errors(settings, best).items(), key=itemgetter(1))
+            result.append(OnTable(trust, best, error, pattern, least, answers[least]))
     return result
 
 

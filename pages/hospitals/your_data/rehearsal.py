@@ -301,11 +301,11 @@ def _ways_out(
 
     def share(n: int, d: int, epsilon: float) -> float:
         trust, asked = "central" if hospitals == 1 else "secure aggregation", replace(budget, epsilon=epsilon)
-        errors = stated_spectra.worst_errors(
-            trust, stated_spectra.patterns(d, k), n=n, d=d, k=k, budget=asked, providers=hospitals
+        errors = stated_spectra.errors_on(
+            stated_spectra.patterns(d, k), trust, n=n, d=d, k=k, budget=asked, providers=hospitals
         )
         names = [name for name in errors if name in OFFERED and most_features(name) >= d]
-        return min(errors[name][0] for name in names) / subspace_metrics.random_guess(d, k)
+        return min(max(errors[name]) for name in names) / subspace_metrics.random_guess(d, k)
 
     now = share(n, d, budget.epsilon)
     if now <= TOO_MUCH:

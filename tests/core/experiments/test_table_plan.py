@@ -51,7 +51,7 @@ def test_the_answers_are_those_of_halving_the_prediction(name):
     study = plan(name)
     needed = halved(lambda n: by_hand(name, n, 1.0) <= TARGET, 2, 10**6)
     assert needed <= study.patients(1.0).value <= 1.005 * needed + 1
-    assert study.worst(900, 1.0)[0] == by_hand(name, 900, 1.0) == study.loss(900, 1.0)
+    assert max(study.errors(900, 1.0)) == by_hand(name, 900, 1.0) == study.loss(900, 1.0)
     epsilon = study.epsilon(900).value
     assert by_hand(name, 900, epsilon) <= TARGET < by_hand(name, 900, epsilon / 1.005)
     several = study.hospitals(1.0, 100).value
@@ -77,7 +77,9 @@ def test_paid_eigenvalues_take_the_place_of_stated_ones_unless_noise_hides_them(
     study = plan(table=PublicTable(20, 900, 1, 2.3, None, 0.0, eigenvalues, 0.001, paid))
     ratio = 0.1 / (2 * float(np.mean(eigenvalues[K:])))  # rows about their mean: the first is left out
     few = STATED[0].carriers(20, K)
-    assert study.worst(900, 1.0)[0] == by_hand("analyze_gauss", 900, 1.0, spectra=[(ratio, few), (ratio, 20)])
+    assert max(study.errors(900, 1.0)) == by_hand(
+        "analyze_gauss", 900, 1.0, spectra=[(ratio, few), (ratio, 20)]
+    )
     assert study.patients(1.0).value < plan().patients(1.0).value
     hidden = PublicTable(20, 900, 1, 2.3, None, 0.0, eigenvalues, 0.1, paid)
     scaled = PublicTable(20, 900, 1, 2.3, None, None, eigenvalues, 0.001, paid)
@@ -99,6 +101,8 @@ def test_what_cannot_be_planned_says_why():
     wide = PublicTable(d=500, n=900, providers=1, bound=2.3)
     assert plan(table=wide).patients(1.0).kind == "too large"
     assert plan("stacked_rounds", wide).patients(1.0).value > 900
+    few = PublicTable(d=6, n=900, providers=1, bound=2.3)
+    assert plan("two_stage", few).patients(1.0).kind == "simulation"  # it would keep all rows
     assert plan("dps_pca").patients(1.0).kind == "simulation"
     assert plan(target=random_guess(20, K)).patients(1.0).kind == "guess"
     with pytest.raises(ValueError, match="energy"):

@@ -123,8 +123,9 @@ def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
         )[0][request.method]
         for pattern in rehearsal.patterns(d, k, last, paid, centred=True)
     ]
-    error, pattern = own_table.worst(view.published(settings, request.method), 0.5)
-    assert error == max(judged) and pattern.paid and table.paid == budget
+    study = view.published(settings, request.method)
+    assert list(own_table.errors(study, 0.5)) == judged
+    assert all(pattern.paid for pattern in study.patterns) and table.paid == budget
     answered(settings)
     assert "paid for at ε = 0.05" in protocol_paragraph.paragraph(settings, None)
     assert "paid for" in text.below_table(settings | {"view": "plain"})
