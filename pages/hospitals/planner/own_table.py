@@ -1,15 +1,21 @@
 """Plan for a visitor's own table, of which only public numbers are known. No Streamlit here."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from dppca_core.arrays import Array
+from dppca_core.bounds.recommendation import TRUSTS
+from dppca_core.bounds.stated_spectra import Pattern, worst_then_all
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
 from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHODS, Asked, PlanAnswer
 from dppca_core.experiments.planning.table_plan import PREDICTED_AS, PublicTable, TablePlan
 from dppca_core.experiments.planning.table_search import TableSearch, can_search
 from dppca_core.experiments.sweeps.recipe import Value
+from dppca_core.release.private_release import most_features
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
@@ -44,18 +50,60 @@ def names() -> list[str]:
     return [name for name in PLANNED_METHODS if name in PREDICTED_AS]
 
 
-def plan(settings: Settings, name: str, table: PublicTable) -> TablePlan:
-    """Return the plan of a method for a table."""
-    experiment = table.experiment(
-        settings["k"], settings["delta"], settings["neighbours"], settings["providers"]
-    )
-    return TablePlan(experiment, name, settings["plan.target"] / factor(settings), table=table)
+def plan(settings: Settings, name: str) -> TablePlan:
+    """Return the plan of a method for the table."""
+    held = (settings[key] for key in ("k", "delta", "neighbours", "providers"))
+    return _plan(settings[_TABLE], name, settings["plan.target"] / factor(settings), *held)
+
+
+@lru_cache(maxsize=256)
+def _plan(table: PublicTable, name: str, target: float, *held: Any) -> TablePlan:
+    return TablePlan(table.experiment(*held), name, target, table=table)
 
 
 @lru_cache(maxsize=1024)
 def errors(study: TablePlan, epsilon: float) -> tuple[float, ...]:
     """Return the errors that are predicted at the table's own size, one for each population."""
     return study.errors(study.table.n, epsilon)
+
+
+def least(settings: Settings, names: Sequence[str]) -> str:
+    """Return the method, among some of the first one's trust, that errs least on the table."""
+    trust = PLANNED_METHODS[names[0]].trust
+    plans = {name: plan(settings, name) for name in names if PLANNED_METHODS[name].trust == trust}
+    able = [name for name in plans if most_features(name) >= settings["d"] and not plans[name].no_formula]
+    return min(able, key=lambda name: worst_then_all(errors(plans[name], settings["epsilon"])))
+
+
+class OnTable(NamedTuple):
+    """Hold the method that errs least on the table under a trust, and where that is worst.
+
+    name: the planned method. error, pattern: predicted at the table's size and this epsilon. answer: to what
+    is asked, of the method that needs least, `needs_least`.
+    """
+
+    trust: str
+    name: str
+    error: float
+    pattern: Pattern
+    needs_least: str
+    answer: PlanAnswer
+
+
+def on_table(settings: Settings, answers: Mapping[str, PlanAnswer]) -> list[OnTable]:
+    """Return what holds under each trust, from the answers of all listed methods."""
+    result = []
+    for trust in TRUSTS:
+        names = [name for name in answers if PLANNED_METHODS[name].trust == trust]
+        if names:
+            best = least(settings, names)
+            study = plan(settings, best)
+            error, pattern = max(
+                zip(errors(study, settings["epsilon"]), study.patterns, strict=True), key=itemgetter(0)
+            )
+            needs = min(names, key=lambda name: (answers[name].value or math.inf, name != best))
+            result.append(OnTable(trust, best, error, pattern, needs, answers[needs]))
+    return result
 
 
 def search(settings: Settings, study: TablePlan, answer: PlanAnswer) -> TableSearch | None:

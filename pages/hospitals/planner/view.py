@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import TRUSTS as RECOMMENDED
 from dppca_core.bounds.recommendation import Recommendation
-from dppca_core.bounds.stated_spectra import Pattern, worst_then_all
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
@@ -31,8 +29,8 @@ from dppca_core.experiments.planning.table_search import TableSearch
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.methods import METHODS
 from dppca_core.records import TRUSTS, Bound, Method
-from dppca_core.release.private_release import most_features
 from pages.hospitals.planner import own_table
+from pages.hospitals.planner.own_table import OnTable
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -75,7 +73,7 @@ def focus(settings: Settings) -> str:
     chosen: str = settings["plan.way"]
     if chosen in names:
         return chosen
-    return names[0] if own_table.table_of(settings) is None else least_on_table(settings, names)
+    return names[0] if own_table.table_of(settings) is None else own_table.least(settings, names)
 
 
 def title(settings: Settings, name: str) -> str:
@@ -97,8 +95,8 @@ def published(settings: Settings, name: str) -> StudyPlan:
 @lru_cache(maxsize=256)
 def _published(items: tuple[tuple[str, Any], ...], name: str) -> StudyPlan:
     settings = dict(items)
-    if (table := own_table.table_of(settings)) is not None:
-        return own_table.plan(settings, name, table)
+    if own_table.table_of(settings) is not None:
+        return own_table.plan(settings, name)
     fixed = {"start": "random", "metric": "sin", "repeats": 10, "provider_noise": "independent"}
     n = {} if settings["data"] in TABLES else {"n": 10**9}
     experiment, _ = to_experiment.from_settings(settings | fixed | n)
@@ -400,53 +398,10 @@ def recommended(settings: Settings) -> list[RecommendedAt]:
     return result
 
 
-class OnTable(NamedTuple):
-    """Hold the method that errs least on a visitor's table under a trust, and where that is worst.
-
-    name: the planned method. error, pattern: predicted at the table's size and this epsilon. answer: to what
-    is asked, of the method that needs least, `least`.
-    """
-
-    trust: str
-    name: str
-    error: float
-    pattern: Pattern
-    least: str
-    answer: PlanAnswer
-
-
-def _errors(settings: Settings, name: str) -> dict[Pattern, float]:
-    """Return the errors that are predicted on a visitor's table, by population."""
-    study = published(settings, name)
-    assert isinstance(study, TablePlan)
-    return dict(zip(study.patterns, own_table.errors(study, settings["epsilon"]), strict=True))
-
-
-def least_on_table(settings: Settings, names: list[str]) -> str:
-    """Return the method, among some of the first one's trust, that errs least on a visitor's table."""
-    trust = PLANNED_METHODS[names[0]].trust
-    same = [
-        name
-        for name in names
-        if PLANNED_METHODS[name].trust == trust
-        and most_features(name) >= settings["d"]
-        and not published(settings, name).no_formula
-    ]
-    return min(same, key=lambda name: worst_then_all([*_errors(settings, name).values()]))
-
-
 def on_table(settings: Settings) -> list[OnTable]:
     """Return for each trust which method errs least on a visitor's table, and which one needs least."""
-    result = []
-    for trust in RECOMMENDED:
-        names = [name for name in listed(settings) if PLANNED_METHODS[name].trust == trust]
-        if names:
-            best = least_on_table(settings, names)
-            answers = {name: answer(settings, name) for name in names}
-            least = min(names, key=lambda name: (answers[name].value or math.inf, name != best))
-            pattern, error = max(_errors(settings, best).items(), key=itemgetter(1))
-            result.append(OnTable(trust, best, error, pattern, least, answers[least]))
-    return result
+    answers = {name: answer(settings, name) for name in listed(settings)}
+    return own_table.on_table(settings, answers)
 
 
 def agreement(closed_form: PlanAnswer, simulation: SimulatedAnswer | None) -> float | None:

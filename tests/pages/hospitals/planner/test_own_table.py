@@ -10,6 +10,7 @@ import pytest
 from dppca_core.bounds.stated_spectra import predicted
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
+from dppca_core.experiments.planning.table_plan import PublicTable
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.privacy import Budget
 from dppca_core.release.ledger_records import Entry
@@ -67,6 +68,7 @@ def test_from_a_loaded_table_to_its_plan_and_back():
     paragraph, made = page.app.code[0].value, report.build(settings, {}, "")
     assert paragraph == protocol_paragraph.paragraph(settings, None)
     everything = paragraph + page.markdown + page.captions + str(page.figure) + str(made)
+    everything += str(page.app.session_state["public table"])
     assert not {name for name in names if re.search(rf"\b{re.escape(name)}\b", everything)} - {"age", "sex"}
     assert own_table_text.facts(page.app.session_state["public table"]) in str(made)
     assert not {"n", "d", "own.bound"} & set(page.link) and "spectrum is stated" in paragraph
@@ -99,6 +101,13 @@ def test_the_planner_errs_as_your_data_judges_and_recommends(centre):
     central = view.on_table(settings)[0]
     assert central.name == view.focus(settings) == request.method
     assert central.error == pytest.approx(share * random_guess(prepared.d, request.k), rel=1e-12)
+
+
+@pytest.mark.parametrize(("d", "n", "epsilon"), [(6, 300, 0.5), (500, 3000, 1.0), (5000, 2000, 2.0)])
+def test_the_method_in_focus_is_the_recommended_one(d, n, epsilon):
+    same = {"epsilon": epsilon, "delta": 1e-6, "k": 2, "providers": 1}
+    settings = own_table.chosen(catalogue.defaults() | same, PublicTable(d, n, 1, 1.0))
+    assert view.focus(settings) == release_panel._recommended(n, d, 2, Budget(epsilon, 1e-6), 1)
 
 
 def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
