@@ -119,6 +119,9 @@ def _amount(needed: float, settings: Settings) -> str:
 def guarantee(settings: Settings, simulation: SimulatedAnswer | None) -> str:
     """Return what each patient is promised under the plan, or that nothing is where there is none."""
     needed, asked = _needed(settings, simulation), settings["plan.asked"]
+    closed_form, confirmed = view.answer(settings, view.focus(settings)), _confirmed(simulation)
+    if confirmed is not None and not page_text.agrees(view.agreement(closed_form, confirmed)):
+        needed = confirmed.value  # the plan says to go by it
     if needed is None:
         return "There is no plan at these settings, so nothing would be released and nothing is promised."
     epsilon = float(page_text.number(needed, asked)) if asked == "epsilon" else float(settings["epsilon"])

@@ -163,6 +163,7 @@ def test_a_simulated_plan_has_the_runs_of_the_rehearsal_at_the_table_itself(cent
 
 def test_simulation_answers_for_a_table_and_is_left_out_again():
     asked = {"plan.asked": "epsilon", "plan.target": "0.3", "plan.trust": "central", "k": "2", "N": "1"}
+    asked["delta"] = "1e-06"
     page = with_example(**asked, **{"plan.table": "true"})
     page.app.switch_page(PAGE)
     page.run()
@@ -185,6 +186,8 @@ def test_simulation_answers_for_a_table_and_is_left_out_again():
     assert less < 0.3 < more
     assert text.interval_of(found, settings) in page.markdown
     assert text.interval_of(found, settings) in page.app.code[0].value
+    # It is what the guarantee states, for it disagrees with the prediction.
+    assert f"(ε, δ) = ({text.number(found.value, 'epsilon')}, 1e-6)" in page.app.code[0].value
     next(button for button in page.app.button if button.key == "simulate").click()
     page.run()
     assert "plan.simulate" not in page.link
