@@ -127,7 +127,7 @@ def recommend(
     return _recommended(trust, n, d, k, budget, s_hat, providers, signal, matter)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=8192)  # a chart of three methods asks for some thousands
 def _recommended(
     trust: str,
     n: int,
@@ -139,8 +139,7 @@ def _recommended(
     signal: float,
     declared: int | None,
 ) -> Recommendation:
-    # Rows chosen from the release are about twice the square root of d, or four a component.
-    kept = min(d, max(4 * k, round(2 * math.sqrt(d)))) if s_hat is None else s_hat
+    kept = chosen_rows(d, k) if s_hat is None else s_hat
     matter = d if kept == d else max(k, kept // 2)
     missed = 0.0
     if declared is not None:
@@ -168,6 +167,14 @@ def _recommended(
     best = min(errors, key=lambda name: errors[name])
     reason = _reason(best, errors[best], guess, chance)
     return Recommendation(best, options.get(best, {}), errors[best], guess, reason, errors, chance)
+
+
+def chosen_rows(d: int, k: int) -> int:
+    """Return about how many rows are chosen from a release; where these are all, two stages are no candidate.
+
+    Twice the square root of d, or four a component.
+    """
+    return min(d, max(4 * k, round(2 * math.sqrt(d))))
 
 
 def heaviest_share(part: float, k: int) -> float:

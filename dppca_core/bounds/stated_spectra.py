@@ -19,8 +19,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import recommend
 from dppca_core.privacy import Budget
+
+_LEAST_SPIKE = 1.01  # tops of the bulk: a spike is above it
 
 
 class StatedSpectrum(NamedTuple):
@@ -52,6 +55,67 @@ STATED = (
     StatedSpectrum("weak, in few measurements", 1 / 5, 2.0, dense=False),
     StatedSpectrum("weak, in all measurements", 1 / 5, 2.0, dense=True),
 )
+
+
+class Pattern(NamedTuple):
+    """Hold the eigenvalues of a twin's population: its spikes, in tops of the bulk, and who carries them."""
+
+    title: str
+    spikes: tuple[float, ...]
+    carriers: int
+    guessed: bool = False  # by the visitor: it can add a curve, and nothing else
+    paid: bool = False  # of eigenvalues that were paid for
+    square: float = 0.0  # mean square of rows, shares of the bound's, that eigenvalues paid for; else 0
+
+
+def paid_spikes(eigenvalues: Array, std: float, k: int, centred: bool) -> tuple[float, ...]:
+    """Return the k spikes that paid eigenvalues promise, in tops of the bulk; nothing where noise hides them.
+
+    The eigenvalues are of the second moment about the middle of the ranges, C + m m^T. About the mean the
+    i-th eigenvalue of C is at least the (i+1)-th of these (Weyl): then the first, which the mean may be, is
+    left out. The top of the bulk is twice the mean of the others, were they spread evenly from zero up.
+
+    Args:
+        eigenvalues: Noisy, (d,), falling, none below 0.
+        std: Standard deviation of their noise.
+        k: Components.
+        centred: Whether a release is of rows about their mean.
+
+    Returns:
+        k numbers above 1, or none.
+    """
+    shift = int(centred)
+    rest = 2 * float(eigenvalues[k:].mean())
+    if len(eigenvalues) <= k + shift or float(eigenvalues[k - 1 + shift]) < 2 * std or rest <= 0:
+        return ()
+    return tuple(max(float(value) / rest, _LEAST_SPIKE) for value in eigenvalues[shift : k + shift])
+
+
+def patterns(
+    d: int, k: int, centred: bool = False, eigenvalues: Array | None = None, std: float = 0.0
+) -> list[Pattern]:
+    """Return the populations that a table may be of: of eigenvalues that were paid for, or else three stated.
+
+    Args:
+        d: Features.
+        k: Components.
+        centred: Whether a release is of rows about their mean.
+        eigenvalues: Those that were paid for, as in `paid_spikes`; None where none were.
+        std: Standard deviation of their noise.
+
+    Returns:
+        Two where paid eigenvalues tell a pattern, carried by few features or by all; else three.
+    """
+    spikes = () if eigenvalues is None else paid_spikes(eigenvalues, std, k, centred)
+    if not spikes:
+        return [Pattern(each.title, (each.times(d, k),) * k, each.carriers(d, k)) for each in STATED]
+    ends = {STATED[0].carriers(d, k): "in few measurements", d: "in all measurements"}
+    assert eigenvalues is not None
+    square = float(eigenvalues[int(centred) :].sum())
+    return [
+        Pattern(f"as you paid to know, {where}", spikes, s, paid=True, square=square)
+        for s, where in ends.items()
+    ]
 
 
 def predicted(
@@ -104,6 +168,44 @@ def predicted(
     return dict(answer.errors), answer.guess
 
 
+def errors_on(
+    populations: Sequence[Pattern],
+    trust: str,
+    *,
+    n: int,
+    d: int,
+    k: int,
+    budget: Budget,
+    providers: int,
+) -> dict[str, tuple[float, ...]]:
+    """Return the predicted errors of every candidate on some populations.
+
+    Args:
+        populations: As of `patterns`; the weakest spike counts.
+        trust: Whom the hospitals trust, one of `recommendation.TRUSTS`.
+        n: Patients of all hospitals.
+        d: Features.
+        k: Components.
+        budget: The guarantee.
+        providers: Hospitals.
+
+    Returns:
+        sin Theta in the median of runs, on each population, by key of METHODS.
+
+    Raises:
+        ValueError: For numbers out of range.
+    """
+    same: dict[str, Any] = {"n": n, "d": d, "k": k, "budget": budget, "providers": providers}
+    each = [predicted(trust, ratio=at.spikes[-1], carriers=at.carriers, **same)[0] for at in populations]
+    return {name: tuple(errors[name] for errors in each) for name in each[0]}
+
+
+def worst_then_all(errors: Sequence[float]) -> tuple[float, float]:
+    """Return what methods are compared by: the largest of some errors, then their sum."""
+    rounded = [round(error, 9) for error in errors]
+    return max(rounded), sum(rounded)
+
+
 def recommend_blindly(
     trust: str, *, n: int, d: int, k: int, budget: Budget, providers: int, among: Sequence[str]
 ) -> str:
@@ -129,16 +231,8 @@ def recommend_blindly(
     References:
         Derived here: the minimax choice over the spectra of the module's text.
     """
-    same: dict[str, Any] = {"n": n, "d": d, "k": k, "budget": budget, "providers": providers}
-    errors = [
-        predicted(trust, ratio=each.times(d, k), carriers=each.carriers(d, k), **same)[0] for each in STATED
-    ]
-    candidates = [name for name in among if name in errors[0]]
+    errors = errors_on(patterns(d, k), trust, n=n, d=d, k=k, budget=budget, providers=providers)
+    candidates = [name for name in among if name in errors]
     if not candidates:
-        raise ValueError(f"among must hold one of {sorted(errors[0])}")
-
-    def worst_and_all(name: str) -> tuple[float, float]:
-        each = [round(error[name], 9) for error in errors]
-        return max(each), sum(each)
-
-    return min(candidates, key=worst_and_all)
+        raise ValueError(f"among must hold one of {sorted(errors)}")
+    return min(candidates, key=lambda name: worst_then_all(errors[name]))

@@ -19,8 +19,9 @@ Rows are shortened to the public bound and divided by it, as a table's are. Thei
 no closed form after that: they are those of a large draw from a seed.
 """
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -34,6 +35,7 @@ from dppca_core.numerics.moments import DenseMoment, RowMoment, SumMoment, clip_
 from dppca_core.populations.spiked import SpikedModel
 
 EVEN = 3**-0.5  # standard deviation of an even spread over [-1, 1]
+_LEAST_SPREAD = 0.01  # of numbers, in half ranges
 _USUAL = 0.75
 _BLOCK = 2**18  # numbers of a block of rows
 _MANY, _LEAST, _MOST = 20, 20_000, 10**7  # of the large draw: times n, rows at least, numbers at most
@@ -184,6 +186,40 @@ class DictionaryTwin:
                 members.append(Provider(size, DenseMoment(total / size)))
         providers = tuple(members)
         return Cohort(providers, SumMoment(providers), self.bound)
+
+
+def spiked_twin(
+    columns: tuple[NumberCells | CategoryCells, ...],
+    bound: float,
+    spiked: SpikedModel,
+    *,
+    centred: bool = False,
+    square: float = 0.0,
+) -> DictionaryTwin:
+    """Return the population whose rows follow a dictionary, with the spectrum of a spiked one beneath.
+
+    One latent for each column has the spikes that are stated for features, and as large a part of carriers.
+
+    Args:
+        columns: What is public of each column.
+        bound: Length to which encoded rows are shortened.
+        spiked: As many features as the columns encode.
+        centred: Whether rows are taken about their mean.
+        square: Mean square of rows, in shares of the bound's, which eigenvalues that were paid for add up to:
+            it sets how far numbers spread. About the mean the first is left out, which is at least the mean's
+            share. 0 spreads them evenly.
+
+    Returns:
+        The recipe.
+    """
+    p, k = max(len(columns), spiked.k + 1), spiked.k
+    latent = replace(spiked, d=p, s=min(max(k, round(spiked.s * p / spiked.d)), p))
+    twin = DictionaryTwin(columns, bound, latent, centred)
+    if not square or not twin.number_squares:
+        return twin
+    numbers = square * bound**2 - twin.category_squares
+    spread = math.sqrt(max(numbers / twin.number_squares, 0.0))
+    return replace(twin, spread=min(max(spread, _LEAST_SPREAD), EVEN))
 
 
 def _width(cells: NumberCells | CategoryCells) -> int:

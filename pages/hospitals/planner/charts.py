@@ -8,8 +8,8 @@ import pandas as pd
 from dppca_core.arrays import Array
 from dppca_core.experiments.planning.plan_plane import Plane
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
+from pages.hospitals.planner import own_table, view
 from pages.hospitals.planner import text as page_text
-from pages.hospitals.planner import view
 from pages.hospitals.planner.view import DrawnPlan
 from pages.shared import text
 from pages.shared.charts import style
@@ -159,7 +159,10 @@ def _marks(settings: Settings, simulations: view.Simulations, span: Span) -> lis
         drawn["marker"] = {"line": {"color": "#ffffff", "width": 1.5}} | marker
         return drawn | {"hovertemplate": f"{name}: %{{y:,.3s}} at %{{x:.3~g}}<extra></extra>"}
 
-    marks = [mark("this setting", epsilon if sideways else amount, symbol="x", size=12, color="#111111")]
+    here = "this setting"
+    if own_table.table_of(settings) is not None and settings["plan.asked"] != "hospitals":
+        here = "your table"
+    marks = [mark(here, epsilon if sideways else amount, symbol="x", size=12, color="#111111")]
     answer, simulation = view.answer(settings, chosen).value, simulations.get(chosen)
     if answer is not None:
         marks.append(mark("the answer", answer, symbol="circle", size=13, color=colour))

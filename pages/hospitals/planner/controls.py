@@ -4,18 +4,31 @@ import time
 
 import streamlit as st
 
-from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.experiments.sweeps.recipe import Point
-from pages.hospitals.planner import text, view
+from pages.hospitals.planner import own_table, own_table_text, text, view
 from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.background.sweep_jobs import Job
-from pages.shared.settings import widgets
+from pages.shared.settings import public_table, widgets
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text import duration
 
 _WAIT_SECONDS = 0.5  # a rendering waits this long for quick simulations to end
+
+
+def choose_population(settings: Settings) -> Settings:
+    """Render the choice of the visitor's own table where one is ready; return the settings that it makes."""
+    table = public_table.current()
+    if table is None:
+        if settings["plan.table"]:
+            st.info(own_table_text.NO_TABLE)
+        return settings
+    widgets.choose("plan.table")
+    if not settings["plan.table"]:
+        return settings
+    st.caption(own_table_text.facts(table))
+    return own_table.chosen(settings, table)
 
 
 def choose(settings: Settings) -> None:
@@ -24,6 +37,8 @@ def choose(settings: Settings) -> None:
     target = "plan.share" if view.energetic(settings) else "plan.target"
     size = ["plan.size"] if settings["plan.asked"] == "hospitals" else []
     keys = ["plan.of", target, "plan.trust", "plan.way", "plan.tuned", *size]
+    if own_table.table_of(settings) is not None:
+        keys = [target, "plan.trust", "plan.way"]
     for column, key in zip(st.columns(len(keys), vertical_alignment="bottom"), keys, strict=True):
         with column:
             if key == "plan.way":
@@ -71,6 +86,8 @@ def running(settings: Settings) -> bool:
 
 def simulated(settings: Settings) -> dict[str, SimulatedAnswer]:
     """Return what simulation has answered so far for each method at this setting."""
+    if (of_table := view.table_search(settings)) is not None:
+        return {view.focus(settings): own_table.simulated(of_table)} if settings["plan.simulate"] else {}
     running(settings)  # starts what is asked for
     answers = {}
     for name in view.listed(settings):
@@ -86,6 +103,9 @@ def confirm(settings: Settings) -> None:
     """Render the button that simulates the method in focus, or how far the simulation is."""
     name = view.focus(settings)
     (search, job), method = _current(settings, name), view.title(settings, name)
+    if (of_table := view.table_search(settings)) is not None:
+        _confirm_table(settings, own_table.simulated(of_table), method)
+        return
     if search is None:
         st.caption(text.not_simulated(settings))
         return
@@ -111,6 +131,18 @@ def confirm(settings: Settings) -> None:
     right.button("Leave simulation out", key="simulate", **leave)
 
 
+def _confirm_table(settings: Settings, simulation: SimulatedAnswer, method: str) -> None:
+    """Render the button that simulates the method in focus for a visitor's table, or how far that is."""
+    asked = settings["plan.simulate"]
+    if asked:
+        at = f"{simulation.values} {text.SWEPT[settings['plan.asked']]}"
+        done = "Simulated" if simulation.state != "measuring" else "Simulated so far"
+        st.caption(f"{done}: {simulation.runs} runs of {method} at {at}. {own_table_text.INVENTED}")
+    verb = "Confirm" if view.answer(settings, view.focus(settings)).value is not None else "Try"
+    label = "Leave simulation out" if asked else f"{verb} {method} by simulation on invented patients"
+    st.button(label, key="simulate", on_click=widgets.set_to, args=("plan.simulate", not asked))
+
+
 def stop(settings: Settings) -> None:
     """Stop all simulations where none is asked for any more."""
     for name in PLANNED_METHODS if not view.begins(settings) else ():
@@ -125,7 +157,7 @@ def assumptions(settings: Settings) -> None:
     bound = view.bound(settings)
     if bound is None:
         return
-    rule = BOUNDS[PLANNED_METHODS[name].rule]
+    rule = view.plan(settings, name).rule
     badge = ":green[every assumption holds]" if bound.applies else ":orange[an assumption fails]"
     where = "at this setting" if view.answer(settings, name).start is None else "at the answer"
     with st.expander("Why the formula may be trusted here, or not", key="plan assumptions"):

@@ -11,7 +11,7 @@ from pages.shared.figure import component
 from pages.shared.reports import downloads, html_report, sources
 from pages.shared.settings import widgets
 
-settings = widgets.head(text.TITLE, text.INTRODUCTION)
+settings = controls.choose_population(widgets.head(text.TITLE, text.INTRODUCTION))
 controls.choose(settings)
 controls.stop(settings)
 chosen, next_missing = view.focus(settings), partial(view.next_missing, settings)
@@ -49,6 +49,6 @@ beside = downloads.downloads(
     "dppca-plan",
 )
 with beside:
-    build = partial(report.build, settings, current, html_report.link(settings, "planner"))
+    build = partial(report.build, settings, current, html_report.link(widgets.settings(), "planner"))
     html_report.button(build, "dppca-plan", width="stretch")
 sources.foot(settings, partial(text.about, settings), text.FORMULA)

@@ -6,8 +6,8 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.records import RELEASED
+from pages.hospitals.planner import own_table, own_table_text, view
 from pages.hospitals.planner import text as page_text
-from pages.hospitals.planner import view
 from pages.shared import text
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings.catalogue import Settings
@@ -119,6 +119,9 @@ def _amount(needed: float, settings: Settings) -> str:
 def guarantee(settings: Settings, simulation: SimulatedAnswer | None) -> str:
     """Return what each patient is promised under the plan, or that nothing is where there is none."""
     needed, asked = _needed(settings, simulation), settings["plan.asked"]
+    closed_form, confirmed = view.answer(settings, view.focus(settings)), _confirmed(simulation)
+    if confirmed is not None and not page_text.agrees(view.agreement(closed_form, confirmed)):
+        needed = confirmed.value  # the plan says to go by it
     if needed is None:
         return "There is no plan at these settings, so nothing would be released and nothing is promised."
     epsilon = float(page_text.number(needed, asked)) if asked == "epsilon" else float(settings["epsilon"])
@@ -163,6 +166,11 @@ def _assumptions(settings: Settings) -> str:
     """Return what the numbers take patients to be."""
     study = view.plan(settings, view.focus(settings))
     experiment, unit = study.experiment, study.unit_rows or study.method.scaling == "unit"
+    own = own_table.table_of(settings)
+    if own is not None:
+        shares = own.shares(experiment.budget(settings["epsilon"]), own.n)
+        patterns, plain = own.patterns(experiment.k), settings["view"] == "plain"
+        return own_table_text.assumptions(own, patterns, shares, unit, plain)
     table, s, spike, bulk = TABLES.get(settings["data"]), *(settings[key] for key in ("s", "spike", "bulk"))
     if table is not None:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"

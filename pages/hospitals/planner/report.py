@@ -1,7 +1,8 @@
 """Build the planner's report on what a study needs, for a protocol or an ethics board."""
 
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
-from pages.hospitals.planner import charts, protocol_paragraph, table, view
+from pages.hospitals.planner import charts, own_table, own_table_text, protocol_paragraph, view
+from pages.hospitals.planner import table as table_of_methods
 from pages.hospitals.planner import text as page_text
 from pages.shared import text
 from pages.shared.reports import html_report, phrases
@@ -24,7 +25,7 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
     """
     view.complete(settings)
     name = view.focus(settings)
-    study = view.plan(settings, name)
+    study, table = view.plan(settings, name), own_table.table_of(settings)
     simulation, plain = simulations.get(name), settings["view"] == "plain"
     headline = page_text.headline(settings, simulations)
     figure = charts.figure(view.drawn(settings), settings, simulations)
@@ -35,9 +36,9 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
     return Report(
         title=page_text.TITLE,
         sentence=headline,
-        settings=phrases.settings_in_words(settings | {"plan.way": name}, _keys(settings)),
+        settings=_settings_in_words(settings | {"plan.way": name}),
         figures=[ReportFigure(figure, "Where the target is reached", about)],
-        tables=[phrases.table("By method", table.table(settings, simulations), notes)],
+        tables=[phrases.table("By method", table_of_methods.table(settings, simulations), notes)],
         texts=[
             (page_text.PARAGRAPH_TITLE, protocol_paragraph.paragraph(settings, simulation)),
             *([("Recommended", advice)] if (advice := page_text.recommended(settings)) else []),
@@ -45,9 +46,9 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
         guarantee=protocol_paragraph.guarantee(settings, simulation),
         limits=[*page_text.limits(settings, simulation), *protocol_paragraph.limits(settings)],
         sources=[
-            text.unmarked(page_text.CLOSED_FORM),
+            text.unmarked(page_text.CLOSED_FORM if table is None else own_table_text.SOURCE),
             *((text.unmarked(page_text.SIMULATION),) if simulations else ()),
-            *(formulas if settings["view"] == "researcher" else ()),
+            *(formulas if settings["view"] == "researcher" and table is None else ()),
             *(() if study.no_formula else (f"{study.rule.title}: {study.rule.source}.",)),
             *((text.unmarked(page_text.TUNING),) if settings["plan.tuned"] == "tuned" else ()),
             *phrases.methods(list(methods), settings["k"], plain),
@@ -55,6 +56,16 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
         link=link,
         made=html_report.made(settings["seed"]),
     )
+
+
+def _settings_in_words(settings: Settings) -> list[tuple[str, str]]:
+    """Return the settings that the answer depends on, and what is public of a table that is planned for."""
+    table, keys = own_table.table_of(settings), _keys(settings)
+    if table is None:
+        return phrases.settings_in_words(settings, keys)
+    fixed = {"data", "d", "n", *_KEYS} - {"k", "neighbours"}
+    given = phrases.settings_in_words(settings, [key for key in keys if key not in fixed])
+    return [("Your table", own_table_text.facts(table)), *given]
 
 
 def _keys(settings: Settings) -> tuple[str, ...]:

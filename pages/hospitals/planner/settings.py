@@ -1,8 +1,11 @@
 """Define the settings of the planner. No Streamlit here."""
 
+from collections.abc import Mapping
+
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
+from pages.shared.settings import public_table
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice
+from pages.shared.settings.setting import Choice, Value
 
 ASKED = {"patients": "How many patients", "epsilon": "How much privacy", "hospitals": "How many hospitals"}
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
@@ -54,8 +57,25 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
             "That is the limit of ever lower clip bounds. Public numbers decide, never the data.",
         ),
         Choice("plan.size", "Patients of each hospital", "Patients of each hospital", sizes, 20_000),
+        Choice("plan.table", *("Plan for the table that you loaded",) * 2, (False, True), False),
         Choice("plan.simulate", *("Confirm by simulation",) * 2, (False, True), False),
     ]
 
 
-PANEL = Panel(decided={"provider_noise": "follows whom you trust", "start": "always random here"})
+_NOT_OF_A_TABLE = (
+    *("data", "s", "s_hat", "largest_share", "iterations", "burn_in", "accounting", "scaling"),
+    *("spike", "bulk", "repeats", "seed"),
+)
+
+
+def _held(settings: Mapping[str, Value]) -> dict[str, tuple[str, str]]:
+    """Return what the table that is planned for decides."""
+    table = public_table.current() if settings["plan.table"] else None
+    if table is None:
+        return {}
+    sizes = {"n": f"{table.n:,}", "d": f"{table.d:,}"}
+    shown = dict.fromkeys(_NOT_OF_A_TABLE, "does not apply") | sizes
+    return {key: (value, "your table") for key, value in shown.items()}
+
+
+PANEL = Panel(decided={"provider_noise": "follows whom you trust", "start": "always random here"}, held=_held)

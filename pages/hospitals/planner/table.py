@@ -3,8 +3,8 @@
 import pandas as pd
 
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked
+from pages.hospitals.planner import own_table, view
 from pages.hospitals.planner import text as page_text
-from pages.hospitals.planner import view
 from pages.shared import text
 from pages.shared.settings.catalogue import Settings
 
@@ -25,7 +25,7 @@ def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
     shown = {asked: columns[asked]} if plain else columns
     simulated = "simulated [95 %]" if plain else f"{columns[asked]}, simulated [95 %]"
     kept = "all rows that matter kept" if not plain else "all that matters kept"
-    rows, listed = [], view.listed(settings)
+    rows, listed, on_table = [], view.listed(settings), own_table.table_of(settings) is not None
     for name in listed:
         planned = PLANNED_METHODS[name]
         mark = text.GUARANTEE_MARKS.get(view.method(name).guarantee_at(settings["k"]), "")
@@ -39,7 +39,7 @@ def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
             row[column] = page_text.short_reason(answer, settings)
             if answer.value is not None:
                 row[column] = most + page_text.number(answer.value, key) + page_text.doubt(answer)
-            if key == asked and any(view.method(each).chooses_rows for each in listed):
+            if key == asked and not on_table and any(view.method(each).chooses_rows for each in listed):
                 row[kept] = "" if answer.chance is None else text.chance(answer.chance)
         if settings["plan.tuned"] == "tuned":
             row["tuned to"] = page_text.tuned_to(settings, name)

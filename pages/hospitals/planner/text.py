@@ -4,12 +4,14 @@ The paragraph for a protocol is in protocol_paragraph.
 """
 
 import math
+from collections.abc import Iterator
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, PlanAnswer
-from pages.hospitals.planner import view
+from dppca_core.experiments.planning.table_plan import PublicTable
+from pages.hospitals.planner import own_table, own_table_text, view
 from pages.shared import text
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -159,7 +161,13 @@ def headline(settings: Settings, simulations: view.Simulations) -> str:
         within = f"agrees within {100 * max(abs(ratio - 1), 0.005):.2g} %"
         says = within if agrees(ratio) else "says otherwise, so go by it"
         sentence += f" Simulation {says}: {interval_of(simulation, settings)}."
-    return sentence + _least(answer.value, settings)
+    return sentence + _beside(settings) + _least(answer.value, settings)
+
+
+def _beside(settings: Settings) -> str:
+    """Return how many patients a visitor's table has, where patients are asked for."""
+    table = own_table.table_of(settings)
+    return "" if table is None or settings["plan.asked"] != "patients" else f" Your table has {table.n:,}."
 
 
 def _needs(needed: float, settings: Settings, least: bool = False) -> str:
@@ -201,6 +209,9 @@ def tuned_to(settings: Settings, name: str) -> str:
 
 def recommended(settings: Settings) -> str:
     """Return which method the core recommends under each trust at the plan, and why."""
+    table = own_table.table_of(settings)
+    if table is not None:
+        return "\n".join(_on_table(settings, table))
     current = view.recommended(settings)
     if not current:
         return ""
@@ -212,6 +223,19 @@ def recommended(settings: Settings) -> str:
         where = value(at, settings).replace("a privacy setting", "privacy")
         lines.append(f"- {text.TRUST_TITLES[trust]}, at {where}: {answer.reason}")
     return "\n".join(lines)
+
+
+def _on_table(settings: Settings, table: PublicTable) -> Iterator[str]:
+    """Form a line for each trust: the method to release by, its error, and the one that needs least."""
+    plain, epsilon = settings["view"] == "plain", settings["epsilon"]
+    yield f"**Your table:** {own_table_text.facts(table)}. For each trust:"
+    for trust, name, error, pattern, least, current in view.on_table(settings):
+        method = view.title(settings, name)
+        at = own_table_text.at_table(method, error, pattern, table, epsilon, plain)
+        needs = "no method reaches it" if current != view.EVALUATING else short_reason(current, settings)
+        if current.value is not None:
+            needs = f"{view.title(settings, least)} with {value(current.value, settings)}"
+        yield f"- {text.TRUST_TITLES[trust]}. {at} For {goal(settings)}: {needs}."
 
 
 def _spread(needed: float, settings: Settings) -> str:
@@ -297,7 +321,7 @@ def reason(answer: PlanAnswer, settings: Settings) -> str:
 
 def short_reason(answer: PlanAnswer, settings: Settings) -> str:
     """Return why there is no answer, in a few words for a cell of the table."""
-    if answer.kind == "simulation" and settings["data"] in TABLES:
+    if answer.kind == "simulation" and view.is_table(settings):
         return "no formula"
     return {
         "guess": "a guess does",
@@ -326,6 +350,12 @@ def below_chart(settings: Settings) -> str:
 
 def below_table(settings: Settings) -> str:
     """Return what the table's marks mean, how its numbers are rounded, and for what population they hold."""
+    table = own_table.table_of(settings)
+    if table is not None:
+        return (
+            f"Predicted, rounded up, in half of the runs. {own_table_text.FOLLOW} "
+            f"{own_table_text.spectrum(table, table.patterns(settings['k']), settings['view'] == 'plain')}"
+        )
     guarantees = [view.method(name).guarantee_at(settings["k"]) for name in view.listed(settings)]
     marks = text.guarantee_notes(guarantees, settings["view"] == "plain")
     notes = "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval."
@@ -346,6 +376,8 @@ def not_simulated(settings: Settings) -> str:
     """Return why there is nothing to simulate."""
     answer = view.answer(settings, view.focus(settings))
     why = "a table has only its own patients" if settings["data"] in TABLES else "there is nowhere to begin"
+    if own_table.table_of(settings) is not None and answer.start is not None:
+        why = own_table_text.NO_SIMULATION
     why = "its formula is being evaluated first" if answer.kind == "evaluating" else why
     return f"No simulation here: {why}."
 
@@ -370,14 +402,16 @@ def limits(settings: Settings, simulation: SimulatedAnswer | None) -> list[str]:
         )
     elif simulation.state == "measuring":
         sentences.append("The simulation had not ended when this was made.")
-    if settings["data"] in TABLES:
+    if own_table.table_of(settings) is not None:
+        sentences.append(own_table_text.FOLLOW if simulation is None else own_table_text.INVENTED)
+    elif settings["data"] in TABLES:
         sentences.append("Nobody can simulate more patients than a table has.")
     return sentences
 
 
 def try_this(settings: Settings) -> str:
     """Return a suggestion of what to do next, with the answer that it will give."""
-    asked, name, table = settings["plan.asked"], view.focus(settings), settings["data"] in TABLES
+    asked, name, table = settings["plan.asked"], view.focus(settings), view.is_table(settings)
     title, now = view.title(settings, name), view.answer(settings, name)
     plain, energetic = settings["view"] == "plain", view.energetic(settings)
     target = "plan.share" if energetic else "plan.target"
@@ -406,11 +440,15 @@ def try_this(settings: Settings) -> str:
 
 def about(settings: Settings) -> tuple[str, str]:
     """Return where the numbers come from, and a table of the methods with their sources and closed forms."""
+    on_table = own_table.table_of(settings) is not None
     lines = ["| method | source | whom it trusts | guarantee | closed form |", "|---|---|---|---|---|"]
     for name in view.listed(settings):
         planned, method = PLANNED_METHODS[name], view.method(name)
         trust = text.TRUST_TITLES[planned.trust].lower()
         cells = (view.title(settings, name), method.reference, trust, method.guarantee_at(settings["k"]))
         formula = BOUNDS[planned.rule].title if planned.rule else "none: by simulation"
+        if on_table:
+            formula = view.published(settings, name).rule.title
         lines.append(f"| {' | '.join(cells)} | {formula} |")
-    return f"{CLOSED_FORM} {SIMULATION} {TUNING}", "\n".join(lines)
+    basis = own_table_text.SOURCE if on_table else f"{CLOSED_FORM} {SIMULATION} {TUNING}"
+    return basis, "\n".join(lines)

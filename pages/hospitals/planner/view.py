@@ -24,9 +24,13 @@ from dppca_core.experiments.planning.planning import (
     PlanAnswer,
     StudyPlan,
 )
+from dppca_core.experiments.planning.table_plan import TablePlan
+from dppca_core.experiments.planning.table_search import TableSearch
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.methods import METHODS
 from dppca_core.records import TRUSTS, Bound, Method
+from pages.hospitals.planner import own_table
+from pages.hospitals.planner.own_table import OnTable
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -46,7 +50,8 @@ Simulations = dict[str, SimulatedAnswer]  # by the name of the planned method
 def listed(settings: Settings) -> list[str]:
     """Return the planned methods under the chosen trust, those that trust most first, by formula first."""
     trust = settings["plan.trust"]
-    names = [name for name, planned in PLANNED_METHODS.items() if trust in ("any", planned.trust)]
+    possible = PLANNED_METHODS if own_table.table_of(settings) is None else own_table.names()
+    names = [name for name in possible if trust in ("any", PLANNED_METHODS[name].trust)]
 
     def place(name: str) -> tuple[int, bool]:
         return TRUSTS.index(PLANNED_METHODS[name].trust), not PLANNED_METHODS[name].rule
@@ -60,10 +65,15 @@ def method(name: str) -> Method:
 
 
 def focus(settings: Settings) -> str:
-    """Return the planned method that is drawn: the chosen one, or the first that the trust leaves."""
+    """Return the planned method that is drawn: the chosen one, or the first that the trust leaves.
+
+    Of a visitor's table the latter is the one that errs least there.
+    """
     names = listed(settings)
     chosen: str = settings["plan.way"]
-    return chosen if chosen in names else names[0]
+    if chosen in names:
+        return chosen
+    return names[0] if own_table.table_of(settings) is None else own_table.least(settings, names)
 
 
 def title(settings: Settings, name: str) -> str:
@@ -85,12 +95,19 @@ def published(settings: Settings, name: str) -> StudyPlan:
 @lru_cache(maxsize=256)
 def _published(items: tuple[tuple[str, Any], ...], name: str) -> StudyPlan:
     settings = dict(items)
+    if own_table.table_of(settings) is not None:
+        return own_table.plan(settings, name)
     fixed = {"start": "random", "metric": "sin", "repeats": 10, "provider_noise": "independent"}
     n = {} if settings["data"] in TABLES else {"n": 10**9}
     experiment, _ = to_experiment.from_settings(settings | fixed | n)
     energy = energetic(settings)
     target = settings["plan.share"] if energy else settings["plan.target"] / factor(settings)
     return StudyPlan(experiment, name, target, energy)
+
+
+def is_table(settings: Settings) -> bool:
+    """Say whether patients are of a table, the visitor's or a bundled one, that has no more of them."""
+    return settings["data"] in TABLES or own_table.table_of(settings) is not None
 
 
 def in_total(settings: Settings) -> int:
@@ -136,6 +153,8 @@ def plan(settings: Settings, name: str) -> StudyPlan:
 
 def _by_formula(study: StudyPlan) -> StudyPlan:
     """Return the first plan with the same closed form: what that gives is evaluated once."""
+    if isinstance(study, TablePlan):
+        return study
     planned = PLANNED_METHODS[study.planned]
     same = (planned.rule, planned.provider_noise)
     others = PLANNED_METHODS.values() if planned.rule else ()
@@ -180,6 +199,8 @@ def wanted(settings: Settings) -> Iterator[Evaluation]:
             study = plan(settings, name)
             if _slow(study):
                 yield _answering(settings, study, question)
+    if settings["plan.simulate"] and (simulation := table_search(settings)) is not None:
+        yield from own_table.wanted(simulation)
     for name in names:
         study = plan(settings, name)
         if _slow(study):
@@ -240,6 +261,8 @@ def _shape(settings: Settings) -> tuple[tuple[float, float], int | None]:
     """Return the amounts that are drawn, and the patients of each hospital where hospitals are asked for."""
     size = settings["plan.size"] if settings["plan.asked"] == "hospitals" else None
     low, high = (2, 9) if size is None else (0, 4)  # powers of ten
+    if size is None and own_table.table_of(settings) is not None:
+        low, high = 1, 6
     start = answer(settings, focus(settings)).start if settings["plan.asked"] != "epsilon" else None
     if start is not None and start > 10**high / 3:
         high = min(math.ceil(math.log10(start) + 0.5), 15 if size is None else 5)
@@ -296,11 +319,20 @@ def search(settings: Settings, name: str) -> Search | None:
     if start is None and closed_form.kind == "simulation":  # nothing near it has an answer either
         somewhere = {"patients": in_total(settings), "hospitals": settings["providers"]}
         start = somewhere.get(asked, MOST_EPSILON)
-    if start is None or settings["data"] in TABLES:
+    if start is None or is_table(settings):
         return None
     at = float(in_total(settings) if asked == "epsilon" else settings["epsilon"])
     repeats = max(settings["repeats"], _FEWEST_RUNS)
     return Search(plan(settings, name), asked, at, start, settings["plan.size"], repeats)
+
+
+def table_search(settings: Settings) -> TableSearch | None:
+    """Return the simulation of the method in focus for a visitor's table; None where nothing is drawn."""
+    name = focus(settings)
+    study = published(settings, name)
+    if not isinstance(study, TablePlan):
+        return None
+    return own_table.search(settings, study, answer(settings, name))
 
 
 def seconds(simulation: Search) -> float:
@@ -323,9 +355,9 @@ def begins(settings: Settings) -> bool:
 def suggestion(settings: Settings) -> tuple[str, Value]:
     """Return the setting to try next, and its value."""
     asked, energetic_target = settings["plan.asked"], energetic(settings)
-    if asked == "hospitals":
+    if asked == "hospitals" and own_table.table_of(settings) is None:
         key, wanted_value = "plan.size", settings["plan.size"] / 2
-    elif asked == "epsilon":
+    elif asked == "epsilon" and own_table.table_of(settings) is None:
         key, wanted_value = "n", settings["n"] * 10
     else:
         key = "plan.share" if energetic_target else "plan.target"
@@ -364,6 +396,12 @@ def recommended(settings: Settings) -> list[RecommendedAt]:
         at_epsilon = at if asked == "epsilon" else epsilon
         result.append(RecommendedAt(trust, at, recommended_at(experiment, at_epsilon, trust)))
     return result
+
+
+def on_table(settings: Settings) -> list[OnTable]:
+    """Return for each trust which method errs least on a visitor's table, and which one needs least."""
+    answers = {name: answer(settings, name) for name in listed(settings)}
+    return own_table.on_table(settings, answers)
 
 
 def agreement(closed_form: PlanAnswer, simulation: SimulatedAnswer | None) -> float | None:

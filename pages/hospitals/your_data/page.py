@@ -10,6 +10,7 @@ from pages.hospitals.your_data import (
     ledger_panel,
     ledger_text,
     owner_only_panel,
+    planned_table,
     rehearsal,
     release_panel,
     report,
@@ -37,6 +38,7 @@ st.header("1 · Your table")
 prepared = upload_panel.show(settings)
 state = session.current()
 rows = state.rows_per_patient or 1
+planned_table.keep(prepared, rows, settings)
 ledger = account = twin = None
 request: Request | str = ""
 stop = ""
@@ -59,6 +61,7 @@ if prepared is not None:
     twin = synthetic_twin_panel.show(prepared, account, request, settings)
     if twin is not None:
         score_panel.show_losses(twin)
+    planned_table.lead(account, settings)
     st.header("3 · Release")
     if account is not None:
         # Before the limit is set too, since these settings are what is rehearsed.

@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core.accounting import gaussian
-from dppca_core.bounds.stated_spectra import STATED, predicted
+from dppca_core.bounds import stated_spectra
+from dppca_core.bounds.stated_spectra import Pattern, predicted
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.planning.table_search import BULK, MOST_DRAWN, MOST_FEATURES
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
-from dppca_core.populations.dictionary_twin import EVEN, CategoryCells, DictionaryTwin, NumberCells
+from dppca_core.populations.dictionary_twin import CategoryCells, NumberCells, spiked_twin
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
@@ -36,26 +38,11 @@ from pages.shared.charts.traces import line
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import Settings
 
-BULK = 10.0
 TOO_MUCH = 1 / 3  # of a guess's error: beyond it a pattern is of little use
 FEW_RUNS = 3
-_QUICK = 400  # features up to which a run takes little time
 _FEWEST = 4  # features of a twin: k below s, and s at most d
 _DASHES = ("longdash", "dot", "dashdot")
 _FEW_NUMBERS = 10**6  # of rows, up to which a draw of them takes little time
-_LEAST_SPREAD = 0.01  # of numbers, in half ranges
-_MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
-
-
-class Pattern(NamedTuple):
-    """Hold the eigenvalues of a twin's population: its spikes, in tops of the bulk, and who carries them."""
-
-    title: str
-    spikes: tuple[float, ...]
-    carriers: int
-    guessed: bool = False  # by the visitor: it can add a curve, and nothing else
-    paid: bool = False  # of eigenvalues that were paid for
-    square: float = 0.0  # mean square of rows, shares of the bound's, that eigenvalues paid for; else 0
 
 
 class Twin(NamedTuple):
@@ -79,7 +66,7 @@ class Twin(NamedTuple):
     @property
     def in_closed_form(self) -> bool:
         """Return whether its errors are predicted: a run on so many features would keep the page waiting."""
-        return self.experiment.d > _QUICK and self.request.method in (*STAGES, *ROUNDS)
+        return self.experiment.d > MOST_FEATURES and self.request.method in (*STAGES, *ROUNDS)
 
     @property
     def is_only_predicted(self) -> bool:
@@ -97,17 +84,8 @@ def patterns(d: int, k: int, settings: Settings, paid: Spectrum | None, centred:
 
     A visitor's guess comes last. centred: whether the release is of rows about their mean.
     """
-    spikes = () if paid is None else twin_text.paid_spikes(paid, k, centred)
-    if spikes:
-        ends = {STATED[0].carriers(d, k): "in few measurements", d: "in all measurements"}
-        assert paid is not None
-        square = float(paid.eigenvalues[int(centred) :].sum())
-        listed = [
-            Pattern(f"as you paid to know, {where}", spikes, s, paid=True, square=square)
-            for s, where in ends.items()
-        ]
-    else:
-        listed = [Pattern(each.title, (each.times(d, k),) * k, each.carriers(d, k)) for each in STATED]
+    eigenvalues, std = (None, 0.0) if paid is None else (paid.eigenvalues, paid.std)
+    listed = stated_spectra.patterns(d, k, centred, eigenvalues, std)
     if settings["own.ratio"] != NO_GUESS:
         carriers = min(max(settings["own.s"], k + 1), d)
         listed.append(Pattern("your guess", (settings["own.ratio"],) * k, carriers, guessed=True))
@@ -145,7 +123,7 @@ def twin_of(
     }
     experiment, epsilon = to_experiment.from_settings(wanted)
     # The row bound, in root mean square lengths of rows that spread evenly over the dictionary's ranges.
-    clip = schema.bound / schema.default_bound if n * d <= _MOST_DRAWN else None
+    clip = schema.bound / schema.default_bound if n * d <= MOST_DRAWN else None
     if clip is not None and request.scale_share:
         clip = private_release.relative_bound(request, sizes)
     if page_text.is_unit(request.method):
@@ -153,10 +131,16 @@ def twin_of(
     assert isinstance(experiment.population, SpikedModel)
     population = replace(experiment.population, spike=tuple(BULK * spike for spike in pattern.spikes))
     # Scaled rows have no ranges: every measurement has the same spread there.
-    by_rows = d <= _QUICK and n * d <= _MOST_DRAWN and not request.scale_share
+    by_rows = d <= MOST_FEATURES and n * d <= MOST_DRAWN and not request.scale_share
     experiment = replace(
         experiment,
-        population=dictionary_twin(schema, population, pattern, request.mean_share > 0)
+        population=spiked_twin(
+            cells(schema),
+            schema.bound,
+            population,
+            centred=request.mean_share > 0,
+            square=pattern.square,
+        )
         if by_rows
         else population,
         method=request.method,
@@ -168,21 +152,9 @@ def twin_of(
     return Twin(experiment, epsilon, wanted, request, pattern)
 
 
-def dictionary_twin(schema: Schema, spiked: SpikedModel, pattern: Pattern, centred: bool) -> DictionaryTwin:
-    """Return the population whose rows follow the dictionary, with the spectrum of a spiked one beneath.
-
-    One latent for each column has the spikes that were stated for features, and as large a part of carriers.
-    Eigenvalues that were paid for add up to the mean square of rows, which then sets how far numbers spread;
-    about the mean the first is left out, which is at least the mean's share.
-    """
-    p, k = max(len(schema.columns), spiked.k + 1), spiked.k
-    latent = replace(spiked, d=p, s=min(max(k, round(spiked.s * p / spiked.d)), p))
-    twin = DictionaryTwin(tuple(map(_cells, schema.columns)), schema.bound, latent, centred)
-    if not pattern.square or not twin.number_squares:
-        return twin
-    numbers = pattern.square * schema.bound**2 - twin.category_squares
-    spread = math.sqrt(max(numbers / twin.number_squares, 0.0))
-    return replace(twin, spread=min(max(spread, _LEAST_SPREAD), EVEN))
+def cells(schema: Schema) -> tuple[NumberCells | CategoryCells, ...]:
+    """Return what is public of each column, without its name."""
+    return tuple(map(_cells, schema.columns))
 
 
 def _cells(column: Column) -> NumberCells | CategoryCells:
@@ -266,7 +238,7 @@ def share_of_guess(twin: Twin) -> float:
     if twin.in_closed_form:
         return _predicted_share(twin)
     experiment = twin.experiment
-    quick = experiment.d <= _QUICK and experiment.n * experiment.d <= _FEW_NUMBERS
+    quick = experiment.d <= MOST_FEATURES and experiment.n * experiment.d <= _FEW_NUMBERS
     runs = range(min(FEW_RUNS if quick else 1, experiment.repeats))
     twin.results.try_cells((experiment.method, twin.epsilon, repeat) for repeat in runs)
     return _measured_share(twin, twin.epsilon, len(runs))
@@ -329,17 +301,11 @@ def _ways_out(
 
     def share(n: int, d: int, epsilon: float) -> float:
         trust, asked = "central" if hospitals == 1 else "secure aggregation", replace(budget, epsilon=epsilon)
-        on_all = [
-            predicted(
-                trust,
-                **{"n": n, "d": d, "k": k, "budget": asked, "providers": hospitals},
-                ratio=each.times(d, k),
-                carriers=each.carriers(d, k),
-            )
-            for each in STATED
-        ]
-        names = [name for name in on_all[0][0] if name in OFFERED and most_features(name) >= d]
-        return min(max(errors[name] / guess for errors, guess in on_all) for name in names)
+        errors = stated_spectra.errors_on(
+            stated_spectra.patterns(d, k), trust, n=n, d=d, k=k, budget=asked, providers=hospitals
+        )
+        names = [name for name in errors if name in OFFERED and most_features(name) >= d]
+        return min(max(errors[name]) for name in names) / subspace_metrics.random_guess(d, k)
 
     now = share(n, d, budget.epsilon)
     if now <= TOO_MUCH:

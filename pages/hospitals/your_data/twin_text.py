@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from dppca_core.bounds.stated_spectra import paid_spikes
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.methods import METHODS
 from dppca_core.populations.dictionary_twin import DictionaryTwin
@@ -17,7 +18,6 @@ NO_BETTER = "At this setting the release would be no better than a guess: do not
 PUBLIC = "choose fewer columns from the literature or a code book, not from these rows"
 MEAN_KNOWN = "Their mean is known; what the error of a paid mean adds is not in this figure."
 SCALES_KNOWN = "Their scales are known; what the error of paid scales adds is not in this figure."
-_LEAST_SPIKE = 1.01  # tops of the bulk: a spike is above it
 _SYMBOLS = {"rank": "R", "burn_in": "burn-in"}
 
 
@@ -188,27 +188,12 @@ def centre(twin: ExplorerExperiment, rows: int) -> str:
     )
 
 
-def paid_spikes(paid: Spectrum, k: int, centred: bool) -> tuple[float, ...]:
-    """Return the k spikes that paid eigenvalues promise, in tops of the bulk; nothing where noise hides them.
-
-    The eigenvalues are of the second moment about the middle of the ranges, C + m m^T. About the mean the
-    i-th eigenvalue of C is at least the (i+1)-th of these (Weyl): then the first, which the mean may be, is
-    left out. The top of the bulk is twice the mean of the others, were they spread evenly from zero up.
-    """
-    shift = int(centred)
-    values = paid.eigenvalues
-    rest = 2 * float(values[k:].mean())
-    if len(values) <= k + shift or float(values[k - 1 + shift]) < 2 * paid.std or rest <= 0:
-        return ()
-    return tuple(max(float(value) / rest, _LEAST_SPIKE) for value in values[shift : k + shift])
-
-
 def spectrum(paid: Spectrum, k: int, centred: bool, plain: bool) -> str:
     """Return what paid eigenvalues state about the table."""
     top = ", ".join(text.short(value) for value in paid.eigenvalues[: k + centred])
     what = "Strength" if plain else "Eigenvalues"
     sentence = f"**{what} that you paid for:** {top}, each give or take {text.short(2 * paid.std)}; "
-    spikes = paid_spikes(paid, k, centred)
+    spikes = paid_spikes(paid.eigenvalues, paid.std, k, centred)
     if not spikes:
         return f"{sentence}the noise is as large, so this slice cannot tell a pattern."
     mean = " The first may be the mean, and is left out, as rows are centred." if centred else ""

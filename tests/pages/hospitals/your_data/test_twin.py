@@ -7,6 +7,7 @@ import pytest
 
 from dppca_core import METHODS, Budget, sin_theta
 from dppca_core.accounting import gaussian
+from dppca_core.bounds.stated_spectra import paid_spikes
 from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
@@ -185,13 +186,12 @@ def test_paid_eigenvalues_state_spikes_that_rows_about_their_mean_reach():
     moment, covariance = (
         np.sort(np.linalg.eigvalsh(x.T @ x / len(x)))[::-1] for x in (rows, rows - rows.mean(axis=0))
     )
-    paid = Spectrum(moment, 0.01, entry=None)
-    centred, moved = twin_text.paid_spikes(paid, 2, True), twin_text.paid_spikes(paid, 2, False)
+    centred, moved = (paid_spikes(moment, 0.01, 2, about_mean) for about_mean in (True, False))
     rest = 2 * moment[2:].mean()
     assert centred == pytest.approx(np.maximum(moment[1:3] / rest, 1.01))
     assert moved == pytest.approx(moment[:2] / rest)
     assert moment[1] <= covariance[0] * 1.001 and moment[2] <= covariance[1] * 1.001 < moment[0]
-    assert twin_text.paid_spikes(Spectrum(moment, moment[2], entry=None), 2, True) == ()
+    assert paid_spikes(moment, moment[2], 2, True) == ()
 
 
 @pytest.mark.parametrize("paid", [None, Spectrum(np.array([9.0, 6, 4, 1, 1, 1]), 0.01, entry=None)])

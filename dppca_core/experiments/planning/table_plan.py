@@ -1,0 +1,197 @@
+"""Plan a study on a hospital's table, from what is public of it: its sizes, its row bound, what it paid for.
+
+A table has no population that anybody knows. Until its eigenvalues were paid for, three spectra are stated in
+their place (`dppca_core.bounds.stated_spectra`), and the largest error that is predicted on them counts: the
+predictions by which a release is judged and recommended. A mean or scales that are paid for take their part
+of the budget first. Nothing here is computed from rows.
+"""
+
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dppca_core.accounting import gaussian
+from dppca_core.bounds.perturbation import check_small_error
+from dppca_core.bounds.recommendation import chosen_rows
+from dppca_core.bounds.rule import BoundRule, make_bound
+from dppca_core.bounds.stated_spectra import Pattern, errors_on, patterns
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.planning.planning import NO_NOISE, PlanAnswer, StudyPlan
+from dppca_core.mechanisms import paid_centre, paid_scale
+from dppca_core.populations.dictionary_twin import CategoryCells, NumberCells
+from dppca_core.populations.spiked import SpikedModel
+from dppca_core.privacy import Budget, Neighbours
+from dppca_core.records import RELEASED, Bound, Setting
+from dppca_core.release.private_release import most_features
+
+# What can be released of a table, and the candidate of a recommendation that predicts it. Sealed moments with
+# all features kept are CAPE's.
+PREDICTED_AS = {
+    "analyze_gauss": "analyze_gauss",
+    "stacked_rounds": "stacked_rounds",
+    "two_stage": "two_stage",
+    "sealed_sparse": "cape",
+    "stacked_rounds_sealed": "stacked_rounds_sealed",
+    "two_stage_sealed": "two_stage_sealed",
+    "own_noise_sparse": "own_noise_sparse",
+    "stacked_rounds_own_noise": "stacked_rounds_own_noise",
+    "two_stage_own_noise": "two_stage_own_noise",
+}
+
+FEW = "of so few features a release would keep all, as stacked rounds do"
+
+
+@dataclass(frozen=True)
+class PublicTable:
+    """Hold what is public of a table whose patients count once: no row, and no name of a column.
+
+    Attributes:
+        d: Encoded columns.
+        n: Patients.
+        providers: Hospitals.
+        bound: Length to which rows are shortened, in units of the dictionary.
+        mean_share: Part of a budget that pays for the mean; 0 where the centre is public, None by rule.
+        scale_share: Part that pays for scales, likewise.
+        eigenvalues: Those that were paid for, falling; none where none were.
+        std: Standard deviation of their noise.
+        paid: What they cost.
+        columns: What is public of each column, without its name; none where that is not known.
+        clip: The bound, in root mean square lengths of rows that spread evenly over the dictionary.
+    """
+
+    d: int
+    n: int
+    providers: int
+    bound: float
+    mean_share: float | None = 0.0
+    scale_share: float | None = 0.0
+    eigenvalues: tuple[float, ...] = ()
+    std: float = 0.0
+    paid: Budget | None = None
+    columns: tuple[NumberCells | CategoryCells, ...] = ()
+    clip: float = 1.0
+
+    def shares(self, budget: Budget, n: int) -> tuple[float, float]:
+        """Return the parts of a budget that mean and scales take at n patients."""
+        mean = paid_centre.share(budget, d=self.d, n=n) if self.mean_share is None else self.mean_share
+        return mean, paid_scale.share(mean) if self.scale_share is None else self.scale_share
+
+    def remaining(self, budget: Budget, n: int) -> Budget:
+        """Return what mean and scales leave of a budget at n patients."""
+        prior = sum(self.shares(budget, n)) if budget.epsilon < NO_NOISE else 0.0
+        return gaussian.remaining(budget, prior) if prior else budget
+
+    def patterns(self, k: int) -> list[Pattern]:
+        """Return the populations that it may be of: as paid for, else the stated ones.
+
+        Eigenvalues are of rows in public units, and not of correlations, which paid scales give.
+        """
+        values = np.array(self.eigenvalues) if self.eigenvalues and self.scale_share == 0 else None
+        return patterns(self.d, k, self.mean_share != 0, values, self.std)
+
+    def experiment(
+        self, k: int, delta: float, neighbours: Neighbours, providers: int | None = None
+    ) -> ExplorerExperiment:
+        """Return the setting of a plan. Of its population only the size matters.
+
+        providers: Hospitals; None are those of the table.
+        """
+        hospitals = self.providers if providers is None else providers
+        size = SpikedModel(d=self.d, k=k, s=self.d)
+        return ExplorerExperiment(
+            size, self.n, k, self.d, delta, hospitals, neighbours=neighbours, choose_rows=True
+        )
+
+
+@dataclass(frozen=True)
+class TablePlan(StudyPlan):
+    """A plan states a target for one method and a study of patients like a table's.
+
+    Args:
+        table: What is public of the table.
+
+    Raises:
+        ValueError: As of `StudyPlan`, and for captured energy, which nothing predicts here.
+    """
+
+    _: KW_ONLY
+    table: PublicTable
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.energy:
+            raise ValueError("energy must be False: only the error of a table is predicted")
+
+    @property
+    def no_formula(self) -> str:
+        """Return why nothing is predicted of the method, or nothing where it is."""
+        if self.planned not in PREDICTED_AS:
+            return "none is used for a table"
+        d, k = self.experiment.d, self.experiment.k
+        return FEW if self.method.chooses_rows and chosen_rows(d, k) == d else ""
+
+    @property
+    def median(self) -> bool:
+        """Return that the target is of half of the runs: so are all predictions here."""
+        return True
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the options of a release by this method."""
+        return {"s_hat": RELEASED} if self.method.chooses_rows else {}
+
+    @cached_property
+    def patterns(self) -> list[Pattern]:
+        """Return the populations of which the worst counts."""
+        return self.table.patterns(self.experiment.k)
+
+    @cached_property
+    def rule(self) -> BoundRule:
+        """Return the prediction as a closed form."""
+        return BoundRule(
+            title="Largest error predicted on these populations",
+            kind="prediction",
+            methods=(),
+            formula=r"\max_{\text{populations}}\ \text{predicted }\|\sin\Theta\|",
+            compute=self._predicted,
+            source="predictions in the median of runs, derived for this tool and checked by simulation in "
+            "its tests",
+            needs_gap=False,
+            smooth=False,
+            name="worst_pattern",
+        )
+
+    def setting(self, n: int, epsilon: float, hospitals: int | None = None) -> Setting:
+        """Return the point at which the prediction is made; None: the experiment's hospitals."""
+        top = self.patterns[-1].spikes  # of several populations no eigenvalues are those of all
+        scaled = np.concatenate([np.sort(top)[::-1], np.ones(self.experiment.d - len(top))])
+        hospitals = self.experiment.providers if hospitals is None else hospitals
+        return self.experiment.setting(epsilon, scaled / scaled.sum(), n=n, providers=hospitals)
+
+    def errors(self, n: int, epsilon: float, hospitals: int | None = None) -> tuple[float, ...]:
+        """Return the predicted errors on the populations, in the order of `patterns`."""
+        return self._errors(self.setting(n, epsilon, hospitals))
+
+    def _errors(self, setting: Setting) -> tuple[float, ...]:
+        return errors_on(
+            self.patterns,
+            self.method.trust,
+            n=setting.n,
+            d=setting.d,
+            k=setting.k,
+            budget=self.table.remaining(setting.budget, setting.n),
+            providers=setting.providers,
+        )[PREDICTED_AS[self.planned]]
+
+    def _predicted(self, setting: Setting) -> Bound:
+        error = max(self._errors(setting))
+        return make_bound([check_small_error(setting, error)], {"predicted": error}, error)
+
+    @cached_property
+    def _refused(self) -> PlanAnswer | None:
+        if self.planned in PREDICTED_AS and self.experiment.d > most_features(self.planned):
+            reason = f"a release by it takes at most {most_features(self.planned):,} features"
+            return PlanAnswer(None, "too large", failed=(reason,))
+        return super()._refused

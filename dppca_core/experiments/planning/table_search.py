@@ -1,0 +1,100 @@
+"""The answer for a hospital's table by simulation: bisection with runs on rows that its dictionary allows.
+
+Invented rows follow the dictionary (`dppca_core.populations.dictionary_twin`) with each spectrum that the
+table may have; the one where the median run errs most counts, at each value anew. They are shortened and
+centred as a release does it, so a run at the table's own size is one of its rehearsal.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dppca_core import checks
+from dppca_core.arrays import Array
+from dppca_core.bounds.stated_spectra import Pattern
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.planning.bisection import Search
+from dppca_core.experiments.planning.table_plan import TablePlan
+from dppca_core.experiments.sweeps.recipe import METRICS, Value
+from dppca_core.populations.dictionary_twin import spiked_twin
+from dppca_core.populations.spiked import SpikedModel
+
+BULK = 10.0  # the top of a spiked model's bulk
+_FEWEST = 4  # features of a twin: k below s, and s at most d
+MOST_FEATURES = 400  # up to which a run takes little time
+MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
+_ROOM = 16.0  # how many times the start a search may go
+
+
+@dataclass(frozen=True)
+class TableSearch(Search):
+    """A search bisects with runs on invented rows of a table's dictionary.
+
+    Args:
+        plan: Of a table whose dictionary is known, as `can_search` asks.
+
+    Raises:
+        ValueError: As of `Search`, and for another plan.
+    """
+
+    plan: TablePlan
+
+    def __post_init__(self) -> None:
+        checks.one_of(("patients", "epsilon", "hospitals"), asked=self.asked)
+        checks.positive(at=self.at, start=self.start)
+        checks.whole(1, size=self.size, repeats=self.repeats)
+        if not self.plan.table.columns:
+            raise ValueError("columns must be known, got none")
+
+    def errors(self, value: Value, pattern: Pattern) -> Array:
+        """Return sin Theta of the runs at a value on one population, (repeats,)."""
+        epsilon = float(value) if self.asked == "epsilon" else self.at
+        name = self.plan.method.name
+        results = Results(self.experiment(value, pattern), (name,))
+        return np.array([results.measure((name, epsilon, run)).sin[-1] for run in range(self.repeats)])
+
+    def experiment(self, value: Value, pattern: Pattern) -> ExplorerExperiment:
+        """Return the rehearsal at a value on one population."""
+        plan, n = self.plan, round(self.at if self.asked == "epsilon" else value)
+        table, same = plan.table, plan.experiment
+        epsilon = float(value) if self.asked == "epsilon" else self.at
+        share, _ = table.shares(same.budget(epsilon), n)
+        spikes = tuple(BULK * spike for spike in pattern.spikes)
+        spiked = SpikedModel(table.d, same.k, pattern.carriers, spikes, (0.0, BULK), same.seed)
+        return ExplorerExperiment(
+            spiked_twin(table.columns, table.bound, spiked, centred=share > 0, square=pattern.square),
+            n,
+            same.k,
+            table.d,
+            same.delta,
+            round(n / self.size) if self.asked == "hospitals" else same.providers,
+            neighbours=same.neighbours,
+            repeats=self.repeats,
+            method=plan.method.name,
+            clip=None if plan.method.scaling == "unit" else table.clip,
+            choose_rows=True,
+            mean_share=share,
+        )
+
+    def frame(self, measured: Mapping[Value, Sequence[Array]]) -> pd.DataFrame:
+        """Return the runs as `more` and `reading` take them: at each value those with the largest median."""
+        rows: list[dict[str, Any]] = [
+            {self.name: value, "repeat": repeat, METRICS["sin"]: error}
+            for value, each in measured.items()
+            for repeat, error in enumerate(each[int(np.argmax(np.median(each, axis=1)))])
+        ]
+        return pd.DataFrame(rows)
+
+
+def can_search(plan: TablePlan, patients: float) -> bool:
+    """Return whether rows of a table are invented one by one, up to well beyond so many patients.
+
+    Scaled rows have no ranges, so their dictionary tells nothing.
+    """
+    table = plan.table
+    narrow = bool(table.columns) and _FEWEST <= table.d <= MOST_FEATURES
+    return narrow and table.scale_share == 0 and _ROOM * patients * table.d <= MOST_DRAWN

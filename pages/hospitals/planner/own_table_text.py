@@ -1,0 +1,79 @@
+"""Form the planner's sentences on a table of one's own, from public numbers alone. No Streamlit here."""
+
+from collections.abc import Sequence
+
+from dppca_core.bounds.stated_spectra import Pattern
+from dppca_core.experiments.planning.table_plan import PublicTable
+from pages.shared import text
+
+NO_TABLE = (
+    "This link plans for a table of your own, and none is ready here: load one on Your data. "
+    "Planned is for the sliders' population instead."
+)
+INVENTED = (
+    "Invented patients follow your dictionary, as in the rehearsal. No patient of yours has a part in them."
+)
+FOLLOW = "Predictions are for Gaussian rows; those that follow your dictionary can err more."
+NO_SIMULATION = "so wide or so large a table is not rehearsed by runs"
+SOURCE = (
+    "**Predicted** by the closed forms by which *Your data* judges and recommends a release: in half of the "
+    "runs, on the worst of these populations. They are derived for this tool and checked by simulation in "
+    "its tests. Nothing enters but public numbers and what was paid for."
+)
+
+
+def facts(table: PublicTable) -> str:
+    """Return what is known of the table."""
+    hospitals = "" if table.providers == 1 else f" in {table.providers} hospitals"
+    return f"{table.n:,} patients{hospitals}, {table.d:,} measurements, row bound {table.bound:.4g}"
+
+
+def spectrum(table: PublicTable, patterns: Sequence[Pattern], plain: bool) -> str:
+    """Return where the spectrum is from: paid for, or stated, and then of which the worst counts."""
+    titles = "; ".join(each.title for each in patterns)
+    if patterns[0].paid and table.paid is not None:
+        times = text.short(patterns[0].spikes[-1])
+        price = "" if plain else f" at ε = {text.number(table.paid.epsilon)}"
+        return (
+            f"The spectrum was paid for{price}: its weakest pattern is {times} times the background. Nobody "
+            "knows how many measurements carry it, so few and all are tried, and the worse counts."
+        )
+    begin = "The spectrum is stated and not measured"
+    if table.paid is not None:
+        begin = "What was paid for the spectrum tells no pattern here, so it is stated"
+    return f"{begin}: the worst of {len(patterns)} patterns counts ({titles})."
+
+
+def at_table(
+    title: str, error: float, pattern: Pattern, table: PublicTable, epsilon: float, plain: bool
+) -> str:
+    """Return what a method is predicted to err on the table itself."""
+    privacy = f"a privacy setting of {text.number(epsilon)}" if plain else f"ε = {text.number(epsilon)}"
+    return (
+        f"On your {table.n:,} patients at {privacy}, {title} is predicted to err by {text.short(error)}, "
+        f"where the pattern is {pattern.title}."
+    )
+
+
+def prior(mean_share: float, scale_share: float) -> str:
+    """Return what else the budget pays for."""
+    parts = {"mean": mean_share, "scales": scale_share}
+    listed = [f"{text.percent(share)} of it for the {name}" for name, share in parts.items() if share]
+    return f" The budget pays for all of a release, {text.listed(listed)}." if listed else ""
+
+
+def assumptions(
+    table: PublicTable, patterns: Sequence[Pattern], shares: tuple[float, float], unit: bool, plain: bool
+) -> str:
+    """Return what the numbers take patients to be.
+
+    shares: what mean and scales take of the budget. unit: whether the method scales rows to length 1.
+    """
+    rows = "scaled to length 1" if unit else "taken to be as long as the bound"
+    used = "Nothing else" if patterns[0].paid else "Nothing"
+    measured = "measurements" if plain else f"measurements (d = {table.d})"
+    return (
+        f"Patients are independent draws from a population like that of a table with {table.d:,} {measured}, "
+        f"rows shortened to the public bound {table.bound:.4g}; in this prediction they are {rows}. "
+        f"{spectrum(table, patterns, plain)}{prior(*shares)} {used} was computed from the table's rows."
+    )

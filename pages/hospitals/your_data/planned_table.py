@@ -1,0 +1,70 @@
+"""Hand what is public of the table to the planner, and lead there."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from dppca_core.experiments.planning.table_plan import PublicTable
+from dppca_core.privacy import Budget
+from dppca_core.release.ledger_records import Account
+from dppca_core.release.spectrum import Spectrum
+from pages.hospitals.your_data import rehearsal, synthetic_twin_panel
+from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.shared.settings import catalogue, public_table, widgets
+from pages.shared.settings.catalogue import CHOICES, Settings
+
+PAGE = "hospitals/planner/page.py"
+SEVERAL_ROWS = (
+    "A study on this dictionary cannot be planned: name the column of patients, who then count once."
+)
+
+
+def public_part(prepared: PreparedTable, paid: Spectrum | None, settings: Settings) -> PublicTable:
+    """Return what the planner may know of a table whose patients count once.
+
+    paid: the eigenvalues that were paid for. settings: which decide whether a mean and scales are paid for.
+    """
+    schema, mean_share, scale_share = prepared.schema, 0.0, 0.0
+    centre = settings["own.centre"]
+    if centre == "paid" or (centre == "rule" and not schema.has_usual_values):
+        mean_share = _share(settings["own.mean_share"])
+    if settings["own.scale"] == "paid":
+        scale_share = _share(settings["own.scale_share"])
+    sizes = (prepared.d, prepared.n, len(prepared.sizes), float(schema.bound), mean_share, scale_share)
+    cells, clip = rehearsal.cells(schema), schema.bound / schema.default_bound
+    table = PublicTable(*sizes, columns=cells, clip=clip)
+    if paid is None:
+        return table
+    cost = Budget(**paid.entry.about["budget"])
+    return replace(table, eigenvalues=tuple(paid.eigenvalues.tolist()), std=paid.std, paid=cost)
+
+
+def _share(chosen: float | str) -> float | None:
+    return None if isinstance(chosen, str) else chosen
+
+
+def keep(prepared: PreparedTable | None, rows: int, settings: Settings) -> None:
+    """Keep what the planner may know in the session; nothing where a patient can have several rows."""
+    if prepared is None or rows > 1:
+        public_table.put(None)
+        return
+    paid = synthetic_twin_panel.paid_spectrum(prepared.identity)
+    public_table.put(public_part(prepared, paid, settings))
+
+
+def lead(account: Account | None, settings: Settings) -> None:
+    """Render the way to the planner, which opens at the release's settings."""
+    table = public_table.current()
+    if table is None:
+        st.caption(SEVERAL_ROWS)
+        return
+    here: Settings = {"epsilon": settings["own.epsilon"], "plan.table": True}
+    if account is not None and account.limit is not None:
+        here["neighbours"] = account.limit.neighbours
+    sizes = {"k": settings["own.k"], "delta": settings["own.delta"], "providers": table.providers}
+    here |= {key: CHOICES[key].nearest(value) for key, value in sizes.items()}
+    possible, _ = catalogue.reconcile(settings | here, "k")
+    # Set them before any widget: a button's own run comes too late for that.
+    label = "Plan a study on this dictionary"
+    if st.button(label, key="own plan", on_click=widgets.set_all, args=(possible,)):
+        st.switch_page(PAGE)

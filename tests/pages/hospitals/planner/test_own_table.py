@@ -1,0 +1,206 @@
+"""Test the planner for a visitor's own table: public numbers alone, and those of Your data."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dppca_core.bounds.stated_spectra import predicted
+from dppca_core.experiments.planning.evaluations import EVALUATIONS
+from dppca_core.experiments.planning.planning import PLANNED_METHODS
+from dppca_core.experiments.planning.table_plan import PublicTable
+from dppca_core.numerics.subspace_metrics import random_guess
+from dppca_core.privacy import Budget
+from dppca_core.release.ledger_records import Entry
+from dppca_core.release.spectrum import Spectrum
+from pages.hospitals.planner import own_table, own_table_text, protocol_paragraph, report, text, view
+from pages.hospitals.your_data import planned_table, rehearsal, release_panel
+from pages.shared.settings import catalogue
+from tests.pages.conftest import Screen
+from tests.pages.hospitals.your_data.table_page import TablePage
+
+PAGE = "hospitals/planner/page.py"
+
+
+def with_example(**link):
+    page = TablePage(**link)
+    next(button for button in page.app.button if "heart disease" in button.label).click()
+    page.run()
+    return page
+
+
+def answered(settings):
+    """Return the answer of the method in focus, which is evaluated first."""
+    while (answer := view.answer(settings, view.focus(settings))) == view.EVALUATING:
+        EVALUATIONS.try_cell(*view.next_missing(settings))
+    return answer
+
+
+def plan_settings(page):
+    last = page.app.session_state["settings of the last run"]
+    return own_table.chosen(dict(last), page.app.session_state["public table"])
+
+
+def test_from_a_loaded_table_to_its_plan_and_back():
+    page = with_example()
+    prepared = page.state.ready
+    next(button for button in page.app.button if button.key == "own plan").click()
+    page.run()
+    link = page.link
+    assert link["plan.table"] == "true" and (link["eps"], link["k"], link["delta"]) == ("0.5", "2", "1e-06")
+    page.app.switch_page(PAGE)
+    page.run()
+    page.move("plan.trust", "central")
+    needed = {}
+    for epsilon in (0.5, 2.0):
+        page.move("epsilon", epsilon)
+        settings = plan_settings(page)
+        answer = answered(settings)
+        page.run()
+        assert text.value(answer.value, settings) in page.markdown
+        needed[epsilon] = answer.value
+        points = {trace["name"]: trace["y"][0] for trace in page.figure["data"] if trace["name"]}
+        assert points["your table"] == prepared.n and points["the answer"] == answer.value
+    assert needed[2.0] < needed[0.5] / 2
+    names = set(prepared.schema.features) | {column.name for column in prepared.schema.columns}
+    paragraph, made = page.app.code[0].value, report.build(settings, {}, "")
+    assert paragraph == protocol_paragraph.paragraph(settings, None)
+    everything = paragraph + page.markdown + page.captions + str(page.figure) + str(made)
+    everything += str(page.app.session_state["public table"])
+    assert not {name for name in names if re.search(rf"\b{re.escape(name)}\b", everything)} - {"age", "sex"}
+    assert own_table_text.facts(page.app.session_state["public table"]) in str(made)
+    assert not {"n", "d", "own.bound"} & set(page.link) and "spectrum is stated" in paragraph
+    page.app.switch_page("hospitals/your_data/page.py")
+    page.run()
+    next(button for button in page.app.button if button.label == "Forget it").click()
+    page.run()
+    assert page.app.session_state["public table"] is None
+
+
+def test_without_a_table_a_link_says_so_and_all_is_as_before():
+    plain, asking = Screen(PAGE), Screen(PAGE, **{"plan.table": "true"})
+    assert own_table_text.NO_TABLE in asking.notices and asking.markdown == plain.markdown
+    assert not [box for box in (*plain.app.checkbox, *asking.app.checkbox) if box.key == "plan.table"]
+    assert "plan.table" not in plain.link
+    before = catalogue.defaults()
+    assert view.listed(before) == sorted(PLANNED_METHODS, key=view.listed(before).index)
+
+
+@pytest.mark.parametrize("centre", ["rule", "public"])
+def test_the_planner_errs_as_your_data_judges_and_recommends(centre):
+    page = with_example(**{"own.centre": centre})
+    prepared, last = page.state.ready, dict(page.app.session_state["settings of the last run"])
+    usual = prepared.schema.has_usual_values
+    request = release_panel.requested(last, prepared.d, None, 1, prepared.n, usual=usual)
+    assert bool(request.mean_share) == (centre == "rule")
+    share, *_ = rehearsal._ways_out(prepared.n, prepared.d, request.k, request.remainder.budget, 1)
+    same = {"epsilon": request.budget.epsilon, "delta": request.budget.delta, "k": request.k, "providers": 1}
+    settings = own_table.chosen(last | same, page.app.session_state["public table"])
+    central = view.on_table(settings)[0]
+    assert central.name == view.focus(settings) == request.method
+    assert central.error == pytest.approx(share * random_guess(prepared.d, request.k), rel=1e-12)
+
+
+@pytest.mark.parametrize(("d", "n", "epsilon"), [(6, 300, 0.5), (500, 3000, 1.0), (5000, 2000, 2.0)])
+def test_the_method_in_focus_is_the_recommended_one(d, n, epsilon):
+    same = {"epsilon": epsilon, "delta": 1e-6, "k": 2, "providers": 1}
+    settings = own_table.chosen(catalogue.defaults() | same, PublicTable(d, n, 1, 1.0))
+    assert view.focus(settings) == release_panel._recommended(n, d, 2, Budget(epsilon, 1e-6), 1)
+
+
+def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
+    page = with_example()
+    prepared, last = page.state.ready, dict(page.app.session_state["settings of the last run"])
+    budget, d, k = Budget(0.05, 1e-6), page.state.ready.d, 2
+    values = np.array([0.5, 0.2, 0.1, *[0.005] * (d - 3)])
+    cost = {"epsilon": 0.05, "delta": 1e-6, "neighbours": "replace-one", "accounting": "exact"}
+    paid = Spectrum(values, 0.001, Entry("", "Eigenvalues", (), {"budget": cost}))
+    table = planned_table.public_part(prepared, paid, last)
+    settings = own_table.chosen(last | {"k": k, "delta": 1e-6, "epsilon": 0.5, "providers": 1}, table)
+    request = release_panel.requested(last, d, None, 1, prepared.n)
+    judged = [
+        predicted(
+            "central",
+            n=prepared.n,
+            d=d,
+            k=k,
+            budget=request.remainder.budget,
+            ratio=pattern.spikes[-1],
+            carriers=pattern.carriers,
+        )[0][request.method]
+        for pattern in rehearsal.patterns(d, k, last, paid, centred=True)
+    ]
+    study = view.published(settings, request.method)
+    assert list(own_table.errors(study, 0.5)) == judged
+    assert all(pattern.paid for pattern in study.patterns) and table.paid == budget
+    answered(settings)
+    assert "paid for at ε = 0.05" in protocol_paragraph.paragraph(settings, None)
+    assert "paid for" in text.below_table(settings | {"view": "plain"})
+    assert "0.05" not in json.dumps(catalogue.to_link(last))
+
+
+@pytest.mark.parametrize("centre", ["rule", "public"])
+def test_a_simulated_plan_has_the_runs_of_the_rehearsal_at_the_table_itself(centre):
+    page = with_example(**{"own.centre": centre, "plan.asked": "epsilon"})
+    prepared, last = page.state.ready, dict(page.app.session_state["settings of the last run"])
+    usual = prepared.schema.has_usual_values
+    request = release_panel.requested(last, prepared.d, None, 1, prepared.n, usual=usual)
+    rehearsed = rehearsal.rehearse(request, prepared.schema, prepared.sizes, last)
+    same = {"epsilon": 0.5, "delta": 1e-6, "k": request.k, "providers": 1}
+    settings = own_table.chosen(last | same, page.app.session_state["public table"])
+    study = view.published(settings, request.method)
+    search = own_table.search(settings, study, study.epsilon(prepared.n))
+    for twin in rehearsed.rehearsed:
+        pattern = next(each for each in study.patterns if each.title == twin.pattern.title)
+        experiment = search.experiment(0.5, pattern)
+        assert experiment.population == twin.experiment.population
+        runs = [cell.sin[-1] for cell in twin.results.measured(request.method, 0.5)]
+        short = replace(search, repeats=len(runs))
+        assert len(runs) >= 3 and short.errors(0.5, pattern).tolist() == runs
+
+
+def test_simulation_answers_for_a_table_and_is_left_out_again():
+    asked = {"plan.asked": "epsilon", "plan.target": "0.3", "plan.trust": "central", "k": "2", "N": "1"}
+    asked["delta"] = "1e-06"
+    page = with_example(**asked, **{"plan.table": "true"})
+    page.app.switch_page(PAGE)
+    page.run()
+    answered(plan_settings(page))
+    page.run()
+    next(button for button in page.app.button if button.key == "simulate").click()
+    page.run()
+    settings = plan_settings(page)
+    search = view.table_search(settings)
+    while cells := list(own_table.wanted(search)):
+        for cell in cells:
+            EVALUATIONS.try_cell(*cell)
+    page.run()
+    found = own_table.simulated(search)
+    assert found.state == "found" and found.low <= found.value <= found.high
+    more, less = (
+        max(np.median(search.errors(times * found.value, pattern)) for pattern in search.plan.patterns)
+        for times in (0.5, 2.0)
+    )
+    assert less < 0.3 < more
+    assert text.interval_of(found, settings) in page.markdown
+    assert text.interval_of(found, settings) in page.app.code[0].value
+    # It is what the guarantee states, for it disagrees with the prediction.
+    assert f"(ε, δ) = ({text.number(found.value, 'epsilon')}, 1e-6)" in page.app.code[0].value
+    next(button for button in page.app.button if button.key == "simulate").click()
+    page.run()
+    assert "plan.simulate" not in page.link
+
+
+@pytest.mark.parametrize("asked", ["patients", "epsilon", "hospitals"])
+def test_everything_can_be_asked_of_a_table(asked):
+    page = with_example(view="plain", **{"plan.asked": asked, "plan.table": "true", "plan.target": "0.3"})
+    page.app.switch_page(PAGE)
+    page.run()
+    settings = plan_settings(page)
+    answer = answered(settings)
+    page.run()
+    assert answer.value is not None and text.value(answer.value, settings) in page.markdown
+    shown = page.markdown + page.captions + str(page.figure) + page.app.code[0].value
+    assert not set("εδσΘŝλ‖") & set(shown + page.app.table[0].value.to_string())
