@@ -174,11 +174,16 @@ def canonical_columns(columns: list[list[Any]], rows: int, decimal_comma: bool =
     return [canonical(chunks, decimal_comma) for chunks in columns]
 
 
-def category_indices(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
-    """Return which of these texts each cell is, (n,); -1 for none of them."""
-    words = pa.array(known, pa.large_string())
+def category_indices(column: Any, known: Iterable[str], capitals: bool = True) -> NDArray[np.intp]:
+    """Return which of these texts each cell is, (n,); -1 for none of them. capitals: whether they matter."""
+
+    def alike(text: pa.Array) -> pa.Array:
+        return text if capitals else pc.utf8_lower(text)
+
+    words = alike(pa.array(known, pa.large_string()))
     indices = [
-        np.asarray(pc.fill_null(pc.index_in(texts(part), words), -1)) for part in portions(_chunks(column))
+        np.asarray(pc.fill_null(pc.index_in(alike(texts(part)), words), -1))
+        for part in portions(_chunks(column))
     ]
     return np.concatenate([np.empty(0, dtype=np.intp), *indices])
 
