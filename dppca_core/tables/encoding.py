@@ -135,8 +135,10 @@ def _numbers(
         values[missing] = float(column.fill)
     beyond = (values < column.low) | (values > column.high)
     np.clip(values, column.low, column.high, out=values)
+    # The division may round past the ends, and about the middle these are -1 and 1.
     least, most = ((end - column.origin) / column.half for end in (column.low, column.high))
-    # The division may round past the ends.
+    if column.usual is None:
+        least, most = -1.0, 1.0
     np.clip((values - column.origin) / column.half, least, most, out=part[:, 0])
     return missing, beyond
 
