@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dppca_core.tables import cells
+from dppca_core.tables import cells, limits
 
 Synonyms = Sequence[tuple[str, str]]  # a cell's word, and the category that it stands for
 
@@ -50,6 +50,18 @@ def keys(words: Sequence[str], capitals: bool = True) -> list[float | str]:
         (word if capitals else word.lower()) if unread else float(value)
         for word, value, unread in zip(words, read.values, read.unread, strict=True)
     ]
+
+
+def is_word(word: object) -> bool:
+    """Return whether a person can type this among others: it is not empty, and nothing in it separates."""
+    return (
+        isinstance(word, str)
+        and 0 < len(word) <= limits.MOST_NAME
+        and word.isprintable()
+        and word == word.strip()
+        and ";" not in word
+        and " = " not in word
+    )
 
 
 def as_numbers(words: Sequence[str]) -> cells.NumberColumn:

@@ -95,7 +95,8 @@ def _joined(parts: list[pa.Array]) -> pa.Array:
     return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
 
 
-def _chunks(column: Any) -> list[Any]:
+def chunks_of(column: Any) -> list[Any]:
+    """Return the arrays that a column consists of."""
     return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
 
@@ -110,7 +111,7 @@ def numbers(column: Any, decimal_comma: bool = False) -> NumberColumn:
         values[missing] = np.nan
         return NumberColumn(values, missing, np.zeros(len(values), dtype=bool))
     none = NumberColumn(np.empty(0), np.empty(0, dtype=bool), np.empty(0, dtype=bool))
-    parts = (_numbers(part, decimal_comma) for part in portions(_chunks(column)))
+    parts = (_numbers(part, decimal_comma) for part in portions(chunks_of(column)))
     return NumberColumn(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
@@ -183,7 +184,7 @@ def category_indices(column: Any, known: Iterable[str], capitals: bool = True) -
     words = alike(pa.array(known, pa.large_string()))
     indices = [
         np.asarray(pc.fill_null(pc.index_in(alike(texts(part)), words), -1))
-        for part in portions(_chunks(column))
+        for part in portions(chunks_of(column))
     ]
     return np.concatenate([np.empty(0, dtype=np.intp), *indices])
 
@@ -193,7 +194,7 @@ def kind_of(column: Any) -> str:
     if pa.types.is_floating(column.type):
         return "number"
     kind = "text"
-    for part in portions(_chunks(column)):
+    for part in portions(chunks_of(column)):
         all_are = pc.all(pc.match_substring_regex(texts(part), _DATE)).as_py()  # None where all are missing
         if all_are is False:
             return "text"
@@ -236,7 +237,7 @@ def text_bytes(column: Any) -> int:
     """Return the bytes of a text column's texts; 0 for numbers."""
     if pa.types.is_floating(column.type):
         return 0
-    return sum(_text_bytes(chunk) for chunk in _chunks(column))
+    return sum(_text_bytes(chunk) for chunk in chunks_of(column))
 
 
 def _text_bytes(chunk: Any) -> int:
@@ -252,7 +253,7 @@ def _text_bytes(chunk: Any) -> int:
 def unpacked_bytes(column: Any) -> int:
     """Return the bytes of a dictionary column's texts, each as often as it occurs; 0 for other cells."""
     total = 0
-    for chunk in _chunks(column):
+    for chunk in chunks_of(column):
         kind = chunk.dictionary.type
         if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
             each = pc.take(pc.binary_length(chunk.dictionary), chunk.indices)

@@ -107,10 +107,10 @@ class Column:
         """Raise ValueError for codes and synonyms that cannot be; they may be cells, so none is quoted."""
         codes, words = self.missing_codes, tuple(word for word, _ in self.synonyms)
         for what, mapped in (("missing codes", codes), ("synonyms", words)):
-            if len(mapped) > limits.MOST_CATEGORIES or not all(map(_is_word, mapped)):
+            if len(mapped) > limits.MOST_CATEGORIES or not all(map(answers.is_word, mapped)):
                 raise ValueError(
                     f"{what} of '{self.name}' must be at most {limits.MOST_CATEGORIES} words without "
-                    "semicolons"
+                    "';' and ' = '"
                 )
         if any(category not in self.categories for _, category in self.synonyms):
             raise ValueError(f"synonyms of '{self.name}' must each stand for one of its categories")
@@ -265,17 +265,6 @@ class Schema:
             raise ValueError(f"The dictionary has an unknown entry {unknown[0]!r}.")
         bound: Any = plain.get("bound")
         return Schema(tuple(_column(entry) for entry in plain["columns"]), bound)
-
-
-def _is_word(word: object) -> bool:
-    """Return whether a person can type this among others: it has letters, and nothing that separates."""
-    return (
-        isinstance(word, str)
-        and 0 < len(word) <= limits.MOST_NAME
-        and word.isprintable()
-        and word == word.strip()
-        and ";" not in word
-    )
 
 
 def _plain(column: Column) -> dict[str, Any]:

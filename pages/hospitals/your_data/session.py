@@ -20,6 +20,7 @@ from dppca_core.byte_cache import return_memory
 from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.release.ledger_records import Account
 from dppca_core.tables import Schema
+from dppca_core.tables.quality import ColumnQuality
 from pages.hospitals.your_data.dictionary import DictionaryLine
 from pages.hospitals.your_data.prepared_table import PreparedTable, Table, TableIdentity
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -64,6 +65,8 @@ class TableSession:
     hospital_column: str | None = None
     generation: int = 0
     prepared: tuple[object, PreparedTable | str] | None = None  # with what it was prepared from
+    quality: dict[str, tuple[DictionaryLine, ColumnQuality]] = field(default_factory=dict)  # by column
+    unmapped: dict[str, DictionaryLine] = field(default_factory=dict)  # lines before words were last mapped
     ledgers: dict[str, SessionLedger] = field(default_factory=dict)
     pending: ReleaseJob | None = None  # waits for its confirmation
     confirmed: list[ReleaseJob] = field(default_factory=list)  # oldest first, each with its `Order`
@@ -113,7 +116,8 @@ class TableSession:
         if self.reading is not None:
             self.reading.stop()
         self.prepared = self.pending = self.reading = None
-        self.diagnostics.clear()
+        for kept in (self.diagnostics, self.quality, self.unmapped):
+            kept.clear()
 
     @property
     def releases(self) -> list[ReleaseJob]:
