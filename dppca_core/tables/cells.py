@@ -28,6 +28,7 @@ MISSING = (
     *("", "na", "n/a", "<na>", "nan", "nat", "null", "?", ".", "#n/a", "#na", "#div/0!", "#value!", "#num!"),
     *("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"),
 )
+_FIRST = 10_000  # cells that tell whether a column with some words is of numbers
 _PORTION = 2**24  # bytes of text that are worked on at a time
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _COMMA = r"^[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
@@ -189,9 +190,15 @@ def category_indices(column: Any, known: Iterable[str], capitals: bool = True) -
     return np.concatenate([np.empty(0, dtype=np.intp), *indices])
 
 
-def kind_of(column: Any) -> str:
-    """Return "number", "text", or "date" where every cell of text that is not missing holds one."""
+def kind_of(column: Any, decimal_comma: bool = False) -> str:
+    """Return "number", "text", or "date" where every cell of text that is not missing holds one.
+
+    A column of numbers may have some words, such as "<5" or "unknown": most of its first cells are numbers.
+    """
     if pa.types.is_floating(column.type):
+        return "number"
+    first = numbers(column.slice(0, _FIRST), decimal_comma)
+    if np.isfinite(first.values).sum() > first.unread.sum():
         return "number"
     kind = "text"
     for part in portions(chunks_of(column)):

@@ -4,8 +4,9 @@ For the owner's eyes and never for a release: all of it is computed from private
 some. A suggestion changes nothing until the owner makes it a missing code or a synonym of the dictionary.
 
 A number may be a code for "missing" where it is one that code books use (9, 99, -1, ...) and lies outside of
-the range, further from all other numbers than these are from each other, or below 0 where nothing else is.
-Any other number is listed where most cells outside of the range are that number.
+the range, further from all other numbers than these are from each other, or below 0 where nothing else is,
+unless it continues a scale such as -1, 0, 1. Any other number is listed where most cells outside of the range
+are that number.
 """
 
 import difflib
@@ -26,15 +27,16 @@ from dppca_core.tables import answers, cells
 AS_MISSING = ""  # what a word may be taken as, beside one of the categories
 _MOST_WORDS = 10  # of one column
 _MOST_SPELLINGS = 200
+_SCALE = 2  # from 0 to 2, say, which a -1 would only continue
 _FEWEST = 3  # times that a number that no code book knows is there, before it looks like a code
 _KNOWN = {*(9, 99, 999, 9999, 99999, 88, 888, 8888, 77, 777, 7777, 99.9, 999.9), *(-1, -9, -99, -999, -9999)}
 _CODES = np.array(sorted(_KNOWN))
 _CLOSE = 0.82  # of difflib; "male" and "female" have 0.8
 _MISSING_WORDS = re.compile(
-    r"u|x|none|unk|unkn|unknown|not ?known|miss|missing|not ?(done|recorded|available|applicable|tested)|"
-    r"n ?[adk]|no ?data|refused|declined|unbekannt|k ?a|keine ?angabe|inconnu|desconocido|sconosciuto|"
-    r"[<>]=? ?[0-9]+( [0-9]+)?"
+    r"unk|unkn|unknown|not ?known|miss|missing|not ?(done|recorded|available|applicable|tested)|"
+    r"no ?data|refused|declined|unbekannt|keine ?angabe|inconnu|desconocido|sconosciuto"
 )
+_SHORT_WORDS = re.compile(r"u|x|n ?[adk]|k ?a|[<>]=? ?[0-9]+( [0-9]+)?")  # which may be answers as well
 _SEPARATORS = re.compile(r"[\s_.,'\"/()\-]+")
 
 
@@ -107,7 +109,8 @@ def _codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
     apart = np.zeros(len(numbers), dtype=bool)
     if len(rest):
         gap = np.maximum(rest[0] - numbers, numbers - rest[-1])
-        apart = (gap > rest[-1] - rest[0]) | ((numbers < 0) & (rest[0] >= 0))
+        spread = rest[-1] - rest[0]
+        apart = (gap > spread) | ((numbers < 0) & (rest[0] >= 0) & (spread > _SCALE))
     many = outside & (counts >= _FEWEST) & (2 * counts > beyond)
     likely = np.flatnonzero((known & (outside | apart)) | many)
     likely = likely[np.argsort(-counts[likely], kind="stable")][:_MOST_WORDS]
@@ -157,11 +160,13 @@ def _frequent(column: Any, chosen: cells.Mask) -> list[tuple[str, int]]:
 
 def _proposal(word: str, categories: Sequence[str]) -> str | None:
     """Return the one category that a word resembles, AS_MISSING, or None."""
+    if not categories:  # any other word may be one of them
+        return AS_MISSING if _says_missing(word) else None
     folded = _folded(word)
     names = {category: _folded(category) for category in categories}
     alike = [category for category, name in names.items() if name == folded]
     if not alike and _looks_missing(word):
-        return next(filter(_looks_missing, categories), AS_MISSING)
+        return next(filter(_says_missing, categories), AS_MISSING)
     if not alike and folded[:1].isalpha():
         alike = [
             category
@@ -174,10 +179,16 @@ def _proposal(word: str, categories: Sequence[str]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def _looks_missing(word: str) -> bool:
-    """Return whether a word often stands for a missing cell, or is a code that code books use for one."""
+def _says_missing(word: str) -> bool:
+    """Return whether a word hardly means anything but a missing cell."""
     text = _SEPARATORS.sub(" ", word.casefold()).strip()
-    return not text or bool(_MISSING_WORDS.fullmatch(text)) or answers.keys([word])[0] in _KNOWN
+    return not text or bool(_MISSING_WORDS.fullmatch(text))
+
+
+def _looks_missing(word: str) -> bool:
+    """Return whether a word says so, or is short for it, or a code that code books use for it."""
+    text = _SEPARATORS.sub(" ", word.casefold()).strip()
+    return _says_missing(word) or bool(_SHORT_WORDS.fullmatch(text)) or answers.keys([word])[0] in _KNOWN
 
 
 def _folded(word: str) -> str:

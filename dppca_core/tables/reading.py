@@ -45,7 +45,7 @@ class Raw:
 
         For the owner only.
         """
-        return {name: cells.kind_of(self.table[name]) for name in self.columns}
+        return {name: cells.kind_of(self.table[name], self.decimal_comma) for name in self.columns}
 
     @cached_property
     def missing(self) -> dict[str, int]:
