@@ -36,6 +36,11 @@ class DictionaryLine:
     synonyms: str = ""
 
     @property
+    def without_words(self) -> "DictionaryLine":
+        """Return the line without mapped words, which may be cells."""
+        return replace(self, codes="", synonyms="")
+
+    @property
     def incomplete(self) -> bool:
         """Return whether something has still to be typed."""
         if self.kind == "category":

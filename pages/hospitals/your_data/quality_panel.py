@@ -23,7 +23,8 @@ def show(state: TableSession, typed: dict[str, DictionaryLine], prepared: Prepar
     with st.expander(quality_text.TITLE, expanded=True):
         st.markdown(owner_only_text.NOT_PRIVATE)
         try:
-            columns = _columns(state, typed, prepared)
+            with st.spinner("Counting cells"):
+                columns = _columns(state, typed, prepared)
         except Exception:  # the text of an error may hold a cell, and would go to the log
             st.caption(quality_text.UNCOUNTED)
             return
@@ -32,13 +33,13 @@ def show(state: TableSession, typed: dict[str, DictionaryLine], prepared: Prepar
             return
         if prepared is not None:
             st.markdown("\n".join(f"- {line}" for line in quality_text.rows(prepared)))
-        frame = quality_text.table(columns)
-        if frame.empty:
-            st.markdown(quality_text.fine(len(columns)))
+        speaking = quality_text.speaking(columns)
+        shown = speaking[:_MOST_LISTED]
+        if shown:
+            st.dataframe(quality_text.table(columns, shown), hide_index=True, key="own quality")
+            st.caption(quality_text.listed(len(shown), len(speaking), len(columns)))
         else:
-            shown = frame[:_MOST_LISTED]
-            st.dataframe(shown, hide_index=True, key="own quality")
-            st.caption(quality_text.listed(len(shown), len(columns), len(frame)))
+            st.markdown(quality_text.fine(len(columns)))
         if isinstance(state.raw, LargeTable):
             st.caption(quality_text.NO_SUGGESTIONS)
         else:

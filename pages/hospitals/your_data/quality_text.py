@@ -1,6 +1,6 @@
 """Sentences on what a table's cells are against its dictionary, for the owner alone. No Streamlit here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -34,27 +34,33 @@ def rows(prepared: PreparedTable) -> list[str]:
     return lines
 
 
-def table(columns: Mapping[str, ColumnQuality]) -> pd.DataFrame:
-    """Return a line for each column with something to say, the worst first. The list has a download."""
-    counts = {name: (each.missing, each.unread, each.outside) for name, each in columns.items()}
-    worst = sorted(
-        (name for name in columns if any(counts[name])),
-        key=lambda name: -sum(counts[name]) / columns[name].cells,
-    )
+def speaking(columns: Mapping[str, ColumnQuality]) -> list[str]:
+    """Return the columns with something to say, the worst first."""
+    shares = {name: sum(_counts(each)) / each.cells for name, each in columns.items()}
+    return sorted((name for name, share in shares.items() if share), key=lambda name: -shares[name])
+
+
+def table(columns: Mapping[str, ColumnQuality], names: Sequence[str]) -> pd.DataFrame:
+    """Return a line for each of these columns. The list has a download."""
     lines = [
-        (safe_cell(name), *(_share(count, columns[name].cells) for count in counts[name])) for name in worst
+        (safe_cell(name), *(_share(count, columns[name].cells) for count in _counts(columns[name])))
+        for name in names
     ]
     return pd.DataFrame(lines, columns=["column", "missing", "not read", "outside"], dtype="str")
+
+
+def _counts(column: ColumnQuality) -> tuple[int, int, int]:
+    return column.missing, column.unread, column.outside
 
 
 def _share(count: int, cells: int) -> str:
     return f"{count:,} ({text.percent(count / cells)})" if count else ""
 
 
-def listed(shown: int, columns: int, speaking: int) -> str:
-    """Return of how many columns the list speaks, and what its words mean."""
-    first = f"The {shown:,} worst of {speaking:,} columns are listed. " if shown < speaking else ""
-    others = columns - speaking
+def listed(shown: int, many: int, columns: int) -> str:
+    """Return how many of the columns with something to say are shown, and what outside means."""
+    first = f"The {shown:,} worst of {many:,} columns are listed. " if shown < many else ""
+    others = columns - many
     fine = f"The other {text.count(others, 'column has', 'columns have')} nothing to say. " if others else ""
     return f"{first}{fine}Outside: beyond the range, so taken as its nearest end, or none of the categories."
 

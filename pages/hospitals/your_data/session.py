@@ -107,9 +107,11 @@ class TableSession:
         self.generation += 1
 
     def forget(self) -> None:
-        """Drop the table and everything computed from it, except what was released."""
+        """Drop the table and everything computed from it, except what was released. Mapped words go too."""
         self._drop_results()
-        self.raw = None
+        self.raw = self.schema = None
+        self.lines = {name: line.without_words for name, line in self.lines.items()}
+        self.editor_lines = {}
         return_memory()  # else it stays with this process, and the next visitor's table finds no room
 
     def _drop_results(self) -> None:

@@ -71,8 +71,12 @@ def test_a_refused_table_is_mapped_on_the_spot_and_released_without_its_words(fo
     for public in (document, disk, logs, json.dumps(page.link), str(page.state.releases[0].what.request)):
         assert CANARY not in public and "missing codes" not in public and "synonyms" not in public
     assert json.loads(document)["public"]["dictionary"] == json.loads(SCHEMA.to_json())
+    forgotten = {name: line.without_words for name, line in lines.items()}
     page.press("Undo the last mapping")
     assert page.state.lines["sex"].synonyms == "" and "holds no number in row 4" in page.errors
+    take(page)
+    page.press("Forget it")
+    assert page.state.lines == forgotten and not page.state.quality and not page.state.editor_lines
 
 
 def test_words_are_suggested_before_the_dictionary_is_complete():
