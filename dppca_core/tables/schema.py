@@ -287,17 +287,13 @@ def _column(entry: object) -> Column:
     if lacking := sorted(needed - entry.keys()):
         raise ValueError(f"Column {entry['name']!r} of the dictionary lacks {' and '.join(lacking)}.")
     given = dict(entry)
-    words, codes, synonyms = (
-        given.get("categories"),
-        given.pop("missing codes", []),
-        given.pop("synonyms", {}),
-    )
+    codes, synonyms = given.pop("missing codes", []), given.pop("synonyms", {})
     if not isinstance(codes, list) or not isinstance(synonyms, dict):
         raise ValueError(
             f"Column {entry['name']!r} of the dictionary needs a list of missing codes, and synonyms as "
             '{"word": "category"}.'
         )
-    if isinstance(words, list):
+    if isinstance(words := given.get("categories"), list):
         given["categories"] = tuple(words)
-    numbers_too = tuple(f"{code:.15g}" if isinstance(code, int | float) else code for code in codes)
+    numbers_too = tuple(str(code) if isinstance(code, int | float) else code for code in codes)
     return Column(**given, missing_codes=numbers_too, synonyms=tuple(synonyms.items()))

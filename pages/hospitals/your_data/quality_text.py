@@ -60,9 +60,10 @@ def _share(count: int, cells: int) -> str:
 def listed(shown: int, many: int, columns: int) -> str:
     """Return how many of the columns with something to say are shown, and what outside means."""
     first = f"The {shown:,} worst of {many:,} columns are listed. " if shown < many else ""
-    others = columns - many
-    fine = f"The other {text.count(others, 'column has', 'columns have')} nothing to say. " if others else ""
-    return f"{first}{fine}Outside: beyond the range, so taken as its nearest end, or none of the categories."
+    rest = text.count(columns - many, "other column has", "other columns have")
+    silent = f"{rest} nothing to say. " if many < columns else ""
+    outside = "Outside: beyond the range, so taken as its nearest end, or none of the categories."
+    return f"{first}{silent}{outside}"
 
 
 def fine(columns: int) -> str:

@@ -135,7 +135,9 @@ def test_numbers_have_no_synonyms():
 
 
 @pytest.mark.parametrize(
-    ("key", "given"), [("missing codes", "999"), ("missing codes", [["9"]]), ("synonyms", ["m"])]
+    ("key", "given"),
+    [("missing codes", "999"), ("missing codes", [["9"]]), ("synonyms", ["m"]), ("missing codes", [9**400])],
+    ids=["a word", "a list", "no categories", "a long number"],
 )
 def test_a_file_that_states_them_otherwise_is_refused(key, given):
     plain = json.loads(SCHEMA.to_json())
