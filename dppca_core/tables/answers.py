@@ -60,7 +60,7 @@ def is_word(word: object) -> bool:
         and word.isprintable()
         and word == word.strip()
         and ";" not in word
-        and " = " not in word
+        and " = " not in f"{word} "
     )
 
 

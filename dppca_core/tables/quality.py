@@ -108,8 +108,9 @@ def _codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
     rest = numbers[~known]
     apart = np.zeros(len(numbers), dtype=bool)
     if len(rest):
-        gap = np.maximum(rest[0] - numbers, numbers - rest[-1])
-        spread = rest[-1] - rest[0]
+        with np.errstate(over="ignore"):
+            gap = np.maximum(rest[0] - numbers, numbers - rest[-1])
+            spread = rest[-1] - rest[0]
         apart = (gap > spread) | ((numbers < 0) & (rest[0] >= 0) & (spread > _SCALE))
     many = outside & (counts >= _FEWEST) & (2 * counts > beyond)
     likely = np.flatnonzero((known & (outside | apart)) | many)

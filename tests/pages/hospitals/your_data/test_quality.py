@@ -2,11 +2,15 @@
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from dppca_core.tables import Column, Schema, limits
+from dppca_core import tables
+from dppca_core.tables import Column, Schema, limits, quality
 from pages.hospitals.your_data import dictionary, owner_only_text, quality_panel, quality_text
 from pages.hospitals.your_data.dictionary import DictionaryLine
+from tests import hostile
 from tests.pages.hospitals.your_data.table_page import CANARY, TablePage, csv, patients, prepared
 
 SCHEMA = Schema(
@@ -149,3 +153,32 @@ def test_a_formula_among_cells_is_not_offered():
     frame.loc[:4, "sex"], frame.loc[5:9, "sex"] = '=HYPERLINK("x")', "-"
     page = prepared(csv(frame), SCHEMA)
     assert "-" in list(words(page)["cell"]) and not words(page)["cell"].str.contains("HYPERLINK").any()
+
+
+def check_hostile_words(case):
+    """Map every word that is offered: nothing breaks, and the encoding counts what the panel counts."""
+    rng = np.random.default_rng(case)
+    cells = [hostile.utf8(hostile.word(rng))[:300] for _ in range(12)] + ["m", "9", "<5"]
+    known = [hostile.utf8(hostile.word(rng))[:50] for _ in range(3)]
+    line = DictionaryLine("category", categories=dictionary.join_words(known), missing="none")
+    line = line if case % 2 else DictionaryLine("number", 0.0, 10.0, missing="5")
+    raw = tables.from_frame(pd.DataFrame({"c": cells, "d": 1.0}), "t")
+    if hostile.answered(dictionary.to_column, "c", line) is None:
+        return
+    offered = quality.check_column(raw.table["c"], dictionary.expected(line)).suggestions
+    options = ["", *dictionary.expected(line).categories]
+    words = [each.word for each in offered if quality_panel._can_be_mapped(("c", each))]
+    mapped = dictionary.add_words(line, {word: options[rng.integers(len(options))] for word in words})
+    checked = quality.check_column(raw.table["c"], dictionary.expected(mapped))
+    assert not {each.word for each in checked.suggestions} & set(words)
+    schema = Schema((dictionary.to_column("c", mapped), Column("d", "number", 0, 2)))
+    encoded = hostile.answered(tables.encode, schema, raw.table)
+    assert (encoded is None) == bool(checked.unread)
+    if encoded is not None:
+        owner = encoded.owner
+        assert (owner.missing[0], owner.outside[0]) == (checked.missing, checked.outside)
+    assert Schema.from_json(schema.to_json()) == schema
+
+
+def test_hostile_words_are_mapped():
+    hostile.each(hostile.cases(150, 0.1), check_hostile_words)
