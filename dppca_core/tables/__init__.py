@@ -2,7 +2,7 @@
 
     raw = tables.read(data, "ours.csv")                       # private; raw.key finds its ledger
     schema = tables.Schema((tables.Column("age", "number", 0, 120, fill=60), ...))     # public
-    encoded = tables.encode(schema, raw.table)                 # encoded.rows (n, d); .owner: not private
+    encoded = tables.encode(schema, raw.table, raw.decimal_comma)    # .rows (n, d); .owner: not private
     groups = tables.at_random(len(encoded.rows), hospitals=5, seed=0)
     cohort = Cohort.from_rows([encoded.rows[group] for group in groups], schema.bound)
 

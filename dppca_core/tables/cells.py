@@ -28,6 +28,7 @@ MISSING = (
     *("", "na", "n/a", "<na>", "nan", "nat", "null", "?", ".", "#n/a", "#na", "#div/0!", "#value!", "#num!"),
     *("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"),
 )
+_FIRST = 10_000  # cells that tell whether a column with some words is of numbers
 _PORTION = 2**24  # bytes of text that are worked on at a time
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _COMMA = r"^[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
@@ -95,7 +96,8 @@ def _joined(parts: list[pa.Array]) -> pa.Array:
     return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
 
 
-def _chunks(column: Any) -> list[Any]:
+def chunks_of(column: Any) -> list[Any]:
+    """Return the arrays that a column consists of."""
     return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
 
 
@@ -110,7 +112,7 @@ def numbers(column: Any, decimal_comma: bool = False) -> NumberColumn:
         values[missing] = np.nan
         return NumberColumn(values, missing, np.zeros(len(values), dtype=bool))
     none = NumberColumn(np.empty(0), np.empty(0, dtype=bool), np.empty(0, dtype=bool))
-    parts = (_numbers(part, decimal_comma) for part in portions(_chunks(column)))
+    parts = (_numbers(part, decimal_comma) for part in portions(chunks_of(column)))
     return NumberColumn(*map(np.concatenate, zip(none, *parts, strict=True)))
 
 
@@ -174,21 +176,32 @@ def canonical_columns(columns: list[list[Any]], rows: int, decimal_comma: bool =
     return [canonical(chunks, decimal_comma) for chunks in columns]
 
 
-def category_indices(column: Any, known: Iterable[str]) -> NDArray[np.intp]:
-    """Return which of these texts each cell is, (n,); -1 for none of them."""
-    words = pa.array(known, pa.large_string())
+def category_indices(column: Any, known: Iterable[str], capitals: bool = True) -> NDArray[np.intp]:
+    """Return which of these texts each cell is, (n,); -1 for none of them. capitals: whether they matter."""
+
+    def alike(text: pa.Array) -> pa.Array:
+        return text if capitals else pc.utf8_lower(text)
+
+    words = alike(pa.array(known, pa.large_string()))
     indices = [
-        np.asarray(pc.fill_null(pc.index_in(texts(part), words), -1)) for part in portions(_chunks(column))
+        np.asarray(pc.fill_null(pc.index_in(alike(texts(part)), words), -1))
+        for part in portions(chunks_of(column))
     ]
     return np.concatenate([np.empty(0, dtype=np.intp), *indices])
 
 
-def kind_of(column: Any) -> str:
-    """Return "number", "text", or "date" where every cell of text that is not missing holds one."""
+def kind_of(column: Any, decimal_comma: bool = False) -> str:
+    """Return "number", "text", or "date" where every cell of text that is not missing holds one.
+
+    A column of numbers may have some words, such as "<5" or "unknown": most of its first cells are numbers.
+    """
     if pa.types.is_floating(column.type):
         return "number"
+    first = numbers(column.slice(0, _FIRST), decimal_comma)
+    if np.isfinite(first.values).sum() > first.unread.sum():
+        return "number"
     kind = "text"
-    for part in portions(_chunks(column)):
+    for part in portions(chunks_of(column)):
         all_are = pc.all(pc.match_substring_regex(texts(part), _DATE)).as_py()  # None where all are missing
         if all_are is False:
             return "text"
@@ -231,7 +244,7 @@ def text_bytes(column: Any) -> int:
     """Return the bytes of a text column's texts; 0 for numbers."""
     if pa.types.is_floating(column.type):
         return 0
-    return sum(_text_bytes(chunk) for chunk in _chunks(column))
+    return sum(_text_bytes(chunk) for chunk in chunks_of(column))
 
 
 def _text_bytes(chunk: Any) -> int:
@@ -247,7 +260,7 @@ def _text_bytes(chunk: Any) -> int:
 def unpacked_bytes(column: Any) -> int:
     """Return the bytes of a dictionary column's texts, each as often as it occurs; 0 for other cells."""
     total = 0
-    for chunk in _chunks(column):
+    for chunk in chunks_of(column):
         kind = chunk.dictionary.type
         if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
             each = pc.take(pc.binary_length(chunk.dictionary), chunk.indices)

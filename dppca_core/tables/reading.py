@@ -19,13 +19,15 @@ _TOGETHER = 2**16  # cells of columns that are turned into numbers at a time
 class Raw:
     """Hold a table as it was uploaded: private, all of it but its column names.
 
-    table: columns of float64 or text, null where missing. unnamed: see Layout. It prints without its cells.
+    table: columns of float64 or text, null where missing. unnamed, decimal_comma: see Layout; columns of
+    text keep their commas. It prints without its cells.
     """
 
     name: str
     form: str
     table: pa.Table = field(repr=False)
     unnamed: tuple[int, ...] = ()
+    decimal_comma: bool = False
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -43,7 +45,7 @@ class Raw:
 
         For the owner only.
         """
-        return {name: cells.kind_of(self.table[name]) for name in self.columns}
+        return {name: cells.kind_of(self.table[name], self.decimal_comma) for name in self.columns}
 
     @cached_property
     def missing(self) -> dict[str, int]:
@@ -133,7 +135,8 @@ def _read(layout: Layout, name: str, check_texts: Callable[[int], None] | None, 
         # Taken out of `held`, so that only these columns are in memory twice.
         chunks = [held.pop(column) for column in layout.names[begin : begin + step]]
         columns += cells.canonical_columns(chunks, rows, layout.decimal_comma)
-    return Raw(name, layout.form, pa.table(columns, names=list(layout.names)), layout.unnamed)
+    table = pa.table(columns, names=list(layout.names))
+    return Raw(name, layout.form, table, layout.unnamed, layout.decimal_comma)
 
 
 def _constant(column: Any) -> bool:

@@ -18,15 +18,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from dppca_core import checks
-from dppca_core.tables import cells, limits
+from dppca_core.tables import answers, limits
 
 KINDS = ("number", "category")
 
@@ -41,6 +40,10 @@ class Column:
 
     usual: what is encoded as 0, a number in [low, high] or one of the categories; None: see the module.
 
+    missing_codes: cells that count as missing, such as "999" or "<5". synonyms: other words for categories,
+    each with its category. How they compare: `dppca_core.tables.answers`. Words that were seen in the rows
+    are private: `published` is without either.
+
     Raises ValueError that names the column.
     """
 
@@ -51,6 +54,8 @@ class Column:
     categories: tuple[str, ...] = ()
     fill: float | str | None = None
     usual: float | str | None = None
+    missing_codes: tuple[str, ...] = ()
+    synonyms: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip() or not self.name.isprintable():
@@ -62,6 +67,8 @@ class Column:
             self._check_range()
         else:
             self._check_categories()
+        if self.missing_codes or self.synonyms:
+            self._check_mapped()
 
     def _check_range(self) -> None:
         for end in ("low", "high"):
@@ -85,20 +92,36 @@ class Column:
         for word in self.categories:
             if not isinstance(word, str) or not word.isprintable() or word != word.strip():
                 raise ValueError(f"categories of '{self.name}' must be words, got {word!r}")
-        read = cells.numbers(pa.array(self.categories, pa.large_string()), decimal_comma=True)
-        if read.missing.any():
-            word = self.categories[int(np.argmax(read.missing))]
+        missing = answers.as_numbers(self.categories).missing
+        if missing.any():
+            word = self.categories[int(np.argmax(missing))]
             raise ValueError(f"categories of '{self.name}' must not hold {word!r}, which counts as missing")
-        alike = {
-            word if unread else float(value)
-            for word, value, unread in zip(self.categories, read.values, read.unread, strict=True)
-        }
-        if len(alike) < len(self.categories):
+        if len(set(answers.keys(self.categories))) < len(self.categories):
             raise ValueError(f"categories of '{self.name}' must differ from each other")
         if self.fill is not None:
             checks.one_of(("", *self.categories), **{f"fill of '{self.name}'": self.fill})
         if self.usual is not None:
             checks.one_of(self.categories, **{f"usual value of '{self.name}'": self.usual})
+
+    def _check_mapped(self) -> None:
+        """Raise ValueError for codes and synonyms that cannot be; they may be cells, so none is quoted."""
+        codes, words = self.missing_codes, tuple(word for word, _ in self.synonyms)
+        for what, mapped in (("missing codes", codes), ("synonyms", words)):
+            if len(mapped) > limits.MOST_CATEGORIES or not all(map(answers.is_word, mapped)):
+                raise ValueError(
+                    f"{what} of '{self.name}' must be at most {limits.MOST_CATEGORIES} words without "
+                    "';' and ' = '"
+                )
+        if any(category not in self.categories for _, category in self.synonyms):
+            raise ValueError(f"synonyms of '{self.name}' must each stand for one of its categories")
+        if answers.as_numbers(words).missing.any():
+            raise ValueError(f"synonyms of '{self.name}' must not hold a word that counts as missing")
+        folded = [answers.keys(mapped, capitals=False) for mapped in (codes, words, self.categories)]
+        alike = set(folded[0]) & {*folded[1], *folded[2]}
+        if alike or len(set(folded[1])) < len(words) or set(words) & set(self.categories):
+            raise ValueError(
+                f"'{self.name}' takes one word in two ways: as missing code, synonym or category"
+            )
 
     @property
     def middle(self) -> float:
@@ -204,6 +227,12 @@ class Schema:
         """Return whether every column has a usual value, so that rows lie about 0 without a paid mean."""
         return all(column.usual is not None for column in self.columns)
 
+    @cached_property
+    def published(self) -> Schema:
+        """Return the schema without missing codes and synonyms, which may have been seen in private cells."""
+        bare = tuple(replace(column, missing_codes=(), synonyms=()) for column in self.columns)
+        return self if bare == self.columns else replace(self, columns=bare)
+
     def choose(self, names: Sequence[str]) -> Schema:
         """Return the schema of some of the columns, with their default bound.
 
@@ -239,20 +268,32 @@ class Schema:
 
 
 def _plain(column: Column) -> dict[str, Any]:
-    others = ("low", "high") if column.kind == "category" else ("categories",)
-    # A column without a usual value reads as it did before there were any, so that ledgers know it again.
-    others = (*others, *(("usual",) if column.usual is None else ()))
-    return {key: value for key, value in asdict(column).items() if key not in others}
+    others = {"missing_codes", "synonyms"}
+    others |= {"low", "high"} if column.kind == "category" else {"categories"}
+    # A column without what came later reads as it did before, so that ledgers know it again.
+    others |= {"usual"} if column.usual is None else set()
+    plain = {key: value for key, value in asdict(column).items() if key not in others}
+    plain |= {"missing codes": list(column.missing_codes)} if column.missing_codes else {}
+    return plain | ({"synonyms": dict(column.synonyms)} if column.synonyms else {})
 
 
 def _column(entry: object) -> Column:
     if not isinstance(entry, dict) or not {"name", "kind"} <= entry.keys():
         raise ValueError('Each column of the dictionary needs a "name" and a "kind".')
     needed = {"low", "high"} if entry["kind"] == "number" else {"categories"}
-    known = {"name", "kind", "fill", "usual"} | needed
+    known = {"name", "kind", "fill", "usual", "missing codes", "synonyms"} | needed
     if unknown := sorted(set(entry) - known):
         raise ValueError(f"Column {entry['name']!r} of the dictionary has an unknown entry {unknown[0]!r}.")
     if lacking := sorted(needed - entry.keys()):
         raise ValueError(f"Column {entry['name']!r} of the dictionary lacks {' and '.join(lacking)}.")
-    words = entry.get("categories", ())
-    return Column(**entry | ({"categories": tuple(words)} if isinstance(words, list) else {}))
+    given = dict(entry)
+    codes, synonyms = given.pop("missing codes", []), given.pop("synonyms", {})
+    if not isinstance(codes, list) or not isinstance(synonyms, dict):
+        raise ValueError(
+            f"Column {entry['name']!r} of the dictionary needs a list of missing codes, and synonyms as "
+            '{"word": "category"}.'
+        )
+    if isinstance(words := given.get("categories"), list):
+        given["categories"] = tuple(words)
+    numbers_too = tuple(str(code) if isinstance(code, int | float) else code for code in codes)
+    return Column(**given, missing_codes=numbers_too, synonyms=tuple(synonyms.items()))

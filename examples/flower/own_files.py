@@ -6,10 +6,10 @@ hospital.json, which only this hospital can write, holds
      "keeps": "kept", "limit": {"epsilon": 1.0, "delta": 1e-05}}
 
 with paths seen from its own folder. plans: a folder of agreed plans, RUN.json. rows: CSV or Parquet, a row
-for each patient. constants: {"bound": 10.0, "features": [{"name": COLUMN, "centre": 14, "scale": 3.5}, ...]},
-all public, none computed from the rows. keeps: its ledger and what it sent. limit: what all runs together
-may spend. For simulations only, "simulation": {"RUN": {"seed": [1, 2]}} or {"RUN": {"silent": true}} replaces
-the true noise of one run.
+for each patient. constants: the data dictionary that the page "Your data" saves, or {"bound": 10.0,
+"features": [{"name": COLUMN, "centre": 14, "scale": 3.5}, ...]}, all public, none computed from the rows.
+keeps: its ledger and what it sent. limit: what all runs together may spend. For simulations only,
+"simulation": {"RUN": {"seed": [1, 2]}} or {"RUN": {"silent": true}} replaces the true noise of one run.
 """
 
 import json
@@ -22,11 +22,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dppca_core import tables
 from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
 from dppca_core.federated.plan import from_dict
 from dppca_core.federated.protocol import Noise, ProviderState
 from dppca_core.privacy import Budget
+from dppca_core.tables import Schema
 
 _NEEDED = {"name", "plans", "rows", "constants", "keeps"}
 _OPTIONAL = {"limit", "simulation"}
@@ -97,6 +99,10 @@ def _modified(path: Path) -> int:
 def _provider(rows: Path, constants: Path, stamp: tuple[int, int]) -> Provider:
     """Return the patients, read once as long as neither file changes."""
     public = _json(constants)
+    if "columns" in public:
+        schema, raw = Schema.from_json(json.dumps(public)), tables.read(rows, rows.name)
+        encoded = tables.encode(schema, raw.table, raw.decimal_comma)
+        return Cohort.from_rows([encoded.whole], schema.bound)[0]
     columns = [feature["name"] for feature in public["features"]]
     centre, scale = (np.array([f[key] for f in public["features"]]) for key in ("centre", "scale"))
     standard = (table(rows, columns) - centre) / scale

@@ -1,14 +1,16 @@
 """A hospital's own files: Parquet and CSV say the same, and what is wrong in them is said by its name."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from dppca_core import Budget, datasets
+from dppca_core import Budget, Cohort, datasets, tables
 from dppca_core.federated.protocol import Noise
+from dppca_core.tables import Column, Schema
 from examples.flower import demo, demo_hospitals
 from examples.flower.own_files import OwnFiles
 
@@ -81,3 +83,33 @@ def test_a_cell_without_a_number_is_named_by_its_column(files, cell):
     frame.to_csv(rows, index=False)
     with pytest.raises(ValueError, match="has cells without a number in column 'mean texture'"):
         OwnFiles.read(files[2]).state(PLAN.run)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_data_dictionary_encodes_rows_as_the_page_does(files, suffix):
+    """With categories, codes, other words, fills, and a row that is left out and counts as zeros."""
+    schema = Schema(
+        (
+            Column("age", "number", 0, 120, missing_codes=("-1",)),
+            Column("weight", "number", 30, 200, fill=80.0, missing_codes=("<5", "999")),
+            Column("sex", "category", categories=("female", "male"), fill="", synonyms=(("m", "male"),)),
+        ),
+        bound=0.8,
+    )
+    rng = np.random.default_rng(0)
+    n = demo.SIZES[0]
+    frame = pd.DataFrame({"age": rng.integers(20, 90, n), "weight": rng.uniform(40, 120, n).astype(str)})
+    frame["sex"] = rng.choice(["female", "M ", "male", "?"], n)
+    frame.loc[3, "age"], frame.loc[4, "weight"], frame.loc[5, "weight"] = -1, "<5", "999.0"
+    rows = files[0].with_name(f"rows.{suffix}")
+    frame.to_csv(rows, index=False) if suffix == "csv" else frame.to_parquet(rows, index=False)
+    files[0].with_name("constants.json").write_text(schema.to_json())
+    files[0].write_text(json.dumps(json.loads(files[0].read_text()) | {"rows": rows.name}))
+    plan = replace(PLAN, d=schema.d)
+    demo_hospitals.write_plan(files[0].parent.parent, plan)
+    encoded = tables.encode(schema, tables.from_frame(frame, "rows").table)
+    assert (encoded.owner.dropped, encoded.owner.missing[:2]) == (1, (1, 2))
+    expected = Cohort.from_rows([encoded.whole], schema.bound)[0]
+    provider = OwnFiles.read(files[0]).state(PLAN.run).provider
+    assert provider.n == expected.n == n
+    np.testing.assert_array_equal(provider.moment.dense(), expected.moment.dense())

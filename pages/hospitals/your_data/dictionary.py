@@ -3,25 +3,27 @@
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import pandas as pd
 
 from dppca_core.tables import Column, Schema, safe_cell
+from dppca_core.tables.quality import AS_MISSING, Expected
 
 KINDS = ("number", "category")
 NONE_OF_THEM = "none"  # a fill: none of the categories
 ALL = "all"  # columns
 _PLACES = re.compile(r"(\d{1,6})(?:\s*-\s*(\d{1,6}))?")
 _DTYPES = {"kind": "str", "low": "float64", "high": "float64", "categories": "str"}
-_DTYPES |= {"missing": "str", "usual": "str"}
+_DTYPES |= {"missing": "str", "usual": "str", "codes": "str", "synonyms": "str"}
 
 
 @dataclass(frozen=True)
 class DictionaryLine:
     """Hold one column as typed. A blank `missing` leaves the row out, else it is what is filled in.
 
-    A blank `usual`: where most patients lie is not known.
+    A blank `usual`: where most patients lie is not known. codes: words that count as missing. synonyms: other
+    words for categories, as "m = male; w = female".
     """
 
     kind: str = "number"
@@ -30,19 +32,65 @@ class DictionaryLine:
     categories: str = ""
     missing: str = ""
     usual: str = ""
+    codes: str = ""
+    synonyms: str = ""
+
+    @property
+    def without_words(self) -> "DictionaryLine":
+        """Return the line without mapped words, which may be cells."""
+        return replace(self, codes="", synonyms="")
 
     @property
     def incomplete(self) -> bool:
         """Return whether something has still to be typed."""
         if self.kind == "category":
-            return not split_categories(self.categories)
+            return not split_words(self.categories)
         return self.low is None or self.high is None
 
 
-def split_categories(typed: str) -> tuple[str, ...]:
-    """Split categories at semicolons where there are some, else at commas."""
+def split_words(typed: str) -> tuple[str, ...]:
+    """Split a text at semicolons where there are some, else at commas."""
     parts = typed.split(";" if ";" in typed else ",")
     return tuple(part.strip() for part in parts if part.strip())
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return a text that `split_words` splits into these."""
+    return "; ".join(words) + (";" if len(words) == 1 and "," in words[0] else "")
+
+
+def _split_synonyms(typed: str) -> tuple[tuple[str, str], ...]:
+    """Return each word with its category, which is blank where none is stated."""
+    pairs = (part.partition(" = " if " = " in part else "=") for part in split_words(typed))
+    return tuple((word.strip(), category.strip()) for word, _, category in pairs)
+
+
+def _join_synonyms(synonyms: Sequence[tuple[str, str]]) -> str:
+    return join_words([f"{word} = {category}" for word, category in synonyms])
+
+
+def add_words(line: DictionaryLine, taken: Mapping[str, str]) -> DictionaryLine:
+    """Return the line in which these words are taken as categories, or as AS_MISSING."""
+    codes = [word for word, take_as in taken.items() if take_as == AS_MISSING]
+    synonyms = [(word, take_as) for word, take_as in taken.items() if take_as != AS_MISSING]
+    return replace(
+        line,
+        codes=join_words([*split_words(line.codes), *codes]),
+        synonyms=_join_synonyms([*_split_synonyms(line.synonyms), *synonyms]),
+    )
+
+
+def expected(line: DictionaryLine) -> Expected:
+    """Return what an unfinished line states of its column."""
+    categories = split_words(line.categories)
+    return Expected(
+        line.kind,
+        -math.inf if line.low is None else line.low,
+        math.inf if line.high is None else line.high,
+        categories,
+        split_words(line.codes),
+        tuple(pair for pair in _split_synonyms(line.synonyms) if pair[1] in categories),
+    )
 
 
 def blank_line(kind: str) -> DictionaryLine:
@@ -53,30 +101,32 @@ def blank_line(kind: str) -> DictionaryLine:
 def line_from_column(column: Column) -> DictionaryLine:
     """Return the editable line that states the same as a column of a data dictionary."""
     fill, usual = column.fill, column.usual
+    mapped = join_words(column.missing_codes), _join_synonyms(column.synonyms)
     if column.kind == "number":
         missing, usually = ("" if value is None else f"{value:.15g}" for value in (fill, usual))
-        return DictionaryLine("number", float(column.low), float(column.high), "", missing, usually)
+        return DictionaryLine("number", float(column.low), float(column.high), "", missing, usually, *mapped)
     missing = "" if fill is None else str(fill) or NONE_OF_THEM
-    words = "; ".join(column.categories)
-    return DictionaryLine("category", None, None, words, missing, "" if usual is None else str(usual))
+    words = join_words(column.categories)
+    usually = "" if usual is None else str(usual)
+    return DictionaryLine("category", None, None, words, missing, usually, *mapped)
 
 
 def to_column(name: str, line: DictionaryLine) -> Column:
     """Return the column of the dictionary. Raises ValueError, with the name, for what cannot be."""
     missing, usual = line.missing.strip(), line.usual.strip()
+    mapped = {"missing_codes": split_words(line.codes), "synonyms": _split_synonyms(line.synonyms)}
     if line.kind == "category":
-        known = split_categories(line.categories)
+        known = split_words(line.categories)
         none = missing.casefold() == NONE_OF_THEM and NONE_OF_THEM not in map(str.casefold, known)
-        return Column(
-            name, "category", categories=known, fill="" if none else missing or None, usual=usual or None
-        )
+        fill = "" if none else missing or None
+        return Column(name, "category", categories=known, fill=fill, usual=usual or None, **mapped)
     if line.low is None or line.high is None:
         raise ValueError(f"'{name}' needs its lowest and its highest value")
-    fill = _number(
+    filled = _number(
         missing, f"what is filled into '{name}' must be a number, or blank to leave the patient out"
     )
     usually = _number(usual, f"the usual value of '{name}' must be a number, or blank")
-    return Column(name, "number", line.low, line.high, fill=fill, usual=usually)
+    return Column(name, "number", line.low, line.high, fill=filled, usual=usually, **mapped)
 
 
 def _number(typed: str, otherwise: str) -> float | None:
@@ -133,7 +183,7 @@ def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, D
         name: DictionaryLine(
             row.kind if row.kind in KINDS else KINDS[0],
             *(float(end) if pd.notna(end) and math.isfinite(end) else None for end in (row.low, row.high)),
-            *("" if pd.isna(cell) else str(cell) for cell in (row.categories, row.missing, row.usual)),
+            *("" if pd.isna(cell) else str(cell) for cell in row[5:]),
         )
         for name, row in zip(names, typed.itertuples(), strict=True)
     }

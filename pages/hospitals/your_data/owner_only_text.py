@@ -4,7 +4,6 @@ import pandas as pd
 
 from dppca_core.tables import limits
 from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, MOMENT, ReleaseVerdict
-from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.text import component, literal, noun
 from pages.hospitals.your_data.twin_text import HARDLY_BETTER
 from pages.shared import text
@@ -22,25 +21,6 @@ TOO_WIDE = (
     f"Beyond {limits.MOST_IN_PIECES:,} measurements there is no answer without privacy to compare with."
 )
 NO_ROWS = "Of a table that was read in pieces there are no rows here to draw."
-
-
-def counts(prepared: PreparedTable) -> list[str]:
-    """List what was counted of rows and cells while the table was read."""
-    owner = prepared.owner
-    lines = [
-        f"{owner.rows:,} rows were read, {owner.dropped:,} left out for a missing cell, "
-        f"{owner.filled:,} missing cells filled in.",
-        f"{text.percent(owner.clipped_share)} of the rows used are longer than the bound and shortened.",
-    ]
-    names = {column.name: None for column in prepared.schema.columns}
-    far = sorted(zip(owner.outside, names, strict=True), reverse=True)
-    listed = [f"{literal(name)} {count:,}" for count, name in far[:5] if count]
-    if listed:
-        lines.append(f"Cells outside their range or categories: {', '.join(listed)}.")
-    constant = [literal(name) for name in prepared.raw.constant if name in names]
-    if constant:
-        lines.append(f"The same in every row, so it says nothing: {', '.join(constant[:5])}.")
-    return lines
 
 
 def near_the_mean(cosine: float, rows: int, plain: bool) -> str:

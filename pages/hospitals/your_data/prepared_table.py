@@ -144,10 +144,10 @@ class PreparedTable:
     def public(self) -> dict[str, Any]:
         """Return what a release publishes of the table beside its sizes.
 
-        The dictionary, and how patients were assigned to hospitals.
+        The dictionary without words that the owner mapped, and how patients were assigned to hospitals.
         """
         return {
-            "dictionary": json.loads(self.schema.to_json()),
+            "dictionary": json.loads(self.schema.published.to_json()),
             "dealt": self.assignment,
         } | ({} if self.most_kept is None else {"rows kept of a patient": self.most_kept})
 
@@ -169,7 +169,7 @@ def prepare(
     joined = isinstance(raw, JoinedTable)
     if joined:
         hospital_column = raw.hospital_column
-    encoded = tables.encode(schema, raw.table)
+    encoded = tables.encode(schema, raw.table, raw.decimal_comma)
     most_kept = None if patient_column is None else most_kept
     patients = _patients(raw, patient_column, schema)
     n = int(patients.max()) + 1

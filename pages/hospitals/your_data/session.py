@@ -21,6 +21,7 @@ from dppca_core.release.chosen import NOT_STATED
 from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.release.ledger_records import Account
 from dppca_core.tables import JoinedTable, Raw, Schema
+from dppca_core.tables.quality import ColumnQuality
 from pages.hospitals.your_data.column_mapping import ColumnMapping
 from pages.hospitals.your_data.dictionary import DictionaryLine
 from pages.hospitals.your_data.hospital_tables import HospitalTables
@@ -71,6 +72,8 @@ class TableSession:
     hospital_column: str | None = None
     generation: int = 0
     prepared: tuple[object, PreparedTable | str] | None = None  # with what it was prepared from
+    quality: dict[str, tuple[DictionaryLine, ColumnQuality]] = field(default_factory=dict)  # by column
+    unmapped: dict[str, DictionaryLine] = field(default_factory=dict)  # lines before words were last mapped
     ledgers: dict[str, SessionLedger] = field(default_factory=dict)
     pending: ReleaseJob | None = None  # waits for its confirmation
     confirmed: list[ReleaseJob] = field(default_factory=list)  # oldest first, each with its `Order`
@@ -127,17 +130,20 @@ class TableSession:
         return_memory()
 
     def forget(self) -> None:
-        """Drop the table and everything computed from it, except what was released."""
+        """Drop the table and everything computed from it, except what was released. Mapped words go too."""
         self._drop_results()
-        self.raw = self.opened = None
+        self.raw = self.opened = self.schema = None
         self.hospitals = HospitalTables()
+        self.lines = {name: line.without_words for name, line in self.lines.items()}
+        self.editor_lines = {}
         return_memory()  # else it stays with this process, and the next visitor's table finds no room
 
     def _drop_results(self) -> None:
         if self.reading is not None:
             self.reading.stop()
         self.prepared = self.pending = self.reading = None
-        self.diagnostics.clear()
+        for kept in (self.diagnostics, self.quality, self.unmapped):
+            kept.clear()
 
     @property
     def releases(self) -> list[ReleaseJob]:

@@ -1,6 +1,7 @@
 """Render the page's first part: a table, its public dictionary, and its hospitals."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
@@ -9,7 +10,7 @@ from pages.hospitals.your_data import (
     dictionary,
     dictionary_names,
     large_table,
-    owner_only_text,
+    quality_panel,
     session,
     several_panel,
     several_text,
@@ -47,6 +48,20 @@ def show(settings: Settings) -> PreparedTable | None:
         return None
     _edit(state)
     typed = {name: state.lines[name] for name in state.chosen}
+    quality_place = st.container()
+    prepared = _prepare(state, typed, rows, settings)
+    with quality_place:
+        quality_panel.show(state, typed, prepared)
+    if prepared is not None:
+        _show_facts(prepared, rows)
+    return prepared
+
+
+def _prepare(
+    state: TableSession, typed: dict[str, dictionary.DictionaryLine], rows: int, settings: Settings
+) -> PreparedTable | None:
+    """Return the table as its dictionary has it, or None after saying what is still to be done."""
+    assert state.raw is not None  # the page asks of a table that is there
     schema, error = _schema_once(state, typed)
     _exchange_dictionary(state, schema)
     _public_choices(state, state.raw, schema, rows, settings["view"] == "plain")
@@ -63,10 +78,7 @@ def show(settings: Settings) -> PreparedTable | None:
         prepared = _prepare_once(state, state.raw, schema, settings["own.providers"])
     if isinstance(prepared, str):
         st.error(refusal(prepared))
-    if not isinstance(prepared, PreparedTable):
-        return None
-    _show_facts(prepared, rows, settings)
-    return prepared
+    return prepared if isinstance(prepared, PreparedTable) else None
 
 
 def _choose_file(state: TableSession, settings: Settings) -> None:
@@ -278,7 +290,11 @@ def _page_of_lines(state: TableSession) -> tuple[str, ...]:
 def _fill(state: TableSession, rule: dictionary.DictionaryLine) -> None:
     """Give all chosen numbers without a range the one that was typed for them."""
     lines = {name: state.lines[name] for name in state.chosen}
-    new = {name: rule for name, line in lines.items() if line.kind == "number" and line.incomplete}
+    new = {
+        name: replace(rule, codes=line.codes)
+        for name, line in lines.items()
+        if line.kind == "number" and line.incomplete
+    }
     _set_lines(state, lines | new, state.bound)
 
 
@@ -302,6 +318,8 @@ def _edit(state: TableSession) -> None:
             "categories": column.TextColumn("categories", width="medium", help=help_text["categories"]),
             "missing": column.TextColumn("if missing", help=help_text["missing"]),
             "usual": column.TextColumn("usual", help=help_text["usual"]),
+            "codes": column.TextColumn("missing codes", help=help_text["codes"]),
+            "synonyms": column.TextColumn("other words", help=help_text["synonyms"]),
         },
     )
     state.lines |= dictionary.lines_from_frame(typed, state.editor_lines)
@@ -338,6 +356,8 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
                 "application/json",
                 on_click="ignore",
             )
+            if schema.published is not schema:
+                st.caption(upload_text.WITH_CELLS)
 
 
 def _public_choices(state: TableSession, raw: Table, schema: Schema | None, rows: int, plain: bool) -> None:
@@ -386,13 +406,9 @@ def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int)
     return state.prepared[1]
 
 
-def _show_facts(prepared: PreparedTable, rows: int, settings: Settings) -> None:
+def _show_facts(prepared: PreparedTable, rows: int) -> None:
     st.success(upload_text.ready(prepared, rows))
     public = upload_text.counts_public(prepared.assignment, prepared.schema, rows)
     st.caption(f"{upload_text.bound(prepared.schema, rows)} {public}")
     if is_at_random(prepared.assignment):
         st.caption(upload_text.at_random(rows))
-    if settings["own.shown"]:
-        with st.container(border=True):
-            st.markdown(owner_only_text.NOT_PRIVATE)
-            st.markdown("\n".join(f"- {line}" for line in owner_only_text.counts(prepared)))

@@ -23,8 +23,14 @@ HELP = {  # by the dictionary's column
     "high": "What the code book or physiology allows, not the highest patient.",
     "categories": "Of a category, separated by commas: every answer there may be.",
     "missing": "Blank: the row is left out. Else what is filled in; 'none' of them.",
+    "codes": "Cells that count as missing, as 999; <5; unknown. Capitals do not matter. Never published.",
+    "synonyms": "Other words for categories, as m = male; w = female. Never published.",
     "usual": "Where most patients lie, from the code book: then no mean is paid for. Blank: not known.",
 }
+WITH_CELLS = (
+    "The saved dictionary holds the words that you mapped, which may be cells of your patients. A release "
+    "publishes the dictionary without them."
+)
 _LISTED = 3
 
 

@@ -1,0 +1,198 @@
+"""What a column's cells are against its dictionary, also an unfinished one, and what may be mapped by hand.
+
+For the owner's eyes and never for a release: all of it is computed from private cells, and suggestions quote
+some. A suggestion changes nothing until the owner makes it a missing code or a synonym of the dictionary.
+
+A number may be a code for "missing" where it is one that code books use (9, 99, -1, ...) and lies outside of
+the range, further from all other numbers than these are from each other, or below 0 where nothing else is,
+unless it continues a scale such as -1, 0, 1. Any other number is listed where most cells outside of the range
+are that number.
+"""
+
+import difflib
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dppca_core.arrays import Array
+from dppca_core.tables import answers, cells
+
+AS_MISSING = ""  # what a word may be taken as, beside one of the categories
+_MOST_WORDS = 10  # of one column
+_MOST_SPELLINGS = 200
+_SCALE = 2  # from 0 to 2, say, which a -1 would only continue
+_FEWEST = 3  # times that a number that no code book knows is there, before it looks like a code
+_KNOWN = {*(9, 99, 999, 9999, 99999, 88, 888, 8888, 77, 777, 7777, 99.9, 999.9), *(-1, -9, -99, -999, -9999)}
+_CODES = np.array(sorted(_KNOWN))
+_CLOSE = 0.82  # of difflib; "male" and "female" have 0.8
+_MISSING_WORDS = re.compile(
+    r"unk|unkn|unknown|not ?known|miss|missing|not ?(done|recorded|available|applicable|tested)|"
+    r"no ?data|refused|declined|unbekannt|keine ?angabe|inconnu|desconocido|sconosciuto"
+)
+_SHORT_WORDS = re.compile(r"u|x|n ?[adk]|k ?a|[<>]=? ?[0-9]+( [0-9]+)?")  # which may be answers as well
+_SEPARATORS = re.compile(r"[\s_.,'\"/()\-]+")
+
+
+@dataclass(frozen=True)
+class Expected:
+    """State what is known of a column so far; see `schema.Column`. Without a range any number lies in it."""
+
+    kind: str
+    low: float = -math.inf
+    high: float = math.inf
+    categories: tuple[str, ...] = ()
+    missing_codes: tuple[str, ...] = ()
+    synonyms: tuple[tuple[str, str], ...] = ()
+
+
+class Suggestion(NamedTuple):
+    """Hold a word, how many cells hold it, and what it likely is: a category, AS_MISSING, or None."""
+
+    word: str
+    times: int
+    take_as: str | None
+
+
+@dataclass(frozen=True)
+class ColumnQuality:
+    """Count a column's cells. missing: by a code included. unread: no numbers where there should be.
+
+    outside: beyond the range or none of the categories; a number there counts as the nearest end.
+    """
+
+    cells: int
+    missing: int
+    unread: int
+    outside: int
+    suggestions: tuple[Suggestion, ...] = field(repr=False, default=())
+
+
+def check_column(column: Any, expected: Expected, decimal_comma: bool = False) -> ColumnQuality:
+    """Return the quality of a column of numbers or text, as `cells.plain` gives them."""
+    if expected.kind == "number":
+        return _check_numbers(column, expected, decimal_comma)
+    return _check_categories(column, expected, decimal_comma)
+
+
+def _check_numbers(column: Any, expected: Expected, decimal_comma: bool) -> ColumnQuality:
+    read = answers.numbers(column, expected.missing_codes, decimal_comma)
+    values = read.values[~np.isnan(read.values)]
+    outside = (values < expected.low) | (values > expected.high)
+    words = [
+        Suggestion(word, count, AS_MISSING if _looks_missing(word) else None)
+        for word, count in _frequent(column, read.unread)[:_MOST_WORDS]
+    ]
+    return ColumnQuality(
+        len(read.values),
+        int(read.missing.sum()),
+        int(read.unread.sum()),
+        int(outside.sum()),
+        (*words, *_codes(values, outside)),
+    )
+
+
+def _codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
+    """Return the numbers that look like codes for "missing"."""
+    known = np.isin(values, _CODES)
+    if not known.any() and not outside.any():
+        return []
+    numbers, first, counts = np.unique(values, return_index=True, return_counts=True)
+    known, outside, beyond = known[first], outside[first], int(outside.sum())
+    rest = numbers[~known]
+    apart = np.zeros(len(numbers), dtype=bool)
+    if len(rest):
+        with np.errstate(over="ignore"):
+            gap = np.maximum(rest[0] - numbers, numbers - rest[-1])
+            spread = rest[-1] - rest[0]
+        apart = (gap > spread) | ((numbers < 0) & (rest[0] >= 0) & (spread > _SCALE))
+    many = outside & (counts >= _FEWEST) & (2 * counts > beyond)
+    likely = np.flatnonzero((known & (outside | apart)) | many)
+    likely = likely[np.argsort(-counts[likely], kind="stable")][:_MOST_WORDS]
+    return [
+        Suggestion(f"{numbers[i]:.15g}", int(counts[i]), AS_MISSING if known[i] else None) for i in likely
+    ]
+
+
+def _check_categories(column: Any, expected: Expected, decimal_comma: bool) -> ColumnQuality:
+    indices, missing = answers.categories(
+        column, expected.categories, expected.synonyms, expected.missing_codes, decimal_comma
+    )
+    others = (indices < 0) & ~missing
+    suggestions = [
+        Suggestion(word, count, _proposal(word, expected.categories))
+        for word, count in _frequent(column, others)
+    ]
+    # Without categories each word is an answer, and a single one is yes or no: another answer is "no".
+    if len(expected.categories) < 2:
+        suggestions = [each for each in suggestions if each.take_as is not None]
+        others[:] = False
+    return ColumnQuality(
+        len(indices), int(missing.sum()), 0, int(others.sum()), tuple(suggestions[:_MOST_WORDS])
+    )
+
+
+def _frequent(column: Any, chosen: cells.Mask) -> list[tuple[str, int]]:
+    """Return the words of the chosen cells that can be mapped, the most frequent first."""
+    if not chosen.any():
+        return []
+    totals: dict[float | str, tuple[str, int]] = {}  # of words that are one to the dictionary
+    begin = 0
+    for part in cells.portions(cells.chunks_of(column)):
+        some = part.filter(pa.array(chosen[begin : (begin := begin + len(part))]))
+        texts = pa.types.is_large_string(part.type)
+        entries = pc.value_counts(cells.texts(some) if texts else some)
+        order = np.argsort(-entries.field("counts").to_numpy(), kind="stable")[:_MOST_SPELLINGS]
+        words = entries.field("values").take(pa.array(order)).to_pylist()
+        counts = entries.field("counts").to_numpy()[order].tolist()
+        spelled = words if texts else [f"{word:.15g}" for word in words]
+        for word, key, count in zip(spelled, answers.keys(spelled, capitals=False), counts, strict=True):
+            if answers.is_word(word):
+                spelling, before = totals.get(key, (word, 0))
+                totals[key] = spelling, before + count
+    return sorted(totals.values(), key=lambda entry: -entry[1])
+
+
+def _proposal(word: str, categories: Sequence[str]) -> str | None:
+    """Return the one category that a word resembles, AS_MISSING, or None."""
+    if not categories:  # any other word may be one of them
+        return AS_MISSING if _says_missing(word) else None
+    folded = _folded(word)
+    names = {category: _folded(category) for category in categories}
+    alike = [category for category, name in names.items() if name == folded]
+    if not alike and _looks_missing(word):
+        return next(filter(_says_missing, categories), AS_MISSING)
+    if not alike and folded[:1].isalpha():
+        alike = [
+            category
+            for category, name in names.items()
+            if name and (name.startswith(folded) or folded.startswith(name))
+        ]
+    if not alike:
+        close = difflib.get_close_matches(folded, names.values(), 2, _CLOSE)
+        alike = [category for category, name in names.items() if name in close]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _says_missing(word: str) -> bool:
+    """Return whether a word hardly means anything but a missing cell."""
+    text = _SEPARATORS.sub(" ", word.casefold()).strip()
+    return not text or bool(_MISSING_WORDS.fullmatch(text))
+
+
+def _looks_missing(word: str) -> bool:
+    """Return whether a word says so, or is short for it, or a code that code books use for it."""
+    text = _SEPARATORS.sub(" ", word.casefold()).strip()
+    return _says_missing(word) or bool(_SHORT_WORDS.fullmatch(text)) or answers.keys([word])[0] in _KNOWN
+
+
+def _folded(word: str) -> str:
+    """Return a word without capitals, accents, blanks and separators."""
+    letters = unicodedata.normalize("NFKD", word.casefold())
+    return _SEPARATORS.sub("", "".join(each for each in letters if not unicodedata.combining(each)))

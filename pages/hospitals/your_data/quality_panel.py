@@ -1,0 +1,137 @@
+"""Render what a table's cells are against its dictionary, and let the owner map words by hand."""
+
+import re
+
+import pandas as pd
+import streamlit as st
+
+from dppca_core.tables import Raw, safe_cell
+from dppca_core.tables.quality import AS_MISSING, ColumnQuality, Suggestion, check_column
+from pages.hospitals.your_data import dictionary, owner_only_text, quality_text
+from pages.hospitals.your_data.dictionary import DictionaryLine
+from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable
+from pages.hospitals.your_data.session import TableSession
+from pages.hospitals.your_data.text import refusal
+
+LEAVE, MISSING = "leave", "missing"
+_MOST_LISTED = 200
+_RUNS = re.compile(r"[^\W\d_]|\(")  # letters, or a call: more than a sign and a number
+
+
+def show(state: TableSession, typed: dict[str, DictionaryLine], prepared: PreparedTable | None) -> None:
+    """Render counts by column and what may be mapped; prepared: None while the dictionary does not fit."""
+    with st.expander(quality_text.TITLE, expanded=True):
+        st.markdown(owner_only_text.NOT_PRIVATE)
+        try:
+            with st.spinner("Counting cells"):
+                columns = _columns(state, typed, prepared)
+        except Exception:  # the text of an error may hold a cell, and would go to the log
+            st.caption(quality_text.UNCOUNTED)
+            return
+        if not columns:
+            st.caption(quality_text.NOT_READ)
+            return
+        if prepared is not None:
+            st.markdown("\n".join(f"- {line}" for line in quality_text.rows(prepared)))
+        speaking = quality_text.speaking(columns)
+        shown = speaking[:_MOST_LISTED]
+        if shown:
+            st.dataframe(quality_text.table(columns, shown), hide_index=True, key="own quality")
+            st.caption(quality_text.listed(len(shown), len(speaking), len(columns)))
+        else:
+            st.markdown(quality_text.fine(len(columns)))
+        if isinstance(state.raw, LargeTable):
+            st.caption(quality_text.NO_SUGGESTIONS)
+        else:
+            _map_words(state, typed, columns)
+
+
+def _columns(
+    state: TableSession, typed: dict[str, DictionaryLine], prepared: PreparedTable | None
+) -> dict[str, ColumnQuality]:
+    """Return each column's quality, counted again only where its line has changed. Reads private rows."""
+    if isinstance(state.raw, Raw):
+        for name, line in typed.items():
+            if name not in state.quality or state.quality[name][0] != line:
+                cells, expected = state.raw.table[name], dictionary.expected(line)
+                state.quality[name] = line, check_column(cells, expected, state.raw.decimal_comma)
+        return {name: state.quality[name][1] for name in typed}
+    if prepared is None:
+        return {}
+    owner = prepared.owner
+    return {
+        column.name: ColumnQuality(owner.rows, missing, 0, outside)
+        for column, missing, outside in zip(
+            prepared.schema.columns, owner.missing, owner.outside, strict=True
+        )
+    }
+
+
+def _map_words(
+    state: TableSession, typed: dict[str, DictionaryLine], columns: dict[str, ColumnQuality]
+) -> None:
+    """Let the owner take words as missing or as categories, which changes the lines of the dictionary."""
+    words = [(name, each) for name, quality in columns.items() for each in quality.suggestions]
+    words = sorted(filter(_can_be_mapped, words), key=lambda entry: -entry[1].times)[:_MOST_LISTED]
+    if words:
+        st.markdown(quality_text.MAP)
+        known = (dictionary.expected(typed[name]).categories for name, _ in words)
+        options = dict.fromkeys([LEAVE, MISSING, *(category for each in known for category in each)])
+        column = st.column_config
+        edited = st.data_editor(
+            _to_frame(words),
+            # What is typed is kept by position, so other words begin anew.
+            key=f"own words {state.generation} {hash(tuple(words))}",
+            hide_index=True,
+            disabled=["column", "cell", "count"],
+            column_config={
+                "count": column.NumberColumn("count", format="localized"),
+                "take as": column.SelectboxColumn("take as", options=list(options), required=True),
+            },
+        )
+        taken = list(edited["take as"])
+        if st.button("Map these words", disabled=set(taken) <= {LEAVE}):
+            _take(state, typed, words, taken)
+    if state.unmapped:
+        st.button("Undo the last mapping", on_click=_undo, args=(state,))
+        st.caption(quality_text.UNDO_BY_HAND)
+
+
+def _can_be_mapped(entry: tuple[str, Suggestion]) -> bool:
+    """Return False for a formula: the editors of words and lines have downloads."""
+    word = entry[1].word
+    return safe_cell(word) == word or not _RUNS.search(word)
+
+
+def _to_frame(words: list[tuple[str, Suggestion]]) -> pd.DataFrame:
+    names = {None: LEAVE, AS_MISSING: MISSING}
+    rows = [
+        (safe_cell(name), each.word, each.times, names.get(each.take_as, each.take_as))
+        for name, each in words
+    ]
+    return pd.DataFrame(rows, columns=["column", "cell", "count", "take as"])
+
+
+def _take(
+    state: TableSession,
+    typed: dict[str, DictionaryLine],
+    words: list[tuple[str, Suggestion]],
+    taken: list[str],
+) -> None:
+    mapped: dict[str, dict[str, str]] = {}
+    for (name, each), take_as in zip(words, taken, strict=True):
+        if take_as not in (LEAVE, MISSING, *dictionary.expected(typed[name]).categories):
+            st.error(refusal(quality_text.not_a_category(name, take_as)))
+            return
+        if take_as != LEAVE:
+            mapped.setdefault(name, {})[each.word] = AS_MISSING if take_as == MISSING else take_as
+    state.unmapped = {name: typed[name] for name in mapped}
+    state.lines |= {name: dictionary.add_words(typed[name], of_column) for name, of_column in mapped.items()}
+    state.generation += 1
+    st.rerun()
+
+
+def _undo(state: TableSession) -> None:
+    state.lines |= state.unmapped
+    state.unmapped = {}
+    state.generation += 1

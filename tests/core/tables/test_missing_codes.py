@@ -1,0 +1,146 @@
+"""Missing codes and synonyms: the same in memory, in pieces and by patient; never in what is published."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dppca_core import tables
+from dppca_core.numerics.moments import clip_rows
+from dppca_core.tables import Column, Schema, pieces
+
+WEIGHT = Column("weight", "number", 30, 200, fill=80.0, missing_codes=("999", "<5", "Unknown"))
+SEX = Column(
+    "sex",
+    *("category", 0.0, 0.0, ("female", "male")),
+    missing_codes=("9",),
+    synonyms=(("m", "male"), ("W", "female"), ("1", "male")),
+)
+AGE = Column("age", "number", 0, 120, missing_codes=("-1",))
+SCHEMA = Schema((AGE, WEIGHT, SEX), bound=1.2)
+OLD = """{
+ "columns": [
+  {
+   "name": "age",
+   "kind": "number",
+   "low": 0,
+   "high": 120,
+   "fill": null
+  },
+  {
+   "name": "sex",
+   "kind": "category",
+   "categories": [
+    "female",
+    "male"
+   ],
+   "fill": ""
+  }
+ ],
+ "bound": 1.0
+}"""
+
+
+def messy(n=2_000):
+    """Return the cells as a person left them, and as the dictionary means them."""
+    rng = np.random.default_rng(0)
+    words = {"male": ("male", " m", "M", "1"), "female": ("female", "w", "W "), "": ("9", "9.0", "NA")}
+    sex = rng.choice(list(words), n, p=[0.5, 0.4, 0.1])
+    weight, age = rng.uniform(40, 120, n).round(1), rng.uniform(20, 90, n).round(1)
+    gone, unborn = rng.random(n) < 0.1, rng.random(n) < 0.05
+    typed = pd.DataFrame(
+        {
+            "age": np.where(unborn, "-1", age.astype(str)),
+            "weight": np.where(
+                gone, rng.choice(["999", "999.0", " <5", "UNKNOWN", ""], n), weight.astype(str)
+            ),
+            "sex": [rng.choice(words[each]) for each in sex],
+            "who": rng.integers(0, 500, n),
+        }
+    )
+    meant = pd.DataFrame(
+        {"age": np.where(unborn, np.nan, age), "weight": np.where(gone, np.nan, weight), "sex": sex}
+    )
+    return typed, meant
+
+
+@pytest.mark.parametrize("comma", [False, True])
+def test_cells_are_what_the_dictionary_means_in_memory_in_pieces_and_by_patient(monkeypatch, comma):
+    monkeypatch.setattr(pieces, "_BATCH_CELLS", 4 * 256)
+    typed, meant = messy()
+    expected = tables.encode(SCHEMA.published, tables.from_frame(meant, "meant").table)
+    if comma:
+        typed = typed.apply(lambda cells: cells.astype(str).str.replace(".", ","))
+    data = typed.to_csv(index=False, sep=";" if comma else ",").encode()
+    raw = tables.read(data, "typed.csv")
+    encoded = tables.encode(SCHEMA, raw.table, raw.decimal_comma)
+    np.testing.assert_array_equal(encoded.whole, expected.whole)
+    assert encoded.owner == expected.owner
+    assert encoded.owner.missing == tuple((meant.isna() | (meant == "")).sum())
+    rows = []
+    assert tables.read_pieces(data, SCHEMA, lambda _, part: rows.append(part)) == expected.owner
+    np.testing.assert_array_equal(np.concatenate(rows), clip_rows(encoded.rows, SCHEMA.bound))
+    patients = tables.count_patients(data, SCHEMA, "who")
+    assert patients.usable.sum() == expected.kept.sum()
+    assert tables.read_patients(data, SCHEMA, patients, lambda *_: None) == expected.owner
+
+
+def test_json_keeps_them_and_what_is_published_does_not():
+    text = SCHEMA.to_json()
+    assert Schema.from_json(text) == SCHEMA and hash(Schema.from_json(text)) == hash(SCHEMA)
+    assert json.loads(text)["columns"][2]["synonyms"] == {"m": "male", "W": "female", "1": "male"}
+    assert json.loads(text)["columns"][1]["missing codes"] == ["999", "<5", "Unknown"]
+    published = SCHEMA.published.to_json()
+    assert "missing codes" not in published and "synonyms" not in published and "<5" not in published
+    assert SCHEMA.published.bound == SCHEMA.bound
+    typed = json.loads(text)
+    typed["columns"][0]["missing codes"] = [-1, 99.5]
+    assert Schema.from_json(json.dumps(typed)).columns[0].missing_codes == ("-1", "99.5")
+
+
+def test_an_old_dictionary_reads_and_writes_the_same_bytes():
+    schema = Schema.from_json(OLD)
+    assert schema.to_json() == OLD and schema.published is schema
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"missing_codes": ("male",)},
+        {"missing_codes": ("MALE ",)},
+        {"missing_codes": ("M",)},
+        {"missing_codes": ("1.0",)},
+        {"missing_codes": ("",)},
+        {"missing_codes": ("a;b",)},
+        {"missing_codes": tuple(map(str, range(20, 300)))},
+        {"synonyms": (("m", "neither"),)},
+        {"synonyms": (("m", "male"), ("M", "female"))},
+        {"synonyms": (("female", "male"),)},
+        {"synonyms": (("n/a", "male"),)},
+        {"synonyms": (("x" * 101, "male"),)},
+    ],
+)
+def test_a_word_that_would_be_taken_in_two_ways_is_refused_and_not_quoted(changed):
+    with pytest.raises(ValueError, match="'sex'") as caught:
+        replace(SEX, **changed)
+    for word in ("'M", "neither", "n/a", "xxx"):
+        assert word not in str(caught.value)
+
+
+def test_numbers_have_no_synonyms():
+    with pytest.raises(ValueError, match="must each stand for one of its categories"):
+        replace(AGE, synonyms=(("old", "99"),))
+
+
+@pytest.mark.parametrize(
+    ("key", "given"),
+    [("missing codes", "999"), ("missing codes", [["9"]]), ("synonyms", ["m"]), ("missing codes", [9**400])],
+    ids=["a word", "a list", "no categories", "a long number"],
+)
+def test_a_file_that_states_them_otherwise_is_refused(key, given):
+    plain = json.loads(SCHEMA.to_json())
+    plain["columns"][2][key] = given
+    with pytest.raises(ValueError, match="'sex'"):
+        Schema.from_json(json.dumps(plain))
