@@ -72,7 +72,7 @@ def join(
     by = _free_name(columns)
     held[by] = pa.chunked_array([pa.repeat(pa.scalar(words[i], _TEXT), tables[i].n) for i in order])
     name = f"{tables[0].name} and {len(tables) - 1:,} more" if len(tables) > 1 else tables[0].name
-    # Where some write decimals with a comma and others do not, a comma among words stays one: 1,500 is not 1.5.
+    # Where only some write decimals with a comma, a comma among words stays one: 1,500 is not 1.5.
     comma = all(raw.decimal_comma for raw in tables)
     return JoinedTable(name, f"{len(tables):,} hospitals", pa.table(held), (), comma, by)
 
