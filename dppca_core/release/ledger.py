@@ -1,7 +1,7 @@
 """The ledger of a table's releases: append-only, within its owner's limit, counted by dp-accounting.
 
-A ledger belongs to the content of a table, not to a file's name. A table may have been kept under a former
-key (`tables.content`): then its ledger goes on there, and whatever stands under both keys counts.
+A ledger belongs to the content of a table, not to a file's name. A table may have been kept under former
+keys (`tables.content`): then its ledger goes on there, and whatever stands under any of them counts.
 
 Paying comes first: `spend` writes the event, on the disk, before any noise is drawn, so that a crash wastes
 budget and never spends it unseen. Between two processes, or two tabs, only one pays at a time, and the second
@@ -215,23 +215,23 @@ class SessionLedger(Ledger):
 class DiskLedger(Ledger):
     """Keep lines in FOLDER/KEY.jsonl, shared by all who open the same table with the same folder.
 
-    `key`, `former`: 8 to 64 hexadecimal digits; `former` is the table's key of an earlier version, if it has
-    one. A file under the former key is continued, so that an earlier version that still runs sees what is
+    `key`, `former`: 8 to 64 hexadecimal digits; `former` are the table's keys of earlier versions, oldest
+    first. A file under a former key is continued, so that an earlier version that still runs sees what is
     spent here. Raises ValueError for another key, which could name another file.
     """
 
     def __init__(
-        self, folder: Path, key: str, patients: int | None = None, former: str | None = None
+        self, folder: Path, key: str, patients: int | None = None, former: Sequence[str] = ()
     ) -> None:
         super().__init__(patients)
-        keys = (key,) if former is None else (former, key)
+        keys = (*former, key)
         if not all(map(_KEY.fullmatch, keys)):
             raise ValueError("key must be 8 to 64 hexadecimal digits")
         self._paths = tuple(folder / f"{name}.jsonl" for name in keys)
 
     @property
     def path(self) -> Path:
-        """Return the file of the next line: the one under the former key where there is one."""
+        """Return the file of the next line: the one under the oldest key where there is one."""
         return next((path for path in self._paths if path.exists()), self._paths[-1])
 
     def _lines(self) -> list[dict[str, Any]]:

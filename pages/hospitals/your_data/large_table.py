@@ -141,7 +141,7 @@ def reduce(
         sized = zip(parts, patients.sizes, strict=True)
         held = tuple(part._replace(n=size, averaged=True) for part, size in sized)
     assignment = IN_ONE_PLACE if hospital_column is None else by_column(hospital_column)
-    raw, sizes = replace(large, key=keys.key, former_key=keys.former), tuple(part.n for part in held)
+    raw, sizes = replace(large, key=keys.key, former_keys=keys.former), tuple(part.n for part in held)
     if patients is None:
         read = partial(_read_again, raw, schema, hospital_column, hospitals)
     else:

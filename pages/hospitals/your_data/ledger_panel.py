@@ -96,7 +96,7 @@ def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> No
             "same table under another name finds it, saved with at least 15 digits. It holds what was "
             "released and no cell of the table."
         )
-        if raw.former_key is None:
+        if len(raw.former_keys) < 2:
             st.caption(
                 f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version "
                 "kept for it is not found by itself: import it below."

@@ -28,7 +28,7 @@ DEALING_SEED = 0  # public: to which hospital a patient is assigned hides nothin
 class LargeTable:
     """Hold the file of a table too large to hold as rows, as it was uploaded.
 
-    `n`, its rows, is None where the file does not state it. `key` and `former_key` are those of
+    `n`, its rows, is None where the file does not state it. `key` and `former_keys` are those of
     `tables.content_keys_of_file`, known once the file was read. Kinds and constants
     cannot be known without reading: all columns count as numbers until the owner says otherwise.
     """
@@ -41,7 +41,7 @@ class LargeTable:
     data: bytes = field(repr=False)
     unnamed: tuple[int, ...] = ()
     key: str = ""
-    former_key: str | None = None
+    former_keys: tuple[str, ...] = ()
     constant: tuple[str, ...] = ()
 
     @property

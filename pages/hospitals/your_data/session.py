@@ -192,5 +192,5 @@ def ledger(raw: Table) -> Ledger:
     """Return the ledger of this table's content, under whatever name it was uploaded."""
     where = folder()
     if where is not None:
-        return DiskLedger(where, raw.key, raw.n, raw.former_key)
+        return DiskLedger(where, raw.key, raw.n, raw.former_keys)
     return current().ledgers.setdefault(raw.key, SessionLedger(raw.n))
