@@ -50,6 +50,7 @@ from dppca_core.arrays import Array
 from dppca_core.tables import cells, files
 from dppca_core.tables.layout import NO_ROWS
 from dppca_core.tables.mixing import Words, mix
+from dppca_core.tables.sketches import Sketcher
 from dppca_core.tables.uninformative import Uninformative
 
 _MISSING = np.uint64(0x6D697373)
@@ -103,10 +104,13 @@ class Keys(NamedTuple):
 class _Sums:
     """Add up rows and columns. left_out: columns that do not count; None decides by the first rows.
 
-    former_rows: how many rows may be kept, at most, for the key of version 1.
+    former_rows: how many rows may be kept, at most, for the key of version 1. sketcher: gets all cells too.
     """
 
-    def __init__(self, former_rows: int, left_out: set[int] | None = None) -> None:
+    def __init__(
+        self, former_rows: int, left_out: set[int] | None = None, sketcher: Sketcher | None = None
+    ) -> None:
+        self.sketcher = sketcher
         self.count = 0
         self.columns: Words = np.zeros((2, 0), dtype=np.uint64)
         self.rows, self.former_rows = (np.zeros(len(_FACTORS), dtype=np.uint64) for _ in range(2))
@@ -126,11 +130,17 @@ class _Sums:
             says_nothing = self.uninformative.add(position, words, values)
             if says_nothing if self.left_out is None else position in self.left_out:
                 left_out.add(position)
+            if self.sketcher is not None:
+                self.sketcher.note(name, words, values, _MISSING)
             for half, mixed in enumerate((mix(words ^ _OTHER), mix(words))):
                 sums[1 - half] += mixed
                 self.columns[1 - half, position : position + 1] += mixed.sum(keepdims=True)
                 if position in left_out:
                     without[1 - half] += mixed
+                elif self.sketcher is not None and not half:
+                    self.sketcher.add(name, mixed)
+        if self.sketcher is not None:
+            self.sketcher.end_batch()
         self.uninformative.rows += batch.num_rows
         if len(left_out) == batch.num_columns:
             left_out.clear()
@@ -155,16 +165,16 @@ def _add_rows(rows: Words, sums: Words) -> None:
         rows[lane : lane + 1] += mix(sums[0] * factor + sums[1]).sum(keepdims=True)
 
 
-def _keys(batches: Callable[[], Iterable[Any]], former_rows: int) -> Keys:
-    """Return all keys of a table whose batches can be read twice. former_rows: as for `_Sums`."""
+def _keys(batches: Callable[[], Iterable[Any]], former_rows: int, sketcher: Sketcher | None = None) -> Keys:
+    """Return all keys of a table whose batches can be read twice; as for `_Sums`."""
 
-    def added(former_rows: int, left_out: set[int] | None = None) -> _Sums:
-        sums = _Sums(former_rows, left_out)
+    def added(former_rows: int, left_out: set[int] | None = None, sketcher: Sketcher | None = None) -> _Sums:
+        sums = _Sums(former_rows, left_out, sketcher)
         for batch in batches():
             sums.add(batch)
         return sums
 
-    sums = added(former_rows)
+    sums = added(former_rows, sketcher=sketcher)
     columns, count = sums.columns, sums.count
 
     def digest(version: int, columns: int, *parts: Words) -> str:
@@ -184,13 +194,19 @@ def _keys(batches: Callable[[], Iterable[Any]], former_rows: int) -> Keys:
         hashes = sums.hashes[:count]
         hashes.sort()  # in place: a copy would double the memory
         former = (digest(1, columns.shape[1], hashes, np.sort(columns[1])), *former)
+    if sketcher is not None:
+        sketcher.finish(count, counted[1])
     return Keys(key, former)
 
 
-def content_keys(table: pa.Table | pd.DataFrame) -> Keys:
-    """Return the keys of a table in memory. Raises ValueError for cells that are not flat."""
+def content_keys(table: pa.Table | pd.DataFrame, sketcher: Sketcher | None = None) -> Keys:
+    """Return the keys of a table in memory; `sketcher` makes its sketch.
+
+    Raises ValueError for cells that are not flat.
+    """
     whole = cells.from_frame(table) if isinstance(table, pd.DataFrame) else table
-    return _keys(lambda: whole.to_batches(max_chunksize=_BATCH_ROWS), min(whole.num_rows, FORMER_ROWS))
+    former_rows = min(whole.num_rows, FORMER_ROWS)
+    return _keys(lambda: whole.to_batches(max_chunksize=_BATCH_ROWS), former_rows, sketcher)
 
 
 def content_key(table: pa.Table | pd.DataFrame) -> str:
@@ -203,6 +219,7 @@ def content_keys_of_file(
     encoding: str = "utf-8",
     progress: Callable[[int, int | None], None] | None = None,
     former_rows: int = FORMER_ROWS,
+    sketcher: Sketcher | None = None,
 ) -> Keys:
     """Return the same of a file of any size, in constant memory and 8 bytes a row up to `former_rows`.
 
@@ -223,4 +240,4 @@ def content_keys_of_file(
         if not done:
             raise ValueError(NO_ROWS)
 
-    return _keys(batches, tells if tells <= former_rows else 0)
+    return _keys(batches, tells if tells <= former_rows else 0, sketcher)
