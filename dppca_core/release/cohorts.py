@@ -115,10 +115,10 @@ class Cohorts(ABC):
         cohort = self.members(keys).keys
         return next((seen for seen in self.cohorts(owner) if seen.key in cohort), None)
 
-    def holds(self, extract: Extract, owner: str | None, patients: bool) -> bool:
+    def holds(self, keys: Sequence[str], owner: str | None, patients: bool) -> bool:
         """Return whether this owner brought this table before, and with named patients, where it has some."""
         return any(
-            _keys(line) == extract.keys and (line["patients"] or not patients)
+            _keys(line) == tuple(keys) and (line["patients"] or not patients)
             for _, lines in self._seen(owner)
             for line in lines
         )
@@ -126,7 +126,7 @@ class Cohorts(ABC):
     def alike(
         self, sketch: Sketch, keys: Sequence[str], owner: str | None
     ) -> list[tuple[PatientCohort, Likeness]]:
-        """Return the owner's other cohorts that have a table like this one, and by what."""
+        """Return the owner's other cohorts that have a table like this one, and by what; the likest first."""
         own = set(self.members(keys).keys)
         result = []
         seen = [(cohort, lines) for cohort, lines in self._seen(owner) if cohort.key not in own]
@@ -136,7 +136,7 @@ class Cohorts(ABC):
             reasons = [likeness for likeness in compared if likeness is not None]
             if reasons:
                 result.append((cohort, max(reasons, key=_strength)))
-        return result
+        return sorted(result, key=lambda pair: _strength(pair[1]), reverse=True)
 
     def add(
         self, extract: Extract, sketch: Sketch, owner: str | None, patients: bool, into: str | None = None
@@ -146,7 +146,7 @@ class Cohorts(ABC):
         digest = self._owner(owner)
         with self.exclusive():
             lines: list[dict[str, Any]] = []
-            if not self.holds(extract, owner, patients):
+            if not self.holds(extract.keys, owner, patients):
                 number = self._append_sketch(sketch.to_plain())
                 line = {"kind": "extract", **extract._asdict(), "keys": list(extract.keys), "at": now}
                 lines.append(line | {"owner": digest, "patients": patients, "sketch": number})
@@ -156,10 +156,8 @@ class Cohorts(ABC):
 
     def rename(self, key: str, name: str, owner: str | None) -> None:
         """Name the cohort that has this key. Raises ValueError for a name that no screen can show."""
-        name = name.strip()
-        if not name or len(name) > MOST_NAME or not name.isprintable():
-            raise ValueError(f"a name has 1 to {MOST_NAME} letters on one line")
-        line = {"kind": "name", "key": key, "name": name, "owner": self._owner(owner)}
+        check_name(name)
+        line = {"kind": "name", "key": key, "name": name.strip(), "owner": self._owner(owner)}
         with self.exclusive():
             self._append(line | {"at": datetime.now(UTC).isoformat(timespec="seconds")})
 
@@ -177,7 +175,8 @@ class Cohorts(ABC):
         """Return the cohorts of an owner, with the lines of their tables that the owner brought."""
         lines = self._lines()
         groups, by_cohort = _Groups(lines), dict[str, list[Line]]()
-        mine = [line for line in lines if owner is None or line.get("owner") == self._owner(owner)]
+        digest = None if owner is None else self._owner(owner)
+        mine = [line for line in lines if digest is None or line.get("owner") == digest]
         for line in mine:
             if line["kind"] == "extract":
                 by_cohort.setdefault(groups.root(line["keys"][-1]), []).append(line)
@@ -202,6 +201,12 @@ def _sketch(kept: Sequence[Line], line: Line) -> Sketch:
         return Sketch.from_plain(kept[line["sketch"] - 1])
     except (IndexError, KeyError, TypeError, ValueError):
         raise ValueError(DAMAGED.format(name="cohorts.sketches")) from None
+
+
+def check_name(name: str) -> None:
+    """Raise ValueError for a name that no screen can show."""
+    if not 0 < len(name.strip()) <= MOST_NAME or not name.strip().isprintable():
+        raise ValueError(f"a name has 1 to {MOST_NAME} letters on one line")
 
 
 def _strength(likeness: Likeness) -> tuple[int, float]:
