@@ -125,7 +125,10 @@ class _Sums:
             return
         sums, without = (np.zeros((2, batch.num_rows), dtype=np.uint64) for _ in range(2))
         left_out = set()
-        for position, name in enumerate(batch.schema.names):  # the schema builds a new list at each access
+        names = batch.schema.names  # the schema builds a new list at each access
+        if self.sketcher is not None:
+            self.sketcher.begin(names)
+        for position, name in enumerate(names):
             words, values = _cells(cells.plain(batch.column(position), name))
             says_nothing = self.uninformative.add(position, words, values)
             if says_nothing if self.left_out is None else position in self.left_out:

@@ -6,8 +6,9 @@ sets share. The sets are
 
     patients    who the column of patients names, where one was named
     rows        the rows: the sum of mix(cell), as in `content`
-    rows / i    the rows without the columns of group i, of `GROUPS` by their names: one changed column, in
-                other units or left out, changes all rows but those without its group
+    rows / i    the rows without the columns of group i, if three in four are left: one changed column, in
+                other units or left out, changes all rows but these. Of up to `GROUPS` columns each is a
+                group, of more they are put into so many by their names
     columns     the columns, each as the set of its cells
     names       the columns' names, in small letters
 
@@ -29,7 +30,8 @@ sketch is not private: who has the secret can try whether a patient is in it. Bo
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -39,10 +41,11 @@ from dppca_core.arrays import Array
 from dppca_core.tables.mixing import Words
 
 KEPT = 512
-GROUPS = 4
+GROUPS = 16
 _DIFFERENT = 0.2  # of all rows
 _SHARED_ROWS, _SHARED_COLUMNS, _FEWEST_COLUMNS = 0.01, 0.5, 2
 _NEAR = 0.1  # of the larger number of rows
+_LEFT_OUT = 0.25  # of the columns at most: rows of the few that are left agree by chance
 
 
 class Likeness(NamedTuple):
@@ -81,19 +84,22 @@ class Sketch:
         patients, count = self._shared(other, "patients")
         if count:
             return Likeness("patients", patients)
-        by_rows = [self._shared(other, name)[0] for name in self.sets if name.startswith("rows")]
-        if (rows := max(by_rows, default=0.0)) >= _SHARED_ROWS:
+        names = {name for name in (*self.sets, *other.sets) if name.startswith("rows")}
+        # A table that lacks a column has as its rows what another has without that column.
+        pairs = {pair for name in names for pair in ((name, name), ("rows", name), (name, "rows"))}
+        if (rows := max((self._shared(other, *pair)[0] for pair in pairs), default=0.0)) >= _SHARED_ROWS:
             return Likeness("rows", rows)
         columns, count = self._shared(other, "columns")
         if columns >= _SHARED_COLUMNS and count >= _FEWEST_COLUMNS:
             return Likeness("columns", columns)
-        names = self._shared(other, "names")[0]
+        shape = self._shared(other, "names")[0]
         near = abs(self.rows - other.rows) <= _NEAR * max(self.rows, other.rows)
-        return Likeness("shape", names) if near and names >= _SHARED_COLUMNS else None
+        return Likeness("shape", shape) if near and shape >= _SHARED_COLUMNS else None
 
-    def _shared(self, other: "Sketch", name: str) -> tuple[float, int]:
+    def _shared(self, other: "Sketch", name: str, of_other: str | None = None) -> tuple[float, int]:
         """Return which share of the smaller set is in both, by the sample, and how many digests that are."""
-        first, second = (sketch.sets.get(name, np.empty(0, np.uint64)) for sketch in (self, other))
+        none: Words = np.empty(0, np.uint64)
+        first, second = self.sets.get(name, none), other.sets.get(of_other or name, none)
         if not len(first) or not len(second):
             return 0.0, 0
         ends = [words[-1] for words in (first, second) if len(words) == KEPT]
@@ -114,18 +120,28 @@ class Sketcher:
     def __init__(self, secret: bytes, patient_column: str | None = None) -> None:
         self._secret, self._patient_column = secret, patient_column
         self._lowest: dict[str, Words] = {}
-        self._sums: dict[int, Words] = {}
-        self._names: dict[str, int] = {}  # with the group of each
+        self._sums: dict[str, Words] = {}  # of the rows of a batch, by group of columns
+        self._members: Counter[str] = Counter()
+        self._groups: dict[str, str] = {}  # of each column, by name
+
+    def begin(self, names: Sequence[str]) -> None:
+        """Begin a batch of columns with these names."""
+        if not self._groups:
+            digests = [int(digest) for digest in self._digests("groups", _name_words(names))]
+            several = len(names) > GROUPS
+            self._groups = {
+                name: f"{digest % GROUPS}" if several else f"{digest:016x}"
+                for name, digest in zip(names, digests, strict=True)
+            }
 
     def add(self, name: str, mixed: Words) -> None:
         """Add a batch of one column that counts: its mixed words, (n,)."""
-        group = self._names[name]
+        group = self._groups[name]
         self._sums[group] = self._sums[group] + mixed if group in self._sums else mixed
+        self._members[group] += 1
 
     def note(self, name: str, words: Words, values: Array, missing: np.uint64) -> None:
         """Note a column, also one that does not count: words, and numbers, NaN where there is none."""
-        if name not in self._names:
-            self._names[name] = int(self._digests("groups", _name_words([name]))[0] % GROUPS)
         if name == self._patient_column:
             # By all digits, where a name is a number: single precision would take two for one.
             names = np.where(np.isnan(values), words, (values + 0.0).view(np.uint64))
@@ -138,13 +154,15 @@ class Sketcher:
         whole: Words = np.sum(list(self._sums.values()), axis=0, dtype=np.uint64)
         self._keep("rows", whole)
         for group, part in self._sums.items():
-            self._keep(f"rows / {group}", whole - part)
+            if self._members[group] <= _LEFT_OUT * sum(self._members.values()):
+                self._keep(f"rows / {group}", whole - part)
         self._sums.clear()
+        self._members.clear()
 
     def finish(self, rows: int, columns: Words) -> None:
         """Make the sketch of so many rows; columns: a word for each that counts, (d,)."""
         self._keep("columns", columns)
-        self._keep("names", _name_words(list(self._names)))
+        self._keep("names", _name_words(list(self._groups)))
         coarse = {
             name
             for name, words in self._lowest.items()
@@ -170,7 +188,7 @@ def _distinct(lowest: Words) -> float:
     return len(lowest) if len(lowest) < KEPT else (KEPT - 1) / (float(lowest[-1]) / 2.0**64)
 
 
-def _name_words(names: list[str]) -> Words:
+def _name_words(names: Sequence[str]) -> Words:
     digests = (hashlib.blake2b(name.casefold().encode(), digest_size=8).digest() for name in names)
     return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64)
 

@@ -47,6 +47,7 @@ PLANTED = {
     "capitals": ("rows", lambda t: t.assign(clinic=t["clinic"].str.upper())),
     "capitals, renamed": ("columns", lambda t: renamed(t.assign(clinic=t["clinic"].str.upper()))),
     "other units, and a quarter of the rows gone": ("rows", lambda t: t.assign(bmi=t["bmi"] * 2.2)[125:]),
+    "a column dropped, and a quarter of the rows gone": ("rows", lambda t: t.drop(columns="bmi")[125:]),
     "a row fewer, renamed": ("rows", lambda t: renamed(t.iloc[1:])),
     "a fresh draw of the same form": ("shape", lambda t: patients(1, 480)),
     "all units": ("shape", lambda t: (t.select_dtypes("number") * 2).assign(sex="f", clinic="a")),
