@@ -7,7 +7,7 @@ from pages.shared import text
 
 OTHERS = "These are other patients"
 NOTHING_UNTIL = "Nothing can be released until you answer."
-FOR_GOOD = "This cannot be undone: from then on both pay into one account."
+FOR_GOOD = "To join an account cannot be undone: from then on both pay into it."
 NAME_HELP = "Other extracts of these patients are asked about under it. It is on no release and in no link."
 NOT_JOINED = "The table did not join that account."
 NOT_NAMED = "The name was not changed."
@@ -32,7 +32,7 @@ def question(cohort: PatientCohort, likeness: Likeness) -> str:
     share = text.percent(likeness.share)
     reason = {
         "patients": f"about {share} of the patients' names are in both",
-        "rows": f"about {share} of the rows are in both, whole or but for some columns",
+        "rows": f"about {share} of the rows agree, in all or most columns",
         "columns": f"{share} of the columns hold the same cells",
         "shape": f"it has about as many rows, and {share} of the column names",
     }[likeness.kind]

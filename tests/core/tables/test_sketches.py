@@ -75,29 +75,24 @@ def test_shared_patients_are_noticed_by_their_names(n):
     assert alike.share == pytest.approx(0.05, abs=0.04)  # four standard deviations of the sample
 
 
-def test_how_often_shared_rows_are_missed():
-    """5 % shared: 26 of a sample of 512, missed once in a million: none of 40. 0.2 %: as a rule."""
-    missed = {}
-    for shared in (100, 4):
-        missed[shared] = 0
-        for seed in range(40):
-            rng = np.random.default_rng((seed, shared))
-            first, second = rng.normal(size=(2000, 3)), rng.normal(size=(2000, 3))
-            second[:shared] = first[rng.choice(2000, shared, replace=False)]
-            pair = (
-                pd.DataFrame(rows, columns=list(names)) for rows, names in ((first, "abc"), (second, "xyz"))
-            )
-            one, two = map(sketch, pair)
-            missed[shared] += one.likeness(two) is None
-    assert missed[100] == 0
-    assert missed[4] > 30
+@pytest.mark.parametrize(("shared", "missed"), [(100, range(1)), (4, range(15, 21))])
+def test_how_often_shared_rows_are_missed(shared, missed):
+    """Of 2,000: 5 %, missed once in a million, and 0.2 %, where 5 of 512 are needed and 1 is expected."""
+    count = 0
+    for seed in range(20):
+        rng = np.random.default_rng((seed, shared))
+        first, second = rng.normal(size=(2000, 3)), rng.normal(size=(2000, 3))
+        second[:shared] = first[rng.choice(2000, shared, replace=False)]
+        one = sketch(pd.DataFrame(first, columns=list("abc")))
+        count += one.likeness(sketch(pd.DataFrame(second, columns=list("xyz")))) is None
+    assert count in missed
 
 
 def test_unrelated_tables_of_another_form_are_not_alike():
-    """Chance: 64-bit digests of continuous rows, 600 pairs, where a false alarm has less than 10^-10."""
-    made = [sketch(renamed(patients(seed)) if seed % 2 else patients(seed)) for seed in range(50)]
+    """Chance: 64-bit digests of continuous rows, 100 pairs, where a false alarm has less than 10^-10."""
+    made = [sketch(renamed(patients(seed)) if seed % 2 else patients(seed)) for seed in range(20)]
     pairs = [one.likeness(two) for one in made[::2] for two in made[1::2]]
-    assert len(pairs) == 625 and not any(pairs)
+    assert len(pairs) == 100 and not any(pairs)
     assert sketch(patients(0)).likeness(sketch(patients(1, 700))) is None  # names agree, the size does not
 
 

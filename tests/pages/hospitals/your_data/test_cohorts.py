@@ -7,11 +7,12 @@ from dppca_core import Release
 from dppca_core.release.cohort_lists import CohortsOnDisk
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.tables import content_key
+from dppca_core.tables import content_key, limits
 from pages.hospitals.your_data import cohort_text
 from pages.shared.server import owner
 from tests.pages.hospitals.your_data.table_page import (
     OTHER_TABLE,
+    ROWS,
     csv,
     limited,
     parquet,
@@ -46,6 +47,12 @@ def has_asked(page):
     return asked
 
 
+def choose_patients(page, column):
+    box = next(box for box in page.app.selectbox if box.label == "Column that names the patient")
+    box.set_value(box.options.index(column))
+    page.run()
+
+
 def of_folder(page, data):
     return prepared(data)
 
@@ -66,12 +73,9 @@ def test_a_row_fewer_is_asked_about_and_pays_into_the_account(again, request, vi
     assert not has_asked(page) and "0.5 of the limit" in page.spent
     assert "2 tables pay into it: 120 rows and 5 columns; 119 rows and 5 columns" in page.markdown
     page.release()
-    ledger = page.app.dataframe[-1].value
-    assert ledger["what"].tolist() == ["Analyze Gauss"] * 2
-    page = again(page, FEWER)  # remembered
-    assert not has_asked(page) and not page.has_button("Set this limit")
-    page = again(page, csv(patients()))  # and what it cost counts for the first
-    assert len(page.app.dataframe[-1].value) == 2
+    page = again(page, csv(patients()))  # it is remembered, and what it cost counts for the first
+    assert not has_asked(page)
+    assert page.app.dataframe[-1].value["what"].tolist() == ["Analyze Gauss"] * 2
 
 
 @pytest.mark.parametrize(
@@ -125,6 +129,23 @@ def test_an_account_is_chosen_by_its_name(folder, visitor):
     page.run()
     page.press(YES)
     assert "2 tables pay into it" in page.markdown and not page.has_button("Set this limit")
+
+
+def test_an_extract_too_large_to_hold_is_asked_about(folder, visitor, monkeypatch):
+    """By a named patient whom it shares, 60 of 120, in a table of other columns and another size."""
+    visitor("ann")
+    names = [f"p{i * 7919}" for i in range(ROWS)]
+    page = prepared(csv(patients().assign(name=names)), rows=2)
+    choose_patients(page, "name")
+    page.press("Set this limit")
+    monkeypatch.setattr(limits, "MOST_ROWS", 100)
+    other = patients(seed=5, n=200).assign(who=[*names[:60], *(f"q{i}" for i in range(140))])
+    page = prepared(parquet(other.rename(columns={"sex": "gender", "clinic": "site"})), rows=2)
+    choose_patients(page, "who")
+    page.press("Read it now")
+    assert has_asked(page) and "about 50 % of the patients' names" in page.warnings
+    page.press(YES)
+    assert "2 tables pay into it: 120 rows and 6 columns; 200 rows" in page.markdown
 
 
 def test_accounts_with_other_deltas_do_not_become_one(folder, visitor):
