@@ -7,9 +7,8 @@ from dppca_core.release.cohorts import Extract, PatientCohort
 from dppca_core.release.ledger_records import check_alike
 from dppca_core.tables import content
 from dppca_core.tables.sketches import Likeness, Sketch, Sketcher
-from pages.hospitals.your_data import cohort_text, session
+from pages.hospitals.your_data import cohort_text, owner, session
 from pages.hospitals.your_data.prepared_table import LargeTable, Table
-from pages.shared.server import owner
 
 _TWO_LIMITS = "{name} of that account is {first}, of this table's {second}, so no total can be told"
 

@@ -86,7 +86,7 @@ def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> No
         st.progress(min(spent.epsilon / limit.epsilon, 1.0), ledger_text.left(account, plain))
         if not plain:
             st.caption(ledger_text.exact(spent, limit))
-        of_patient = patient_total(account, session.current().rows_per_patient or 1, plain)
+        of_patient = patient_total(account, _rows_of_patient(account), plain)
         if of_patient:
             st.markdown(of_patient)
     cohort_panel.show(raw)
@@ -112,6 +112,13 @@ def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> No
     _exchange(raw, ledger, account)
     if limit is not None:
         _change_limit(ledger, limit)
+
+
+def _rows_of_patient(account: Account) -> int:
+    """Return the most rows of one patient that was stated of any extract; 1 where this one names patients."""
+    state = session.current()
+    stated = [entry.rows_per_patient or 1 for entry in account.entries]
+    return 1 if state.patient_column is not None else max(state.rows_per_patient or 1, *stated, 1)
 
 
 def releases(account: Account, plain: bool) -> pd.DataFrame:

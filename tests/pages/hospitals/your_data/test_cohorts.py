@@ -8,8 +8,7 @@ from dppca_core.release.cohort_lists import CohortsOnDisk
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
 from dppca_core.tables import content_key, limits
-from pages.hospitals.your_data import cohort_text
-from pages.shared.server import owner
+from pages.hospitals.your_data import cohort_text, owner
 from tests.pages.hospitals.your_data.table_page import (
     OTHER_TABLE,
     ROWS,
@@ -146,6 +145,18 @@ def test_an_extract_too_large_to_hold_is_asked_about(folder, visitor, monkeypatc
     assert has_asked(page) and "about 50 % of the patients' names" in page.warnings
     page.press(YES)
     assert "2 tables pay into it: 120 rows and 6 columns; 200 rows" in page.markdown
+
+
+def test_the_most_rows_that_any_extract_states_count_for_a_patient(folder, visitor):
+    visitor(None)
+    page = prepared(rows=4)
+    page.press("Set this limit")
+    page.release()
+    assert "For a patient with 4 rows, all releases so far" in page.markdown
+    page = prepared(FEWER)  # of which each patient has one row
+    page.press(YES)
+    assert "For a patient with 4 rows, all releases so far" in page.markdown
+    assert page.app.dataframe[-1].value["rows per patient"].tolist() == ["4"]
 
 
 def test_accounts_with_other_deltas_do_not_become_one(folder, visitor):
