@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -129,6 +131,32 @@ def test_what_both_spent_before_they_joined_counts(tmp_path):
         assert [entry.title for entry in account.entries] == ["of 80", "of 300"]
         with pytest.raises(OverLimitError):
             ledger(tmp_path, extract).spend("third", HALF)
+
+
+def test_a_ledger_of_the_version_before_is_that_of_a_cohort(tmp_path):
+    """Its file, written by that version, is continued by an extract that joins."""
+    former = Path(__file__).parent / "former_ledger" / "version_2"
+    (path,) = (Path(shutil.copy(path, tmp_path)) for path in former.glob("*.jsonl"))
+    table = pd.read_csv(former / "table.csv")
+    cohorts = CohortsOnDisk(tmp_path)
+    first = add(table, cohorts)
+    fewer = add(table.drop(columns="number").iloc[1:], cohorts, into=first.key)
+    ledger(tmp_path, fewer).set_limit(Limit(0.8, 1e-5))
+    ledger(tmp_path, fewer).spend("fewer", HALF, {"rows": fewer.rows})
+    account = ledger(tmp_path, first).account()
+    assert [entry.title for entry in account.entries] == ["Analyze Gauss", "fewer"]
+    assert list(tmp_path.glob("*.jsonl")) == [path] and path.stem in first.keys[:-1]
+
+
+def test_lists_of_two_sessions_become_one():
+    """After a reload: what was known in either is known, and compared with its own sketch."""
+    former, now = CohortsInMemory(), CohortsInMemory()
+    first, foreign = add(FIRST, former), add(FOREIGN, now)
+    former.rename(first.key, "Heart study", "ann")
+    now.take_over(former)
+    assert [cohort.name for cohort in now.cohorts("ann")] == ["Heart study", ""]
+    assert alike(FEWER, now) == alike(FOREIGN.iloc[1:], now) == ["rows"]
+    assert now.members(foreign.keys).rows == {300}
 
 
 def test_the_same_in_a_session():
