@@ -96,7 +96,7 @@ class Cohorts(ABC):
     def members(self, keys: Sequence[str]) -> Members:
         """Return what pays into the account of the table with these keys, itself included."""
         lines = self._lines()
-        cohort = _Groups(lines).of(keys)
+        cohort = _Groups(lines).members(keys)
         members = [key for line in lines for key in _keys(line) if key in cohort]
         rows = {
             size
@@ -108,18 +108,18 @@ class Cohorts(ABC):
 
     def cohorts(self, owner: str | None) -> list[PatientCohort]:
         """Return an owner's cohorts, oldest first; all of them for None."""
-        return [cohort for cohort, _ in self._seen(owner)]
+        return [cohort for cohort, _ in self._visible(owner)]
 
     def cohort(self, keys: Sequence[str], owner: str | None) -> PatientCohort | None:
         """Return the cohort of a table if the owner has brought that table or another of the cohort."""
         cohort = self.members(keys).keys
-        return next((seen for seen in self.cohorts(owner) if seen.key in cohort), None)
+        return next((visible for visible in self.cohorts(owner) if visible.key in cohort), None)
 
     def holds(self, keys: Sequence[str], owner: str | None, patients: bool) -> bool:
         """Return whether this owner brought this table before, and with named patients, where it has some."""
         return any(
             _keys(line) == tuple(keys) and (line["patients"] or not patients)
-            for _, lines in self._seen(owner)
+            for _, lines in self._visible(owner)
             for line in lines
         )
 
@@ -129,9 +129,9 @@ class Cohorts(ABC):
         """Return the owner's other cohorts that have a table like this one, and by what; the likest first."""
         own = set(self.members(keys).keys)
         result = []
-        seen = [(cohort, lines) for cohort, lines in self._seen(owner) if cohort.key not in own]
-        kept = self._sketches() if seen else ()
-        for cohort, lines in seen:
+        others = [(cohort, lines) for cohort, lines in self._visible(owner) if cohort.key not in own]
+        kept = self._sketches() if others else ()
+        for cohort, lines in others:
             compared = (_sketch(kept, line).likeness(sketch) for line in lines)
             reasons = [likeness for likeness in compared if likeness is not None]
             if reasons:
@@ -171,7 +171,7 @@ class Cohorts(ABC):
             now = datetime.now(UTC).isoformat(timespec="seconds")
             self._append({"kind": "rows", "key": keys[-1], "rows": new, "at": now})
 
-    def _seen(self, owner: str | None) -> list[tuple[PatientCohort, list[Line]]]:
+    def _visible(self, owner: str | None) -> list[tuple[PatientCohort, list[Line]]]:
         """Return the cohorts of an owner, with the lines of their tables that the owner brought."""
         lines = self._lines()
         groups, by_cohort = _Groups(lines), dict[str, list[Line]]()
@@ -233,7 +233,7 @@ class _Groups:
             pass
         return key
 
-    def of(self, keys: Sequence[str]) -> set[str]:
+    def members(self, keys: Sequence[str]) -> set[str]:
         """Return all keys of the cohorts of these keys."""
         roots = {self.root(key) for key in keys}
         return {key for key in (*self._parent, *self._parent.values(), *keys) if self.root(key) in roots}

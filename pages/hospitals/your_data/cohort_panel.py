@@ -11,17 +11,17 @@ from pages.hospitals.your_data import accounts, cohort_text, ledger_text, owner_
 from pages.hospitals.your_data.prepared_table import Table
 
 
-def change(change: Callable[[], object], otherwise: str) -> None:
+def change(apply: Callable[[], object], otherwise: str) -> None:
     """Change the ledger and run the page again, or say why not, and what follows."""
     try:
-        change()
+        apply()
     except (ValueError, OSError) as reason:
         st.error(f"{ledger_text.refused('written', reason)} {otherwise}")
     else:
         st.rerun()
 
 
-def is_settled(raw: Table, ledger: Ledger) -> bool:
+def is_account_known(raw: Table, ledger: Ledger) -> bool:
     """Return whether it is known into which account a table pays; ask if it is not.
 
     A table is noted once it has an account: a limit was set, or its ledger is that of an earlier version.

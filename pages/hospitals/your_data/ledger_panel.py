@@ -29,7 +29,7 @@ def open_ledger(raw: Table) -> tuple[Ledger, Account | None]:
     """
     ledger = session.ledger(raw)
     try:
-        if cohort_panel.is_settled(raw, ledger):
+        if cohort_panel.is_account_known(raw, ledger):
             return ledger, ledger.account()
     except (ValueError, OSError) as reason:
         st.error(f"{ledger_text.refused('read', reason)} Until then nothing can be released.")

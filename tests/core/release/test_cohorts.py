@@ -36,20 +36,20 @@ def cohorts(request, tmp_path) -> Cohorts:
     return CohortsOnDisk(tmp_path / "new") if request.param == "disk" else CohortsInMemory()
 
 
-def taken(frame: pd.DataFrame, cohorts: Cohorts) -> tuple[Extract, Sketch]:
+def sketched(frame: pd.DataFrame, cohorts: Cohorts) -> tuple[Extract, Sketch]:
     sketcher = Sketcher(cohorts.secret)
     keys = content.content_keys(frame, sketcher)
     return Extract((*keys.former, keys.key), *frame.shape), sketcher.sketch
 
 
 def add(frame: pd.DataFrame, cohorts: Cohorts, owner: str | None = "ann", into: str | None = None) -> Extract:
-    extract, sketch = taken(frame, cohorts)
+    extract, sketch = sketched(frame, cohorts)
     cohorts.add(extract, sketch, owner, False, into)
     return extract
 
 
 def alike(frame: pd.DataFrame, cohorts: Cohorts, owner: str | None = "ann") -> list[str]:
-    extract, sketch = taken(frame, cohorts)
+    extract, sketch = sketched(frame, cohorts)
     return [likeness.kind for _, likeness in cohorts.alike(sketch, extract.keys, owner)]
 
 
@@ -105,7 +105,7 @@ def test_nobody_learns_of_another_owners_tables(cohorts):
 def test_two_extracts_spend_one_limit(tmp_path):
     cohorts = CohortsOnDisk(tmp_path)
     first = add(FIRST, cohorts)
-    stale = ledger(tmp_path, taken(FEWER, cohorts)[0])  # opened before it joined
+    stale = ledger(tmp_path, sketched(FEWER, cohorts)[0])  # opened before it joined
     ledger(tmp_path, first).set_limit(LIMIT)
     ledger(tmp_path, first).spend("first", HALF, {"rows": 80})
     fewer = add(FEWER, cohorts, into=first.key)
@@ -161,7 +161,7 @@ def test_lists_of_two_sessions_become_one():
 
 def test_the_same_in_a_session():
     cohorts = CohortsInMemory()
-    first, fewer = add(FIRST, cohorts), taken(FEWER, cohorts)[0]
+    first, fewer = add(FIRST, cohorts), sketched(FEWER, cohorts)[0]
     account, other = SessionLedger(), SessionLedger()
     mine = SessionLedger(80, first.keys, cohorts, account)
     theirs = SessionLedger(79, fewer.keys, cohorts, other)
@@ -240,7 +240,7 @@ DAMAGE = {
 def test_a_damaged_list_opens_no_new_budget(tmp_path, which, damage):
     """Neither to a joined table, whose own key has no ledger, nor to a new one that resembles it."""
     cohorts = CohortsOnDisk(tmp_path)
-    first, (new, sketch) = add(FIRST, cohorts), taken(FIRST.iloc[2:], cohorts)
+    first, (new, sketch) = add(FIRST, cohorts), sketched(FIRST.iloc[2:], cohorts)
     ledger(tmp_path, first).set_limit(LIMIT)
     fewer = add(FEWER, cohorts, into=first.key)
     damage(tmp_path / f"cohorts.{which}")
