@@ -30,14 +30,15 @@ def is_account_known(raw: Table, ledger: Ledger) -> bool:
     state = session.current()
     if accounts.is_known(raw):
         return True
-    if raw.key not in state.other_patients and (alike := accounts.alike(raw)):
+    asked = raw.key, state.patient_column  # once patients are named, more may be alike
+    if asked not in state.other_patients and (alike := accounts.alike(raw)):
         with st.container(border=True):
             st.markdown(owner_only_text.NOT_PRIVATE)
             for cohort, likeness in alike:
                 st.warning(cohort_text.question(cohort, likeness))
                 _join_button(raw, cohort, cohort_text.join(cohort))
             if st.button(cohort_text.OTHERS, key=f"own others {raw.key[:16]}"):
-                state.other_patients.add(raw.key)
+                state.other_patients.add(asked)
                 st.rerun()
             st.caption(f"{cohort_text.NOTHING_UNTIL} {cohort_text.FOR_GOOD}")
         return False

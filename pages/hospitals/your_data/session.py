@@ -69,9 +69,9 @@ class TableSession:
     prepared: tuple[object, PreparedTable | str] | None = None  # with what it was prepared from
     ledgers: dict[str, SessionLedger] = field(default_factory=dict)  # by the key of a table
     cohorts: CohortsInMemory = field(repr=False, default_factory=CohortsInMemory)
-    other_patients: set[str] = field(
+    other_patients: set[tuple[str, str | None]] = field(
         default_factory=set
-    )  # keys of tables that are of no cohort that is known
+    )  # tables, as they were asked about
     owner: str = field(repr=False, default_factory=secrets.token_urlsafe)  # of accounts, without a sign-in
     pending: ReleaseJob | None = None  # waits for its confirmation
     confirmed: list[ReleaseJob] = field(default_factory=list)  # oldest first, each with its `Order`
