@@ -105,7 +105,7 @@ class Sketch:
         ends = [words[-1] for words in (first, second) if len(words) == KEPT]
         if ends:
             first, second = (words[words <= min(ends)] for words in (first, second))
-        shared = len(np.intersect1d(first, second))
+        shared = len(np.intersect1d(first, second, assume_unique=True))
         return shared / max(min(len(first), len(second)), 1), shared
 
 
