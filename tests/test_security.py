@@ -36,6 +36,7 @@ OPENS = {
     "dppca_core/datasets.py": "data/, by names in the code",
     "dppca_core/populations/heart_disease.py": "data/",
     "dppca_core/release/journal.py": "a ledger's folder, chosen by whoever starts the server, by digest",
+    "dppca_core/release/cohort_lists.py": "a ledger's folder, by names that stand there",
     "dppca_core/release/code_version.py": "its own checkout, and the folder of git that it names",
     "dppca_core/release/drawn.py": "a ledger's folder, by the id of an entry, in hexadecimal digits",
     "dppca_core/release/kept_releases.py": "a folder of the server's user, by digests of a token and an id",

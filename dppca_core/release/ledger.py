@@ -1,7 +1,8 @@
 """The ledger of a table's releases: append-only, within its owner's limit, counted by dp-accounting.
 
-A ledger belongs to the content of a table, not to a file's name. A table may have been kept under a former
-key (`tables.content`): then its ledger goes on there, and whatever stands under both keys counts.
+A ledger belongs to the content of a table, not to a file's name, and to all tables of its cohort
+(`cohorts`). A table may have been kept under former keys (`tables.content`): then its ledger goes on there,
+and whatever stands under any key of the cohort's tables counts.
 
 Paying comes first: `spend` writes the event, on the disk, before any noise is drawn, so that a crash wastes
 budget and never spends it unseen. Between two processes, or two tabs, only one pays at a time, and the second
@@ -17,7 +18,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,24 +26,24 @@ from typing import Any
 from dppca_core.accounting import numerical
 from dppca_core.privacy import Event
 from dppca_core.release import journal
+from dppca_core.release.cohort_lists import CohortsInMemory, CohortsOnDisk
+from dppca_core.release.cohorts import Cohorts
 from dppca_core.release.drawn import Drawn, DrawnInMemory, DrawnOnDisk
 from dppca_core.release.ledger_records import (
     Account,
     Entry,
     Limit,
+    check_alike,
     content,
     deduplicated,
     from_lines,
     limit_line,
+    merged,
     parse,
     release_line,
     seal,
 )
 
-_TWO_LEDGERS = (
-    "this table has two ledgers with different {name}: move one out of the folder, and add up what both have "
-    "spent"
-)
 _KEY = re.compile(r"[0-9a-f]{8,64}")  # it names a file
 
 
@@ -51,10 +52,18 @@ class OverLimitError(ValueError):
 
 
 class Ledger(ABC):
-    """Keep one table's lines. patients: of that table, if known; lines of another are refused."""
+    """Keep the lines of one table and of its cohort.
 
-    def __init__(self, patients: int | None = None) -> None:
-        self._patients = patients
+    patients: rows of that table, if known; lines of tables of other sizes than the cohort's are refused.
+    keys: of the table, the present one last. cohorts: which tables pay into one account.
+    """
+
+    def __init__(self, patients: int | None, keys: Sequence[str], cohorts: Cohorts) -> None:
+        self._patients, self._keys, self._cohorts = patients, tuple(keys), cohorts
+
+    def _sizes(self) -> frozenset[int] | None:
+        """Return how many rows the tables of this account have, or None where any line counts."""
+        return None if self._patients is None else self._cohorts.members(self._keys).rows | {self._patients}
 
     @abstractmethod
     def _lines(self) -> list[dict[str, Any]]:
@@ -82,7 +91,7 @@ class Ledger(ABC):
 
     def account(self) -> Account:
         """Return the account as it stands. Raises ValueError for damaged lines, or those of another table."""
-        return from_lines(self._lines(), self._patients)
+        return from_lines(self._lines(), self._sizes())
 
     def set_limit(self, limit: Limit) -> Account:
         """Set the limit from now on and return the account.
@@ -92,7 +101,7 @@ class Ledger(ABC):
         """
         with self._exclusive():
             now = self.account()
-            _check_alike(now.limit, limit, "{name} stays {first}, with which this ledger began, got {second}")
+            check_alike(now.limit, limit, "{name} stays {first}, with which this ledger began, got {second}")
             if now.limit is not None:
                 spent = now.spent().epsilon
                 if not numerical.within(spent, limit.epsilon):
@@ -147,16 +156,17 @@ class Ledger(ABC):
         """Return all lines as JSON lines."""
         return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self._lines())
 
-    def merge(self, text: str) -> Account:
+    def merge(self, text: str, same_cohort: bool = False) -> Account:
         """Add the lines of another ledger of the same table, as exported; known ones count once.
 
-        Raises ValueError for text that is not a ledger, or one of another table, delta or neighbours.
+        same_cohort: whether its owner says that they are of extracts of this cohort, of any size. Raises
+        ValueError for text that is not a ledger, or one of another table, delta or neighbours.
         """
         lines = parse(text)
-        theirs = from_lines(lines, self._patients)
+        theirs = from_lines(lines, None if same_cohort else self._sizes())
         with self._exclusive():
             mine = self.account()
-            _check_alike(mine.limit, theirs.limit, "{name} of that ledger is {second}, here {first}")
+            check_alike(mine.limit, theirs.limit, "{name} of that ledger is {second}, here {first}")
             known = Counter(json.dumps(content(line), sort_keys=True) for line in self._lines())
             new = []
             for line in map(content, lines):
@@ -168,9 +178,11 @@ class Ledger(ABC):
             # Keep the limit that is set: no file may raise what the owner decided here.
             if mine.limit:
                 new = [line for line in new if line["kind"] != "limit"]
-            both = from_lines([*self._lines(), *new], self._patients)
+            both = from_lines([*self._lines(), *new], None if same_cohort else self._sizes())
             if both.limit is not None and not math.isfinite(both.spent().epsilon):
                 raise ValueError(f"its releases use up delta = {both.limit.delta:g}: no total can be told")
+            if same_cohort:
+                self._cohorts.admit(self._keys, both.sizes)
             self._add(*new)
             return both
 
@@ -185,13 +197,28 @@ class Ledger(ABC):
 
 
 class SessionLedger(Ledger):
-    """Keep lines in memory, for one visitor: gone with the session, which the screen says."""
+    """Keep lines in memory, for one visitor: gone with the session, which the screen says.
 
-    def __init__(self, patients: int | None = None) -> None:
-        super().__init__(patients)
-        self._kept: list[dict[str, Any]] = []
-        self._drawn: dict[str, DrawnInMemory] = {}
-        self._lock = threading.Lock()
+    account: a ledger of the same account, with which this one shares its lines.
+    """
+
+    def __init__(
+        self,
+        patients: int | None = None,
+        keys: Sequence[str] = ("",),
+        cohorts: Cohorts | None = None,
+        account: "SessionLedger | None" = None,
+    ) -> None:
+        super().__init__(patients, keys, cohorts or CohortsInMemory())
+        self._kept: list[dict[str, Any]] = [] if account is None else account._kept
+        self._drawn: dict[tuple[str, str], DrawnInMemory] = {} if account is None else account._drawn
+        self._lock: AbstractContextManager[Any] = threading.Lock() if account is None else account._lock
+
+    def take_over(self, other: "SessionLedger") -> None:
+        """Add all of another account, which goes on in this one. Raises ValueError as `merge` does."""
+        if other._kept:
+            self.merge(other.export())
+        self._drawn |= other._drawn
 
     def _lines(self) -> list[dict[str, Any]]:
         return list(self._kept)
@@ -203,40 +230,49 @@ class SessionLedger(Ledger):
         return self._lock
 
     def _begin(self, entry_id: str, asked: dict[str, Any]) -> None:
-        self._drawn[entry_id] = DrawnInMemory(asked)
+        self._drawn[entry_id, self._keys[-1]] = DrawnInMemory(asked)
 
     def drawn(self, entry_id: str) -> Drawn | None:
-        return self._drawn.get(entry_id)
+        return self._drawn.get((entry_id, self._keys[-1]))
 
     def forget(self, entry_id: str) -> None:
-        self._drawn.pop(entry_id, None)
+        self._drawn.pop((entry_id, self._keys[-1]), None)
 
 
 class DiskLedger(Ledger):
     """Keep lines in FOLDER/KEY.jsonl, shared by all who open the same table with the same folder.
 
-    `key`, `former`: 8 to 64 hexadecimal digits; `former` is the table's key of an earlier version, if it has
-    one. A file under the former key is continued, so that an earlier version that still runs sees what is
-    spent here. Raises ValueError for another key, which could name another file.
+    `key`, `former`: 8 to 64 hexadecimal digits; `former` are the table's keys of earlier versions, oldest
+    first. A file under a former key, or that of a table of the same cohort, is continued, so that an earlier
+    version that still runs sees what is spent here. Raises ValueError for another key, which could name
+    another file.
     """
 
     def __init__(
-        self, folder: Path, key: str, patients: int | None = None, former: str | None = None
+        self, folder: Path, key: str, patients: int | None = None, former: Sequence[str] = ()
     ) -> None:
-        super().__init__(patients)
-        keys = (key,) if former is None else (former, key)
+        super().__init__(patients, (*former, key), CohortsOnDisk(folder))
+        self._folder = folder
+        self._files(self._keys)
+
+    def _files(self, keys: Sequence[str]) -> tuple[Path, ...]:
         if not all(map(_KEY.fullmatch, keys)):
             raise ValueError("key must be 8 to 64 hexadecimal digits")
-        self._paths = tuple(folder / f"{name}.jsonl" for name in keys)
+        return tuple(self._folder / f"{key}.jsonl" for key in keys)
+
+    @property
+    def _paths(self) -> tuple[Path, ...]:
+        """Return the files of the account; asked each time, since another table may have joined it."""
+        return self._files(self._cohorts.members(self._keys).keys)
 
     @property
     def path(self) -> Path:
-        """Return the file of the next line: the one under the former key where there is one."""
-        return next((path for path in self._paths if path.exists()), self._paths[-1])
+        """Return the file of the next line: the first that there is, by the oldest table and key."""
+        return next((path for path in self._paths if path.exists()), self._files(self._keys)[-1])
 
     def _lines(self) -> list[dict[str, Any]]:
         files = [lines for lines in map(journal.read, self._paths) if lines]
-        return files[0] if len(files) == 1 else _merged(files)
+        return files[0] if len(files) == 1 else merged(files)
 
     def _written(self) -> list[dict[str, Any]]:
         return journal.read(self.path)
@@ -247,15 +283,21 @@ class DiskLedger(Ledger):
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
         with ExitStack() as locks:
-            for path in self._paths:  # in one order everywhere, so that no two processes deadlock
+            locks.enter_context(self._cohorts.exclusive())  # first, so that nothing joins meanwhile
+            for path in self._paths:  # an earlier version locks a table's own, in this order too
                 locks.enter_context(journal.locked(path))
             yield
 
     def _steps(self, entry_id: str) -> Path | None:
-        """Return the file of this entry's steps; an id that was typed into a ledger names none."""
+        """Return the file of this entry's steps; an id that was typed into a ledger names none.
+
+        What was drawn from one table of a cohort does not go on from the rows of another.
+        """
         if _KEY.fullmatch(entry_id) is None:
             return None
-        return self._paths[0].with_name(f"{entry_id}.drawn.jsonl")
+        before_cohorts = self._folder / f"{entry_id}.drawn.jsonl"
+        named = self._folder / f"{entry_id}.{self._keys[-1][:16]}.drawn.jsonl"
+        return before_cohorts if before_cohorts.exists() else named
 
     def _begin(self, entry_id: str, asked: dict[str, Any]) -> None:
         path = self._steps(entry_id)
@@ -270,35 +312,6 @@ class DiskLedger(Ledger):
         path = self._steps(entry_id)
         if path is not None:
             DrawnOnDisk(path).forget()
-
-
-def _check_alike(first: Limit | None, second: Limit | None, message: str) -> None:
-    """Raise ValueError where both limits are set and differ in delta or neighbours: no total can be told."""
-    for name in ("delta", "neighbours") if first and second else ():
-        values = getattr(first, name), getattr(second, name)
-        if values[0] != values[1]:
-            raise ValueError(message.format(name=name, first=values[0], second=values[1]))
-
-
-def _merged(files: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the lines of several files of one table, each release once, without their places in the files.
-
-    The limits are those of the first file that has some. Raises ValueError for files that are damaged, and
-    where their limits have different deltas or neighbours: no total can be told then.
-    """
-    merged: list[dict[str, Any]] = []
-    known: set[str] = set()
-    limit: Limit | None = None
-    for lines in files:
-        theirs = from_lines(lines).limit
-        _check_alike(limit, theirs, _TWO_LEDGERS)
-        for _, line in deduplicated(lines):
-            if line.get("id", "") in known or (limit is not None and line["kind"] == "limit"):
-                continue
-            merged.append(content(line))
-        known |= {line["id"] for line in merged if line.get("id")}
-        limit = limit or theirs
-    return merged
 
 
 def _now() -> str:

@@ -22,7 +22,7 @@ import hashlib
 import json
 import math
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -35,6 +35,14 @@ MOST_CHARACTERS = 10 * 2**20
 MOST_LINES = 2_000
 MOST_EVENTS = 5_000
 _MOST_SAID = 200  # letters of a title
+_TWO_LEDGERS = (
+    "this table has two ledgers with different {name}: move one out of the folder, and add up what both have "
+    "spent"
+)
+
+
+class AnotherTableError(ValueError):
+    """Say that a line is of a table that is not known to be of this account's."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,12 @@ class Entry:
         return stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else None
 
     @property
+    def table_rows(self) -> int | None:
+        """Return how many rows the table had; None where the line lacks it."""
+        rows = self.about.get("rows", self.about.get("patients"))
+        return rows if isinstance(rows, int) else None
+
+    @property
     def averaged(self) -> bool:
         """Return whether it counted patients, with all their rows, and not rows."""
         return self.about.get("unit") == "patient"
@@ -77,6 +91,11 @@ class Account:
 
     limit: Limit | None = None
     entries: tuple[Entry, ...] = ()
+
+    @property
+    def sizes(self) -> set[int]:
+        """Return how many rows the tables had of which this was released, as far as it is noted."""
+        return {rows for entry in self.entries if (rows := entry.table_rows) is not None}
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -128,11 +147,11 @@ def parse(text: str) -> list[dict[str, Any]]:
     return [line for _, line in deduplicated(lines)]
 
 
-def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) -> Account:
+def from_lines(lines: Sequence[Mapping[str, Any]], sizes: Collection[int] | None = None) -> Account:
     """Return the account that lines make up.
 
-    Raises ValueError, with the number of the line, for a damaged one, one that is out of its place, and one
-    of a table with another number of patients, where that is given.
+    Raises ValueError, with the number of the line, for a damaged one and one that is out of its place, and
+    AnotherTableError for one of a table with another number of rows than `sizes`, where these are given.
     """
     limit: Limit | None = None
     entries = []
@@ -150,11 +169,12 @@ def from_lines(lines: Sequence[Mapping[str, Any]], patients: int | None = None) 
             raise ValueError(
                 f"line {number} of the ledger cannot be read: mend or restore it first"
             ) from None
-        rows = entries[-1].about.get("rows", entries[-1].about.get("patients")) if entries else None
-        if patients is not None and isinstance(rows, int) and rows != patients:
-            raise ValueError(
+        rows = entries[-1].table_rows if entries else None
+        if sizes is not None and rows is not None and rows not in sizes:
+            known = " or ".join(f"{size:,}" for size in sorted(sizes))
+            raise AnotherTableError(
                 f"line {number} of the ledger is of a table with {rows:,} rows, and this one has "
-                f"{patients:,}: take it out first"
+                f"{known}: take it out first"
             )
     return Account(limit, tuple(entries))
 
@@ -182,6 +202,35 @@ def deduplicated(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str
             known[line_id] = content(line)
         records.append((number, line))
     return records
+
+
+def check_alike(first: Limit | None, second: Limit | None, message: str) -> None:
+    """Raise ValueError where both limits are set and differ in delta or neighbours: no total can be told."""
+    for name in ("delta", "neighbours") if first and second else ():
+        values = getattr(first, name), getattr(second, name)
+        if values[0] != values[1]:
+            raise ValueError(message.format(name=name, first=values[0], second=values[1]))
+
+
+def merged(files: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the lines of several files of one account, each release once, without their places in the files.
+
+    The limits are those of the first file that has some. Raises ValueError for files that are damaged, and
+    where their limits have different deltas or neighbours: no total can be told then.
+    """
+    together: list[dict[str, Any]] = []
+    known: set[str] = set()
+    limit: Limit | None = None
+    for lines in files:
+        theirs = from_lines(lines).limit
+        check_alike(limit, theirs, _TWO_LEDGERS)
+        for _, line in deduplicated(lines):
+            if line.get("id", "") in known or (limit is not None and line["kind"] == "limit"):
+                continue
+            together.append(content(line))
+        known |= {line["id"] for line in together if line.get("id")}
+        limit = limit or theirs
+    return together
 
 
 def content(line: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,34 +1,37 @@
 """Keys that tell the same table in any file, so that its ledger is found when it comes back.
 
-The same table is: equally many rows and columns, the same rows in any order, with the same cells in any
-order of columns. File name, format, separator, quoting, encoding, column names and row numbers without a name
-do not matter. Numbers are compared in single precision (24 bits). So these save the same table anew: single
-precision, the shortest text that reads back as the same number (what programs write by default), and any text
-that keeps every digit a number came with, up to 15. Fewer digits than a number has are another number: where
-rounding crosses a border between two numbers of single precision, the table is another one. Fifteen digits of
-numbers that have more cross one about once in 10^8 cells.
+The same table is: equally many rows, and the same columns that count, the same rows in any order, with the
+same cells in any order of columns. File name, format, separator, quoting, encoding, column names and row
+numbers without a name do not matter. Numbers are compared in single precision (24 bits). So these save the
+same table anew: single precision, the shortest text that reads back as the same number (what programs write
+by default), and any text that keeps every digit a number came with, up to 15. Fewer digits than a number has
+are another number: where rounding crosses a border between two numbers of single precision, the table is
+another one. Fifteen digits of numbers that have more cross one about once in 10^8 cells.
 
     row     = (sum over cells of mix(cell), sum over cells of mix'(cell))       128 bits, a set of cells
     rows    = sum over rows of mix_1(row), ..., mix_4(row)                      256 bits, a set of rows
     column  = (sum over rows of mix(cell), sum over rows of mix'(cell))         128 bits, a set of cells
-    key     = SHA-256("table 2", n, columns, rows, sorted columns)              sums modulo 2^64 a word
+    key     = SHA-256("table 3", n, columns, rows, sorted columns)              sums modulo 2^64 a word
 
 cell: the bits of the number in single precision, or a hash of the text; one value for all missing ones. Sums
 need the same memory for any number of rows. They are sums and not exclusive ors, so that a row that is there
 twice does not cancel itself, and counts as often as it is there.
 
+Columns that say nothing of a patient do not count, nor does their number (`uninformative`): those whose cells
+all agree, as in an empty column, and those of consecutive whole numbers in any order, as row numbers are. If
+no other column is left, all of them count. What they are is known at the end. Rows are added up by what the
+first ones show; a file that turns out otherwise is read once more.
+
 What this stands against: chance. Two tables that nobody made for this purpose share a key with a chance below
 2^-60 (texts are hashed to 64 bits). What it does not stand against: somebody who makes two tables so that
 their keys agree, for the mixing is public and is no cryptographic hash. That gains nothing: two tables of one
-key share one budget. A new budget is had more simply, and no digest could catch it: a table of the same
-patients with a cell changed, a row more or a column less is another table, with a ledger of its own. Whoever
-uses it has to add those up.
+key share one budget. A table of the same patients with a cell changed, a row more or a column less has
+another key: `release.cohorts` says by what it is noticed, and when it is not.
 
-The former key, version 1, hashed all sorted rows, 8 bytes each:
+The former keys, under which ledgers are still kept. Version 2 is as above, but all columns count. Version 1
+hashed all sorted rows, 8 bytes each, so it is computed up to `FORMER_ROWS` only:
 
     key 1   = SHA-256("table 1", n, columns, sorted mix(first half of row), sorted second halves of columns)
-
-Ledgers are still kept under it, so it is computed along with the new one up to `FORMER_ROWS`.
 
 A key is not private: who has a table, or all of it but a cell that can be guessed, can tell whether it is the
 one with this key. It belongs on the owner's disk and screen, and not in a release, a link or a log.
@@ -42,12 +45,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from dppca_core.arrays import Array
 from dppca_core.tables import cells, files
 from dppca_core.tables.layout import NO_ROWS
+from dppca_core.tables.mixing import Words, mix
+from dppca_core.tables.sketches import Sketcher
+from dppca_core.tables.uninformative import Uninformative
 
-Words = NDArray[np.uint64]
 _MISSING = np.uint64(0x6D697373)
 _TEXT = np.uint64(1) << np.uint64(40)  # numbers stay below it
 _OTHER = np.uint64(0xA5A5A5A5A5A5A5A5)
@@ -60,22 +65,15 @@ _BATCH_ROWS = 8192  # hashed while they are in the processor's cache
 FORMER_ROWS = 2**24  # 128 MB of row hashes
 
 
-def _mix(words: Words) -> Words:
-    """Apply the finaliser of splitmix64 in place: one bit in changes half of those out."""
-    shifted = np.empty_like(words)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        words ^= np.right_shift(words, np.uint64(shift), out=shifted)
-        words *= np.uint64(factor)
-    words ^= np.right_shift(words, np.uint64(31), out=shifted)
-    return words
-
-
-def _cells(column: Any) -> Words:
+def _cells(column: Any) -> tuple[Words, Array]:
+    """Return a word for each cell, and its number, NaN where it is none."""
     if not pa.types.is_floating(column.type):
         coded = pc.dictionary_encode(cells.texts(column), null_encoding="encode")
-        return _words(coded.dictionary).take(np.asarray(coded.indices))
+        words, values = _words(coded.dictionary)
+        indices = np.asarray(coded.indices)
+        return words.take(indices), values.take(indices)
     read = cells.numbers(column)
-    return _numeric(read.values, read.missing)
+    return _numeric(read.values, read.missing), read.values
 
 
 def _numeric(values: Any, missing: Any) -> Words:
@@ -84,64 +82,134 @@ def _numeric(values: Any, missing: Any) -> Words:
     return np.where(missing, _MISSING, single.view(np.uint32).astype(np.uint64) + np.uint64(1) * (1 << 32))
 
 
-def _words(text: Any) -> Words:
+def _words(text: Any) -> tuple[Words, Array]:
     read = cells.numbers(text, decimal_comma=True)
     words = _numeric(read.values, read.missing)
     for i in np.flatnonzero(read.unread):
         digest = hashlib.blake2b(text[int(i)].as_py().encode(), digest_size=8).digest()
         words[i] = np.uint64(int.from_bytes(digest, "big")) | _TEXT
-    return words
+    return words, read.values
 
 
 class Keys(NamedTuple):
-    """Hold the key of a table, and its key of version 1; None where it has more rows than `FORMER_ROWS`."""
+    """Hold the key of a table, and its former ones, oldest first.
+
+    That of version 1 is not among them where the table has more rows than `FORMER_ROWS`.
+    """
 
     key: str
-    former: str | None
+    former: tuple[str, ...]
 
 
-def _keys(batches: Iterable[Any], former_rows: int) -> Keys:
-    """Return both keys of a table. former_rows: how many rows may be kept, at most, for the former key."""
-    count = 0
-    rows: Words = np.zeros(len(_FACTORS), dtype=np.uint64)
-    columns: Words = np.zeros((2, 0), dtype=np.uint64)
-    # Memory is taken only where rows are written, so that a few rows take little.
-    former: Words = np.empty(former_rows, dtype=np.uint64)
-    for batch in batches:
-        if not count:
-            columns = np.zeros((2, batch.num_columns), dtype=np.uint64)
-        sums: Words = np.zeros((2, batch.num_rows), dtype=np.uint64)
-        for position, name in enumerate(batch.schema.names):  # the schema builds a new list at each access
-            words = _cells(cells.plain(batch.column(position), name))
-            for half, mixed in enumerate((_mix(words ^ _OTHER), _mix(words))):
+class _Sums:
+    """Add up rows and columns. left_out: columns that do not count; None decides by the first rows.
+
+    former_rows: how many rows may be kept, at most, for the key of version 1. sketcher: gets all cells too.
+    """
+
+    def __init__(
+        self, former_rows: int, left_out: set[int] | None = None, sketcher: Sketcher | None = None
+    ) -> None:
+        self.sketcher = sketcher
+        self.count = 0
+        self.columns: Words = np.zeros((2, 0), dtype=np.uint64)
+        self.rows, self.former_rows = (np.zeros(len(_FACTORS), dtype=np.uint64) for _ in range(2))
+        # Memory is taken only where rows are written, so that a few rows take little.
+        self.hashes: Words = np.empty(former_rows, dtype=np.uint64)
+        self.left_out, self.uninformative = left_out, Uninformative()
+
+    def add(self, batch: Any) -> None:
+        if not self.columns.size:
+            self.columns = np.zeros((2, batch.num_columns), dtype=np.uint64)
+        if not batch.num_rows:
+            return
+        sums, without = (np.zeros((2, batch.num_rows), dtype=np.uint64) for _ in range(2))
+        left_out = set()
+        names = batch.schema.names  # the schema builds a new list at each access
+        if self.sketcher is not None:
+            self.sketcher.begin(names)
+        for position, name in enumerate(names):
+            words, values = _cells(cells.plain(batch.column(position), name))
+            says_nothing = self.uninformative.add(position, words, values)
+            if says_nothing if self.left_out is None else position in self.left_out:
+                left_out.add(position)
+            if self.sketcher is not None:
+                self.sketcher.note(name, words, values, _MISSING)
+            for half, mixed in enumerate((mix(words ^ _OTHER), mix(words))):
                 sums[1 - half] += mixed
-                columns[1 - half, position : position + 1] += mixed.sum(keepdims=True)
-        for lane, factor in enumerate(_FACTORS):
-            rows[lane : lane + 1] += _mix(sums[0] * factor + sums[1]).sum(keepdims=True)
-        end = count + batch.num_rows
-        if end <= len(former):
-            former[count:end] = _mix(sums[0])
-        elif len(former):
-            former = np.empty(0, dtype=np.uint64)
-        count = end
+                self.columns[1 - half, position : position + 1] += mixed.sum(keepdims=True)
+                if position in left_out:
+                    without[1 - half] += mixed
+                elif self.sketcher is not None and not half:
+                    self.sketcher.add(name, mixed)
+        if self.sketcher is not None:
+            self.sketcher.end_batch()
+        self.uninformative.rows += batch.num_rows
+        if len(left_out) == batch.num_columns:
+            left_out.clear()
+        self.left_out = left_out
+        _add_rows(self.former_rows, sums)
+        _add_rows(self.rows, sums - without if left_out else sums)
+        end = self.count + batch.num_rows
+        if end <= len(self.hashes):
+            self.hashes[self.count : end] = mix(sums[0])
+        elif len(self.hashes):
+            self.hashes = np.empty(0, dtype=np.uint64)
+        self.count = end
 
-    def digest(version: int, *parts: Words) -> str:
-        result = hashlib.sha256(f"table {version} {count} {columns.shape[1]} ".encode())
+    def to_leave_out(self) -> set[int]:
+        """Return which columns do not count, by all rows."""
+        positions = self.uninformative.positions()
+        return positions if len(positions) < self.columns.shape[1] else set()
+
+
+def _add_rows(rows: Words, sums: Words) -> None:
+    for lane, factor in enumerate(_FACTORS):
+        rows[lane : lane + 1] += mix(sums[0] * factor + sums[1]).sum(keepdims=True)
+
+
+def _keys(batches: Callable[[], Iterable[Any]], former_rows: int, sketcher: Sketcher | None = None) -> Keys:
+    """Return all keys of a table whose batches can be read twice; as for `_Sums`."""
+
+    def added(former_rows: int, left_out: set[int] | None = None, sketcher: Sketcher | None = None) -> _Sums:
+        sums = _Sums(former_rows, left_out, sketcher)
+        for batch in batches():
+            sums.add(batch)
+        return sums
+
+    sums = added(former_rows, sketcher=sketcher)
+    columns, count = sums.columns, sums.count
+
+    def digest(version: int, columns: int, *parts: Words) -> str:
+        result = hashlib.sha256(f"table {version} {count} {columns} ".encode())
         for words in parts:
-            result.update(words.astype("<u8", copy=False).data)
+            result.update(np.ascontiguousarray(words.astype("<u8", copy=False)).data)
         return result.hexdigest()
 
-    key = digest(2, rows, np.ascontiguousarray(columns[:, np.lexsort(columns)]))
-    if count > len(former):
-        return Keys(key, None)
-    former[:count].sort()  # in place: a copy would double the memory
-    return Keys(key, digest(1, former[:count], np.sort(columns[1])))
+    left_out = sums.to_leave_out()
+    rows = sums.rows if left_out == sums.left_out else added(0, left_out).rows
+    counted = np.delete(columns, sorted(left_out), axis=1)
+    key = digest(3, counted.shape[1], rows, counted[:, np.lexsort(counted)])
+    former: tuple[str, ...] = (
+        digest(2, columns.shape[1], sums.former_rows, columns[:, np.lexsort(columns)]),
+    )
+    if count <= len(sums.hashes):
+        hashes = sums.hashes[:count]
+        hashes.sort()  # in place: a copy would double the memory
+        former = (digest(1, columns.shape[1], hashes, np.sort(columns[1])), *former)
+    if sketcher is not None:
+        sketcher.finish(count, counted[1])
+    return Keys(key, former)
 
 
-def content_keys(table: pa.Table | pd.DataFrame) -> Keys:
-    """Return both keys of a table in memory. Raises ValueError for cells that are not flat."""
+def content_keys(table: pa.Table | pd.DataFrame, sketcher: Sketcher | None = None) -> Keys:
+    """Return the keys of a table in memory; `sketcher` makes its sketch.
+
+    Raises ValueError for cells that are not flat.
+    """
     whole = cells.from_frame(table) if isinstance(table, pd.DataFrame) else table
-    return _keys(whole.to_batches(max_chunksize=_BATCH_ROWS), min(whole.num_rows, FORMER_ROWS))
+    former_rows = min(whole.num_rows, FORMER_ROWS)
+    return _keys(lambda: whole.to_batches(max_chunksize=_BATCH_ROWS), former_rows, sketcher)
 
 
 def content_key(table: pa.Table | pd.DataFrame) -> str:
@@ -154,23 +222,25 @@ def content_keys_of_file(
     encoding: str = "utf-8",
     progress: Callable[[int, int | None], None] | None = None,
     former_rows: int = FORMER_ROWS,
+    sketcher: Sketcher | None = None,
 ) -> Keys:
     """Return the same of a file of any size, in constant memory and 8 bytes a row up to `former_rows`.
 
-    progress(rows done, rows in all or None) is called after each batch; what it raises stops the reading.
-    Raises ValueError as `files.opened` does.
+    progress(rows done, rows in all or None) is called after each batch; what it raises stops the reading. A
+    file that is read once more begins anew. Raises ValueError as `files.opened` does.
     """
     with files.opened(source, encoding, batch_rows=_BATCH_ROWS) as layout:
+        tells = former_rows if layout.rows is None else layout.rows
 
-        def batches() -> Iterator[Any]:
-            done = 0
+    def batches() -> Iterator[Any]:
+        done = 0
+        with files.opened(source, encoding, batch_rows=_BATCH_ROWS) as layout:
             for batch in layout.batches():
                 yield batch
                 done += batch.num_rows
                 if progress is not None:
                     progress(done, layout.rows)
-            if not done:
-                raise ValueError(NO_ROWS)
+        if not done:
+            raise ValueError(NO_ROWS)
 
-        tells = former_rows if layout.rows is None else layout.rows
-        return _keys(batches(), tells if tells <= former_rows else 0)
+    return _keys(batches, tells if tells <= former_rows else 0, sketcher)

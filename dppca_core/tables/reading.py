@@ -59,7 +59,7 @@ class Raw:
 
     @cached_property
     def keys(self) -> content.Keys:
-        """Return the key of its ledger, and the one under which earlier versions kept it."""
+        """Return the key of its ledger, and those under which earlier versions kept it."""
         return content.content_keys(self.table)
 
     @property
@@ -67,7 +67,7 @@ class Raw:
         return self.keys.key
 
     @property
-    def former_key(self) -> str | None:
+    def former_keys(self) -> tuple[str, ...]:
         return self.keys.former
 
     @cached_property

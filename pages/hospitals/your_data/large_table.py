@@ -20,6 +20,7 @@ from dppca_core.release.discrete_gaussian import StoppedError
 from dppca_core.release.exact_stages import Use
 from dppca_core.release.private_release import Progress
 from dppca_core.tables import Patients, Schema, files, limits
+from dppca_core.tables.sketches import Sketcher
 from pages.hospitals.your_data import confirmation, memory_check, session, upload_text
 from pages.hospitals.your_data.prepared_table import (
     IN_ONE_PLACE,
@@ -72,10 +73,12 @@ def reduce(
     progress: Progress,
     patient_column: str | None = None,
     most_kept: int | None = None,
+    secret: bytes | None = None,
 ) -> PreparedTable:
     """Return every hospital's exact sum; without a column that names hospitals, all patients are in one.
 
-    patient_column, most_kept: as for `prepared_table.prepare`, whose table held in memory it equals.
+    patient_column, most_kept: as for `prepared_table.prepare`, whose table held in memory it equals. secret:
+    of the table's sketch, which is made if it is given.
 
     Raises ValueError with one sentence where the table does not fit the dictionary, and StoppedError.
     """
@@ -147,7 +150,9 @@ def reduce(
             "Patients with a missing cell cannot be left out of hospitals that are read in pieces: fill "
             "their cells in, or read the table without dealing it."
         )
-    keys = tables.content_keys_of_file(large.data, large.encoding, reporter(_SUMMING, 1 - _SUMMING))
+    sketcher = None if secret is None else Sketcher(secret, patient_column)
+    report = reporter(_SUMMING, 1 - _SUMMING)
+    keys = tables.content_keys_of_file(large.data, large.encoding, report, sketcher=sketcher)
     parts = [sums[hospital].sum for hospital in hospitals]
     # A patient who is left out counts as a row of zeros, as in a table that is held.
     if patients is None:
@@ -159,7 +164,9 @@ def reduce(
         sized = zip(parts, patients.sizes, strict=True)
         held = tuple(part._replace(n=size, averaged=True) for part, size in sized)
     assignment = IN_ONE_PLACE if hospital_column is None else by_column(hospital_column)
-    raw, sizes = replace(large, key=keys.key, former_key=keys.former), tuple(part.n for part in held)
+    sketch = None if sketcher is None else sketcher.sketch
+    raw = replace(large, key=keys.key, former_keys=keys.former, sketch=sketch)
+    sizes = tuple(part.n for part in held)
     if patients is None:
         read = partial(_read_again, raw, schema, hospital_column, hospitals)
     else:
@@ -237,6 +244,14 @@ def show(state: TableSession, schema: Schema) -> PreparedTable | str | None:
     return prepared
 
 
+def _secret() -> bytes | None:
+    """Return the secret of sketches, or None where it cannot be read: the ledger's panel says why."""
+    try:
+        return session.cohorts().secret
+    except (ValueError, OSError):
+        return None
+
+
 def _read(
     state: TableSession,
     generation: int,
@@ -253,7 +268,13 @@ def _read(
     state.reading = ReleaseJob(
         (generation, schema, hospital_column, patient_column, most_kept),
         partial(
-            reduce, state.raw, schema, hospital_column, patient_column=patient_column, most_kept=most_kept
+            reduce,
+            state.raw,
+            schema,
+            hospital_column,
+            patient_column=patient_column,
+            most_kept=most_kept,
+            secret=_secret(),
         ),
         partial(sessions.present, sessions.visitor()),
     )

@@ -1,6 +1,5 @@
 """Render the ledger: the limit, what is spent and left, every release, export and import."""
 
-from collections.abc import Callable
 from functools import partial
 
 import pandas as pd
@@ -8,10 +7,12 @@ import streamlit as st
 
 from dppca_core.accounting import closed_form
 from dppca_core.privacy import NEIGHBOURS
+from dppca_core.release.cohorts import check_name
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, Limit
 from dppca_core.tables import content, safe_cell
-from pages.hospitals.your_data import ledger_text, session
+from pages.hospitals.your_data import accounts, cohort_panel, ledger_text, session
+from pages.hospitals.your_data.cohort_panel import change
 from pages.hospitals.your_data.prepared_table import Table
 from pages.hospitals.your_data.text import EVADES, patient_total
 from pages.shared import text
@@ -22,16 +23,20 @@ _TOTAL = "Privacy loss in total"
 
 
 def open_ledger(raw: Table) -> tuple[Ledger, Account | None]:
-    """Return the ledger of this table's content; no account where it cannot be read, which is then shown."""
+    """Return the ledger of this table's cohort; no account where that is not known yet, or cannot be read.
+
+    What is asked, or why, is shown.
+    """
     ledger = session.ledger(raw)
     try:
-        return ledger, ledger.account()
+        if cohort_panel.is_account_known(raw, ledger):
+            return ledger, ledger.account()
     except (ValueError, OSError) as reason:
         st.error(f"{ledger_text.refused('read', reason)} Until then nothing can be released.")
     return ledger, None
 
 
-def ask_limit(ledger: Ledger, settings: Settings) -> None:
+def ask_limit(raw: Table, ledger: Ledger, settings: Settings) -> None:
     """Ask, before the first release, what all releases on this table together may cost."""
     plain = settings["view"] == "plain"
     st.markdown("**First, your limit:** what all releases on this table together may cost, for good.")
@@ -58,19 +63,19 @@ def ask_limit(ledger: Ledger, settings: Settings) -> None:
             format_func=pairs.text,
             help="It stays.",
         )
+        name = cohort_panel.ask_name()
         if st.form_submit_button("Set this limit"):
             limit = Limit(float(most), float(delta), str(neighbours))
-            _change(partial(ledger.set_limit, limit), _NO_LIMIT)
+            change(partial(_begin, raw, ledger, limit, name), _NO_LIMIT)
+    cohort_panel.choose_account(raw)
 
 
-def _change(change: Callable[[], object], otherwise: str) -> None:
-    """Change the ledger and run the page again, or say why not, and what follows."""
-    try:
-        change()
-    except (ValueError, OSError) as reason:
-        st.error(f"{ledger_text.refused('written', reason)} {otherwise}")
-    else:
-        st.rerun()
+def _begin(raw: Table, ledger: Ledger, limit: Limit, name: str) -> None:
+    """Set the first limit, and note whose account it is."""
+    if name.strip():
+        check_name(name)
+    ledger.set_limit(limit)
+    accounts.name(raw, name)
 
 
 def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> None:
@@ -81,22 +86,24 @@ def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> No
         st.progress(min(spent.epsilon / limit.epsilon, 1.0), ledger_text.left(account, plain))
         if not plain:
             st.caption(ledger_text.exact(spent, limit))
-        of_patient = patient_total(account, session.current().rows_per_patient or 1, plain)
+        of_patient = patient_total(account, _rows_of_patient(account), plain)
         if of_patient:
             st.markdown(of_patient)
+    cohort_panel.show(raw)
     if account.entries:
         st.dataframe(releases(account, plain), hide_index=True, height="content")
     else:
-        st.caption("Nothing was released on this table.")
+        st.caption("Nothing was released on this account.")
     if session.folder() is None:
         st.warning(ledger_text.in_session(session.LEDGER_DIR))
     else:
         st.caption(
             "The ledger is on this server's disk, under a key that follows from the table's content: the "
             "same table under another name finds it, saved with at least 15 digits. It holds what was "
-            "released and no cell of the table."
+            "released and no cell of the table. Beside it are keyed digests of rows and names, by which "
+            "another extract is noticed: they are not private, and stay there."
         )
-        if raw.former_key is None:
+        if len(raw.former_keys) < 2:
             st.caption(
                 f"This table has more than {content.FORMER_ROWS:,} rows. A ledger that an earlier version "
                 "kept for it is not found by itself: import it below."
@@ -105,6 +112,13 @@ def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> No
     _exchange(raw, ledger, account)
     if limit is not None:
         _change_limit(ledger, limit)
+
+
+def _rows_of_patient(account: Account) -> int:
+    """Return the most rows of one patient that was stated of any extract; 1 where this one names patients."""
+    state = session.current()
+    stated = [entry.rows_per_patient or 1 for entry in account.entries]
+    return 1 if state.patient_column is not None else max(state.rows_per_patient or 1, *stated, 1)
 
 
 def releases(account: Account, plain: bool) -> pd.DataFrame:
@@ -144,12 +158,14 @@ def _exchange(raw: Table, ledger: Ledger, account: Account) -> None:
                 "application/jsonl",
                 on_click="ignore",
             )
-        st.caption("What another ledger of this very table holds is added; what both hold counts once.")
+        st.caption("What another ledger of this table or cohort holds is added; what both hold counts once.")
         upload = st.file_uploader(
             "A ledger of this table", type=["jsonl", "json"], key=f"own import {raw.key[:8]}"
         )
+        same = st.checkbox("It is of another extract of the same cohort", key=f"own same {raw.key[:8]}")
         if upload is not None and st.button("Add its releases to this ledger"):
-            _change(lambda: ledger.merge(upload.getvalue().decode("utf-8")), "Nothing was taken over.")
+            exported = upload.getvalue()
+            change(lambda: ledger.merge(exported.decode("utf-8"), same), "Nothing was taken over.")
 
 
 def _change_limit(ledger: Ledger, limit: Limit) -> None:
@@ -159,4 +175,4 @@ def _change_limit(ledger: Ledger, limit: Limit) -> None:
         most = st.number_input(_TOTAL, *ends, now, format="%.4g", key="own new eps")
         if st.form_submit_button("Change it"):
             changed = Limit(float(most), limit.delta, limit.neighbours)
-            _change(partial(ledger.set_limit, changed), _NO_LIMIT)
+            change(partial(ledger.set_limit, changed), _NO_LIMIT)

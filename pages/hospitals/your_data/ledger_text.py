@@ -160,5 +160,6 @@ def lost(absent: Sequence[Entry], account: Account, plain: bool) -> str:
     return (
         f"The ledger holds {text.count(len(absent), 'paid release', 'paid releases')} that this session does "
         f"not have: {'; '.join(listed)}{more}. {'It' if len(absent) == 1 else 'They'} cannot be shown again. "
-        "Look in your downloads folder, or ask who made it. Another release costs anew."
+        "Look in your downloads folder, or ask who made it. What was made of another extract, and not "
+        "downloaded, is kept with that table. Another release costs anew."
     )

@@ -71,7 +71,7 @@ if prepared is not None:
         if stop:
             st.warning(stop)
     if account is not None and account.limit is None:
-        ledger_panel.ask_limit(ledger, settings)
+        ledger_panel.ask_limit(prepared.raw, ledger, settings)
     elif account is not None:
         if not state.drawing:  # a release is on the ledger before it is here
             lost = release_panel.show_kept(prepared, ledger, account)

@@ -17,6 +17,7 @@ from dppca_core.release.private_release import PatientRows
 from dppca_core.tables import JoinedTable, OwnerOnly, Raw, Schema, dealing
 from dppca_core.tables.cells import Mask
 from dppca_core.tables.patients import nameless, no_measurement
+from dppca_core.tables.sketches import Sketch
 
 _BY = "by the column "
 IN_ONE_PLACE = "all in one place"
@@ -29,8 +30,8 @@ DEALING_SEED = 0  # public: to which hospital a patient is assigned hides nothin
 class LargeTable:
     """Hold the file of a table too large to hold as rows, as it was uploaded.
 
-    `n`, its rows, is None where the file does not state it. `key` and `former_key` are those of
-    `tables.content_keys_of_file`, known once the file was read. Kinds and constants
+    `n`, its rows, is None where the file does not state it. `key`, `former_keys` and `sketch` are those
+    of `tables.content_keys_of_file`, known once the file was read. Kinds and constants
     cannot be known without reading: all columns count as numbers until the owner says otherwise.
     """
 
@@ -42,7 +43,8 @@ class LargeTable:
     data: bytes = field(repr=False)
     unnamed: tuple[int, ...] = ()
     key: str = ""
-    former_key: str | None = None
+    former_keys: tuple[str, ...] = ()
+    sketch: Sketch | None = field(repr=False, default=None)
     constant: tuple[str, ...] = ()
 
     @property

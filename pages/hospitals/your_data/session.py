@@ -7,6 +7,7 @@ released, encrypted, may be on disk: neither holds a cell.
 import os
 import secrets
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 
 from dppca_core.byte_cache import return_memory
 from dppca_core.release.chosen import NOT_STATED
+from dppca_core.release.cohort_lists import CohortsInMemory, CohortsOnDisk
+from dppca_core.release.cohorts import Cohorts
 from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.release.ledger_records import Account
 from dppca_core.tables import JoinedTable, Raw, Schema
@@ -74,7 +77,12 @@ class TableSession:
     prepared: tuple[object, PreparedTable | str] | None = None  # with what it was prepared from
     quality: dict[str, tuple[DictionaryLine, ColumnQuality]] = field(default_factory=dict)  # by column
     unmapped: dict[str, DictionaryLine] = field(default_factory=dict)  # lines before words were last mapped
-    ledgers: dict[str, SessionLedger] = field(default_factory=dict)
+    ledgers: dict[str, SessionLedger] = field(default_factory=dict)  # by the key of a table
+    cohorts: CohortsInMemory = field(repr=False, default_factory=CohortsInMemory)
+    other_patients: set[tuple[str, str | None]] = field(
+        default_factory=set
+    )  # tables, as they were asked about
+    owner: str = field(repr=False, default_factory=secrets.token_urlsafe)  # of accounts, without a sign-in
     pending: ReleaseJob | None = None  # waits for its confirmation
     confirmed: list[ReleaseJob] = field(default_factory=list)  # oldest first, each with its `Order`
     reading: ReleaseJob | None = None  # of a large table
@@ -223,9 +231,40 @@ def folder() -> Path | None:
     return Path(named) if named else None
 
 
+def cohorts() -> Cohorts:
+    """Return the list of cohorts: that of the folder of ledgers or, without one, of this session."""
+    where = folder()
+    return current().cohorts if where is None else CohortsOnDisk(where)
+
+
+def keys(raw: Table) -> tuple[str, ...]:
+    """Return the keys of a table's content, oldest first."""
+    return (*raw.former_keys, raw.key)
+
+
 def ledger(raw: Table) -> Ledger:
-    """Return the ledger of this table's content, under whatever name it was uploaded."""
+    """Return the ledger of this table's content and cohort, under whatever name it was uploaded."""
+    return account_of(keys(raw), raw.n)
+
+
+def account_of(keys: Sequence[str], rows: int | None = None) -> Ledger:
+    """Return the ledger of the cohort of a table with these keys. rows: of that table, if known."""
     where = folder()
     if where is not None:
-        return DiskLedger(where, raw.key, raw.n, raw.former_key)
-    return current().ledgers.setdefault(raw.key, SessionLedger(raw.n))
+        return DiskLedger(where, keys[-1], rows, keys[:-1])
+    account = current().ledgers.setdefault(_kept_under(keys), SessionLedger())
+    return SessionLedger(rows, keys, cohorts(), account)
+
+
+def merge_accounts(keys: Sequence[str], into: Sequence[str]) -> None:
+    """Move what this session keeps of one account into another; a folder reads the ledgers of both."""
+    kept, under, other = current().ledgers, _kept_under(keys), _kept_under(into)
+    if folder() is None and under in kept and under != other:
+        kept[other].take_over(kept[under])
+        del kept[under]
+
+
+def _kept_under(keys: Sequence[str]) -> str:
+    """Return the key under which this session keeps the account of a table."""
+    members = cohorts().members(keys).keys
+    return next((key for key in members if key in current().ledgers), keys[-1])

@@ -27,8 +27,9 @@ UNANSWERED = (
     "patient is weaker, and this page says by how much."
 )
 EVADES = (
-    "A table with another row, column, unit or changed cell counts as a new table, with a full limit. "
-    "If you release such a table too, add up the costs by hand."
+    "A changed table is asked about if it shares rows, named patients or columns with one of your accounts, "
+    "or its size and column names. One that shares none counts as new, with a full limit. If you release "
+    "such a table too, add up the costs by hand."
 )
 OF_EXAMPLE = "Known of this example: each patient has one row."
 UNSAVED = "**Not downloaded yet.**"

@@ -87,6 +87,9 @@ def _inherit(state: TableSession, former: TableSession) -> None:
     """Take over what another session of the same browser tab paid for, and its ledgers, but no table."""
     state.confirmed = [*former.confirmed, *state.confirmed]
     state.ledgers = former.ledgers | state.ledgers
+    state.cohorts.take_over(former.cohorts)
+    state.other_patients |= former.other_patients
+    state.owner = former.owner
     state.returned, state.elsewhere = True, ""
     for job in state.confirmed:
         job.follow(sessions.returning(sessions.visitor()))

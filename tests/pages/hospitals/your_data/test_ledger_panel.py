@@ -75,7 +75,7 @@ def test_a_ledger_is_imported_once(folder, data, error):
 
 
 def test_a_ledger_under_the_former_key_of_the_table_counts_and_goes_on(folder):
-    former = DiskLedger(folder, content.content_keys(patients()).former)
+    former = DiskLedger(folder, content.content_keys(patients()).former[0])
     former.set_limit(Limit(1.0, 1e-6))
     former.spend("before", EVENTS)
     page = prepared()

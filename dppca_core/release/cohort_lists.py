@@ -1,0 +1,159 @@
+"""The list of cohorts of one visitor, in memory, and that of a folder of ledgers.
+
+Each line on disk has its number and a digest, as those of a ledger: a changed, moved or missing one is
+noticed, and so is a list or a secret that is gone while the other is there. What is gone from the end of the
+list is not noticed: such a table is asked about again, as a new one is.
+"""
+
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from dppca_core.release import journal
+from dppca_core.release.cohorts import DAMAGED, Cohorts, Line
+from dppca_core.release.ledger_records import deduplicated, seal
+
+_HEADER = {"kind": "list", "version": 1}
+
+
+class CohortsInMemory(Cohorts):
+    """Keep the list for one visitor. All visitors of this process share the secret, which no disk has."""
+
+    _SECRET = secrets.token_bytes(32)
+
+    def __init__(self) -> None:
+        self._list: list[Line] = []
+        self._kept: list[Line] = []
+        self._lock = threading.Lock()
+
+    @property
+    def secret(self) -> bytes:
+        return self._SECRET
+
+    def exclusive(self) -> AbstractContextManager[Any]:
+        return self._lock
+
+    def _lines(self) -> Sequence[Line]:
+        return list(self._list)
+
+    def _sketches(self) -> Sequence[Line]:
+        return self._kept
+
+    def _append(self, *lines: dict[str, Any]) -> None:
+        self._list += lines
+
+    def _append_sketch(self, line: dict[str, Any]) -> int:
+        self._kept.append(line)
+        return len(self._kept)
+
+    def take_over(self, former: "CohortsInMemory") -> None:
+        """Put the list of a former session before this one's."""
+        moved = [
+            {**line, "sketch": line["sketch"] + len(former._kept)} if "sketch" in line else line
+            for line in self._list
+        ]
+        self._list, self._kept = [*former._list, *moved], [*former._kept, *self._kept]
+
+
+class CohortsOnDisk(Cohorts):
+    """Keep the list in a folder of ledgers: cohorts.index, cohorts.sketches and cohorts.secret.
+
+    The first line is written before the secret, so that a secret without a list means that the list is gone.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._index, self._kept, self._hidden = (
+            folder / f"cohorts.{name}" for name in ("index", "sketches", "secret")
+        )
+
+    @property
+    def secret(self) -> bytes:
+        if not self._hidden.exists():
+            with self.exclusive():
+                if not self._hidden.exists():
+                    self._begin()
+        secret = self._hidden.read_bytes()
+        if len(secret) != 32:
+            raise ValueError(DAMAGED.format(name=self._hidden.name))
+        return secret
+
+    def _begin(self) -> None:
+        if len(self._lines()) > 1:  # its sketches cannot be compared any more
+            raise ValueError(DAMAGED.format(name=self._hidden.name))
+        if not self._lines():
+            self._append(dict(_HEADER))
+        # Under another name first, so that no part of a secret is ever one.
+        part = self._hidden.with_name(self._hidden.name + ".part")
+        part.unlink(missing_ok=True)
+        with journal.open_private(part, "w") as file:
+            journal.write(file, secrets.token_bytes(32))
+        part.replace(self._hidden)
+        journal.sync_folder(part.parent)
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        with journal.locked(self._index):
+            yield
+
+    def _lines(self) -> Sequence[Line]:
+        begun = self._hidden.exists()  # asked first: the list is written before it
+        lines = _checked(self._index, _check_line)
+        if (begun and not lines) or (lines and lines[0] | _HEADER != lines[0]):
+            raise ValueError(DAMAGED.format(name=self._index.name))
+        return lines
+
+    def _sketches(self) -> Sequence[Line]:
+        return _checked(self._kept, lambda line: None)
+
+    def _append(self, *lines: dict[str, Any]) -> None:
+        _append(self._index, self._lines(), lines)
+
+    def _append_sketch(self, line: dict[str, Any]) -> int:
+        kept = self._sketches()
+        _append(self._kept, kept, (line,))
+        return len(kept) + 1
+
+
+def _append(path: Path, before: Sequence[Line], lines: Sequence[Line]) -> None:
+    if lines:
+        journal.append(path, *(seal(len(before) + i, line) for i, line in enumerate(lines, 1)))
+
+
+def _checked(path: Path, check: Callable[[Line], None]) -> list[dict[str, Any]]:
+    """Return the lines of a list. Raises ValueError for one that is damaged or out of its place."""
+    try:
+        lines = [line for _, line in deduplicated(journal.read(path))]
+        for line in lines:
+            check(line)
+            if "line" not in line or "digest" not in line:
+                raise ValueError
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(DAMAGED.format(name=path.name)) from None
+    return lines
+
+
+_FIELDS: dict[str, dict[str, type]] = {
+    "list": {"version": int},
+    "extract": {
+        "keys": list,
+        "rows": int,
+        "columns": int,
+        "owner": str,
+        "patients": bool,
+        "sketch": int,
+        "at": str,
+    },
+    "joined": {"keys": list},
+    "name": {"key": str, "name": str, "owner": str},
+    "rows": {"key": str, "rows": list},
+}
+
+
+def _check_line(line: Line) -> None:
+    """Raise KeyError or TypeError for a line that this version does not know, as a later one may write."""
+    for name, kind in _FIELDS[line["kind"]].items():
+        if not isinstance(line[name], kind):
+            raise TypeError

@@ -1,0 +1,74 @@
+"""Columns that say nothing of a patient: all cells agree, or they count rows. Constant memory a column.
+
+A column counts rows where its cells are whole, the lowest and the highest are n - 1 apart, and the sum of
+mix(cell) is that of all whole numbers between, in any order. Another column is taken for one with a chance of
+2^-64; one whose numbers are below 2^53 is never overlooked.
+"""
+
+import math
+
+import numpy as np
+
+from dppca_core.arrays import Array
+from dppca_core.tables.mixing import Words, mix
+
+_PORTION = 2**13
+_EXACT = 2.0**53  # whole numbers of double precision are apart below it
+
+
+class Uninformative:
+    """Find such columns in rows that come in batches."""
+
+    def __init__(self) -> None:
+        self.rows = 0  # before the batch of which columns are being added
+        self._constant: dict[int, np.uint64] = {}  # the one word so far
+        self._counting: dict[int, tuple[float, float, int]] = {}  # lowest, highest, sum of mixed numbers
+
+    def add(self, position: int, words: Words, values: Array) -> bool:
+        """Add a batch of one column; return whether it says nothing as far as the rows so far go.
+
+        Of a column that counts rows this is exact in the first batch only.
+        """
+        if self.rows == 0:
+            self._constant[position] = words[0]
+            self._counting[position] = math.inf, -math.inf, 0
+        if position in self._constant and (words != self._constant[position]).any():
+            del self._constant[position]
+        if position in self._counting:
+            if not _may_count(values):
+                del self._counting[position]
+            else:
+                low, high, total = self._counting[position]
+                ends = min(low, float(values.min())), max(high, float(values.max()))
+                self._counting[position] = *ends, (total + _mixed_sum(values)) % 2**64
+        return position in self._constant or self._spans(position, self.rows + len(words))
+
+    def positions(self) -> set[int]:
+        """Return the columns that say nothing, of the rows that were added; none where no other is left."""
+        return set(self._constant) | {position for position in self._counting if self._counts(position)}
+
+    def _spans(self, position: int, rows: int) -> bool:
+        low, high, _ = self._counting.get(position, (0.0, -1.0, 0))
+        return rows > 1 and high - low == rows - 1
+
+    def _counts(self, position: int) -> bool:
+        if not self._spans(position, self.rows):
+            return False
+        low, _, total = self._counting[position]
+        expected = 0
+        for begin in range(0, self.rows, _PORTION):
+            numbers: Array = low + np.arange(begin, min(begin + _PORTION, self.rows), dtype=np.float64)
+            expected += _mixed_sum(numbers)
+        return expected % 2**64 == total
+
+
+def _may_count(values: Array) -> bool:
+    """Return whether all are whole numbers and no two agree; NaN is none."""
+    if not float(values[0]).is_integer():  # quickly, for most columns
+        return False
+    whole = bool((np.abs(values) < _EXACT).all()) and not (values % 1).any()
+    return whole and len(np.unique(values)) == len(values)
+
+
+def _mixed_sum(values: Array) -> int:
+    return int(mix(values.astype(np.int64).view(np.uint64)).sum())

@@ -1,0 +1,86 @@
+"""Into which account a table of the session pays: known, asked about, joined and named.
+
+Sketches are private. They stay in the session, or beside the ledgers on the owner's disk.
+"""
+
+from dppca_core.release.cohorts import Extract, PatientCohort
+from dppca_core.release.ledger_records import check_alike
+from dppca_core.tables import content
+from dppca_core.tables.sketches import Likeness, Sketch, Sketcher
+from pages.hospitals.your_data import cohort_text, owner, session
+from pages.hospitals.your_data.prepared_table import LargeTable, Table
+
+_TWO_LIMITS = "{name} of that account is {first}, of this table's {second}, so no total can be told"
+
+
+def _owner() -> str | None:
+    """Return whose accounts the visitor may see; all of them where they are in their own session."""
+    return None if session.folder() is None else owner.owner(session.current().owner)
+
+
+def _sketch(raw: Table) -> Sketch:
+    state = session.current()
+    if isinstance(raw, LargeTable):
+        if raw.sketch is None:
+            raise ValueError(cohort_text.WITHOUT_SKETCH)
+        return raw.sketch
+    known = ("sketch", raw.key, state.patient_column)
+    if known not in state.diagnostics:
+        sketcher = Sketcher(session.cohorts().secret, state.patient_column)
+        content.content_keys(raw.table, sketcher)
+        state.diagnostics[known] = sketcher.sketch
+    sketch: Sketch = state.diagnostics[known]
+    return sketch
+
+
+def is_known(raw: Table) -> bool:
+    """Return whether this owner brought this table before, and named its patients if they do so now."""
+    named = session.current().patient_column is not None
+    return session.cohorts().holds(session.keys(raw), _owner(), named)
+
+
+def alike(raw: Table) -> list[tuple[PatientCohort, Likeness]]:
+    """Return the owner's other cohorts that have a table like this one, the likest first."""
+    return session.cohorts().alike(_sketch(raw), session.keys(raw), _owner())
+
+
+def cohort(raw: Table) -> PatientCohort | None:
+    """Return the table's cohort as its owner sees it, once it has an account."""
+    return session.cohorts().cohort(session.keys(raw), _owner())
+
+
+def others(raw: Table) -> list[PatientCohort]:
+    """Return the owner's cohorts but that of the table."""
+    own = session.cohorts().members(session.keys(raw)).keys
+    return [cohort for cohort in session.cohorts().cohorts(_owner()) if cohort.key not in own]
+
+
+def note(raw: Table, into: str | None = None) -> None:
+    """Note that a table pays into its account or, with a key of another cohort, into that one."""
+    sketch, named = _sketch(raw), session.current().patient_column is not None
+    extract = Extract(session.keys(raw), sketch.rows, len(raw.columns))
+    session.cohorts().add(extract, sketch, _owner(), named, into)
+
+
+def join(raw: Table, other: PatientCohort) -> None:
+    """Let a table pay into another account; what was spent on its own counts there too.
+
+    Raises ValueError where their limits cannot be counted together: then nothing is changed.
+    """
+    theirs = session.account_of(other.extracts[0].keys).account()
+    check_alike(theirs.limit, session.ledger(raw).account().limit, _TWO_LIMITS)
+    _sketch(raw)
+    session.merge_accounts(session.keys(raw), other.extracts[0].keys)
+    note(raw, other.key)
+
+
+def name(raw: Table, new: str) -> None:
+    """Note a table that has an account now, and name its cohort where a name is given."""
+    note(raw)
+    if new.strip():
+        session.cohorts().rename(raw.key, new, _owner())
+
+
+def rename(cohort: PatientCohort, new: str) -> None:
+    """Rename a cohort. Raises ValueError for a name that no screen can show."""
+    session.cohorts().rename(cohort.key, new, _owner())

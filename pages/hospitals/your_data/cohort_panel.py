@@ -1,0 +1,106 @@
+"""Ask to which cohort a table belongs before it gets an account, and let its owner name and join accounts."""
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from dppca_core.release.cohorts import MOST_NAME, PatientCohort
+from dppca_core.release.ledger import Ledger
+from pages.hospitals.your_data import accounts, cohort_text, ledger_text, owner_only_text, session
+from pages.hospitals.your_data.prepared_table import Table
+
+
+def change(apply: Callable[[], object], otherwise: str) -> None:
+    """Change the ledger and run the page again, or say why not, and what follows."""
+    try:
+        apply()
+    except (ValueError, OSError) as reason:
+        st.error(f"{ledger_text.refused('written', reason)} {otherwise}")
+    else:
+        st.rerun()
+
+
+def is_account_known(raw: Table, ledger: Ledger) -> bool:
+    """Return whether it is known into which account a table pays; ask if it is not.
+
+    A table is noted once it has an account: a limit was set, or its ledger is that of an earlier version.
+    Raises ValueError for a damaged list of cohorts, and OSError.
+    """
+    state = session.current()
+    if accounts.is_known(raw):
+        return True
+    asked = raw.key, state.patient_column  # once patients are named, more may be alike
+    if asked not in state.other_patients and (alike := accounts.alike(raw)):
+        with st.container(border=True):
+            st.markdown(owner_only_text.NOT_PRIVATE)
+            for cohort, likeness in alike:
+                st.warning(cohort_text.question(cohort, likeness))
+                _join_button(raw, cohort, cohort_text.join(cohort))
+            if st.button(cohort_text.OTHERS, key=f"own others {raw.key[:16]}"):
+                state.other_patients.add(asked)
+                st.rerun()
+            st.caption(f"{cohort_text.NOTHING_UNTIL} {cohort_text.FOR_GOOD}")
+        return False
+    account = ledger.account()
+    if account.limit is not None or account.entries:
+        accounts.note(raw)
+    return True
+
+
+def _join_button(raw: Table, cohort: PatientCohort, label: str) -> None:
+    drawing = session.current().drawing
+    key = f"own join {raw.key[:16]} {cohort.key[:16]}"
+    pressed = st.button(label, key=key, disabled=drawing, help=cohort_text.WHILE_DRAWING if drawing else None)
+    if pressed:
+        change(partial(accounts.join, raw, cohort), cohort_text.NOT_JOINED)
+
+
+def choose_account(raw: Table) -> None:
+    """Let a table pay into another of its owner's accounts, chosen by name; nothing where there is none."""
+    others = accounts.others(raw)
+    if not others:
+        return
+    titles = [cohort_text.title(cohort) for cohort in others]  # Streamlit keeps them, and no table
+    index = st.selectbox(
+        "Or pay into another account of yours",
+        range(len(others)),
+        None,
+        key=f"own account {raw.key[:16]}",
+        format_func=titles.__getitem__,
+        placeholder="choose an account",
+        help=cohort_text.FOR_GOOD,
+    )
+    if index is not None:
+        _join_button(raw, others[index], cohort_text.join(others[index]))
+
+
+def ask_name() -> str:
+    """Return the name that the owner gives the cohort, or "" for none; within the form of a limit."""
+    return st.text_input(
+        "Name of the cohort, if you like",
+        key="own cohort name",
+        max_chars=MOST_NAME,
+        placeholder="heart study 2026",
+        help=cohort_text.NAME_HELP,
+    )
+
+
+def show(raw: Table) -> None:
+    """Render the account's name and tables; let the owner change the name, or join another account."""
+    cohort = accounts.cohort(raw)
+    if cohort is None:
+        return
+    st.markdown(cohort_text.extracts(cohort))
+    with st.expander("Name this cohort, or pay into another account"):
+        with st.form("own rename", border=False):
+            name = st.text_input(
+                "Name",
+                cohort.name,
+                key=f"own name {cohort.key[:16]}",
+                max_chars=MOST_NAME,
+                help=cohort_text.NAME_HELP,
+            )
+            if st.form_submit_button("Name it"):
+                change(partial(accounts.rename, cohort, name), cohort_text.NOT_NAMED)
+        choose_account(raw)

@@ -1,0 +1,42 @@
+"""Say whose visitor this is, so that nobody sees what another person keeps on this server."""
+
+from urllib.parse import urlsplit
+
+import streamlit as st
+from streamlit import config
+
+from pages.shared.server import sign_in
+
+_THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
+# A proxy that names its visitor serves people of other machines, whatever address this server listens on.
+_OF_PROXIES = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+
+
+def owner(session: str) -> str | None:
+    """Return who the visitor is, or None where all that this server keeps is theirs.
+
+    session: stands for a visitor who did not sign in, on a server that others can reach.
+    """
+    if sign_in.required():
+        for name in ("sub", "email"):
+            if st.user.get(name):
+                return f"user {st.user.get('iss', '')} {name} {st.user[name]}"
+    elif is_local():
+        return None
+    return f"session {session}"
+
+
+def is_local() -> bool:
+    """Return whether the server listens on this machine only, and the visitor came to it under that name."""
+    headers = {name.lower(): value for name, value in st.context.headers.items()}
+    if config.get_option("server.address") not in _THIS_MACHINE or any(map(headers.get, _OF_PROXIES)):
+        return False
+    asked = (f"//{headers.get('host', '')}", headers.get("origin", ""))
+    return all(_host(address) in _THIS_MACHINE for address in asked)
+
+
+def _host(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
