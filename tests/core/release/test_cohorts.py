@@ -186,7 +186,9 @@ def test_what_is_drawn_of_one_table_does_not_go_on_from_another(tmp_path):
     assert ledger(tmp_path, fewer).drawn(entry.id) is None
     assert ledger(tmp_path, first).drawn(entry.id).asked == {"k": 2}
     (path,) = tmp_path.glob("*.drawn.jsonl")
-    path.rename(tmp_path / f"{entry.id}.drawn.jsonl")  # as versions before cohorts named it
+    path.unlink()
+    path.with_suffix(".used").unlink()
+    (tmp_path / f"{entry.id}.drawn.jsonl").write_text('{"k": 2}\n')  # as versions before cohorts wrote it
     assert ledger(tmp_path, first).drawn(entry.id).asked == {"k": 2}
     ledger(tmp_path, first).forget(entry.id)
     assert not list(tmp_path.glob("*.drawn.jsonl"))
