@@ -98,7 +98,7 @@ def test_in_pieces_it_is_the_table_held_in_memory(ids, by, most, data):
 
 @pytest.mark.parametrize("method", ["two_stage", "stacked_rounds", "analyze_gauss"])
 def test_a_release_from_pieces_is_that_from_memory(method, monkeypatch):
-    """With a paid mean, whose weights are others; without noise, from one start. What counts rows is refused."""
+    """With a paid mean, whose weights are others; no noise, one start. What counts rows is refused."""
     begin = block_power.begin
     monkeypatch.setattr(
         block_power, "begin", lambda start, d, k, rng: begin(start, d, k, np.random.default_rng(1))
