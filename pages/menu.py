@@ -36,8 +36,9 @@ menu = {
     ]
     for section in SECTIONS
 }
-page = st.navigation(menu)
+page = st.navigation(menu, position="top")
 st.set_page_config(f"{page.title} · {TITLE}", str(HERE / "shared" / "icon.svg"), layout="wide")
+st.html(HERE / "shared" / "page.css")
 with engine.engine().yielding():  # the page runs before the engine's next step
     sidebar.render(page.url_path)
     page.run()

@@ -9,7 +9,7 @@ from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.methods import METHODS
 from pages.explore.explorer import exercises, report, text
 from pages.shared.background import cache, engine, failed_runs, prefetch, refresh
-from pages.shared.charts import explorer_summary, loadings
+from pages.shared.charts import explorer_summary, loadings, side_by_side
 from pages.shared.figure import component
 from pages.shared.reports import downloads, html_report, sources
 from pages.shared.settings import to_experiment, widgets
@@ -17,6 +17,7 @@ from pages.shared.settings import to_experiment, widgets
 settings = widgets.head(text.TITLE, text.INTRODUCTION, ("view", "ghost", "loadings"))
 experiment, epsilon = to_experiment.from_settings(settings)
 results = cache.results(experiment)
+shown = side_by_side.methods(experiment, epsilon, settings)
 
 
 def keep_scrubbed() -> None:
@@ -28,7 +29,7 @@ def panels() -> None:
     """Show what has been measured so far."""
     if st.session_state["epsilon"] != epsilon:  # kept from the scrub: only this fragment knows so far
         st.rerun()
-    payload = explorer_summary.payload(results, epsilon, settings)
+    payload = explorer_summary.payload(results, epsilon, settings, shown)
     component.figure(payload | prefetch.link(settings), key="live", on_use=keep_scrubbed)
     if settings["view"] != "plain":
         st.caption(text.two_stages(results, epsilon, settings))
@@ -41,7 +42,7 @@ def panels() -> None:
 
 def measure_first() -> None:
     """Measure what the visitor sees first."""
-    for _ in engine.at_first(results.steps(results.first(epsilon))):
+    for _ in engine.at_first(results.steps(results.first(epsilon, shown))):
         st.session_state.get("epsilon")  # Streamlit interrupts the run here when the visitor has moved on
 
 
@@ -49,15 +50,17 @@ next_cell = partial(results.next_missing, epsilon, settings["slow"])
 refresh.while_cells_come(panels, results, next_cell, measure_first)
 prefetch.begin(settings, widgets.last_move())
 
-widgets.slow_methods_button(
-    [METHODS[name].title for name in results.slow],
-    sum(run_seconds(name, experiment.d, experiment.k, experiment.providers) for name in results.slow),
-)
+widgets.choose("all_methods")
+if settings["all_methods"]:
+    widgets.slow_methods_button(
+        [METHODS[name].title for name in results.slow],
+        sum(run_seconds(name, experiment.d, experiment.k, experiment.providers) for name in results.slow),
+    )
 st.markdown(f"**Try this:** {text.try_this(settings)}")
 with st.expander(exercises.TITLE):
     st.markdown(exercises.markdown(settings["view"] == "plain"))
 beside = downloads.downloads(
-    results.table, lambda: explorer_summary.payload(results, epsilon, settings), "dppca-explorer"
+    results.table, lambda: explorer_summary.payload(results, epsilon, settings, shown), "dppca-explorer"
 )
 with beside:
     build = partial(report.build, results, epsilon, settings, html_report.link(settings))
