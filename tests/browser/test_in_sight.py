@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.browser.conftest import SMALL
+
 pytestmark = pytest.mark.browser
 
 SLIDERS = ("epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
@@ -41,3 +43,15 @@ def test_no_empty_band_stands_above_the_content(watched, address, page_name):
     )
     header = page.get_by_test_id("stHeader").bounding_box()
     assert first - header["y"] - header["height"] <= 60
+
+
+def test_on_a_telephone_two_settings_stand_under_the_headline_with_the_result(watched, address):
+    page = watched(viewport={"width": 390, "height": 844}).open(f"{address}?{SMALL}").page
+    live = page.locator(".dppca-live").first
+    sliders = [live.get_by_role("slider", name=name) for name in ("Scrub ε", "Patients in total")]
+    headline, chart = live.locator(".sentence"), live.locator(".chart")
+    tops = [place.bounding_box()["y"] for place in (headline, *sliders, chart)]
+    assert tops == sorted(tops) and tops[0] > 0 and tops[-1] < 844 - 250  # a panel of 250 pixels at least
+    sliders[1].press("ArrowLeft")
+    page.get_by_text("With 5,000 patients").wait_for()
+    page.wait_for_url("**n=5000**")

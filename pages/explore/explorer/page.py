@@ -13,6 +13,7 @@ from pages.shared.charts import explorer_summary, loadings, side_by_side
 from pages.shared.figure import component
 from pages.shared.reports import downloads, html_report, sources
 from pages.shared.settings import to_experiment, widgets
+from pages.shared.settings.catalogue import CHOICES
 
 settings = widgets.head(text.TITLE, text.INTRODUCTION, ("view", "ghost", "loadings"))
 experiment, epsilon = to_experiment.from_settings(settings)
@@ -25,12 +26,24 @@ def keep_scrubbed() -> None:
     widgets.set_to("epsilon", EPSILONS[int(st.session_state["live"]["use"])])
 
 
+def move_patients() -> None:
+    """Set the number of patients to the one that a telephone's second slider was moved to."""
+    options = CHOICES["n"].options
+    widgets.set_to("n", options[min(max(int(st.session_state["live"]["move"]), 0), len(options) - 1)])
+
+
 def panels() -> None:
     """Show what has been measured so far."""
-    if st.session_state["epsilon"] != epsilon:  # kept from the scrub: only this fragment knows so far
+    if widgets.moved():  # by the figure: only this fragment knows so far
         st.rerun()
     payload = explorer_summary.payload(results, epsilon, settings, shown)
-    component.figure(payload | prefetch.link(settings), key="live", on_use=keep_scrubbed)
+    if experiment.table is None:
+        choice = CHOICES["n"]
+        options = [choice.text(option) for option in choice.options]
+        at = choice.options.index(settings["n"])
+        payload["second"] = {"label": choice.name(settings["view"] == "plain"), "options": options, "at": at}
+    payload |= prefetch.link(settings)
+    component.figure(payload, key="live", on_use=keep_scrubbed, on_move=move_patients)
     if settings["view"] != "plain":
         st.caption(text.two_stages(results, epsilon, settings))
     if settings["loadings"] and (TRACED, epsilon, 0) in results.cells:
