@@ -38,7 +38,6 @@ menu = {
 }
 page = st.navigation(menu, position="top")
 st.set_page_config(f"{page.title} · {TITLE}", str(HERE / "shared" / "icon.svg"), layout="wide")
-st.html(HERE / "shared" / "page.css")
 with engine.engine().yielding():  # the page runs before the engine's next step
     sidebar.render(page.url_path)
     page.run()
