@@ -8,7 +8,8 @@ from pathlib import Path
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_STYLE = (Path(__file__).parents[1] / "page.css").read_bytes()
+_HERE = Path(__file__).parents[1]
+_STYLE = (_HERE / "page.css").read_bytes()
 _END = b"</head>"
 
 
