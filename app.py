@@ -19,7 +19,7 @@ from pages.hospitals.your_data import session
 from pages.learn.papers import results
 from pages.shared.background import cache, engine, prefetch
 from pages.shared.figure import plotly_bundle
-from pages.shared.server import same_origin
+from pages.shared.server import first_paint, same_origin
 from pages.shared.settings import catalogue
 
 CACHING = {"Cache-Control": "public, max-age=86400"}
@@ -85,4 +85,5 @@ ROUTES = [
     Route("/ahead", prefetched),
 ]
 
-app = App("pages/menu.py", lifespan=warm, routes=ROUTES, middleware=[Middleware(same_origin.SameOrigin)])
+MIDDLEWARE = [Middleware(same_origin.SameOrigin), Middleware(first_paint.FirstPaint)]
+app = App("pages/menu.py", lifespan=warm, routes=ROUTES, middleware=MIDDLEWARE)

@@ -36,7 +36,7 @@ menu = {
     ]
     for section in SECTIONS
 }
-page = st.navigation(menu)
+page = st.navigation(menu, position="top")
 st.set_page_config(f"{page.title} · {TITLE}", str(HERE / "shared" / "icon.svg"), layout="wide")
 with engine.engine().yielding():  # the page runs before the engine's next step
     sidebar.render(page.url_path)

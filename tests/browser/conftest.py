@@ -3,6 +3,7 @@
 import urllib.request
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -31,6 +32,18 @@ def address() -> Iterator[str]:
         with urllib.request.urlopen(f"{started}healthz") as answer:
             assert answer.read() == b"ok"
         yield started
+
+
+MENU = {  # section of each page, as the menu names both
+    page.parent.name.replace("_", " ").capitalize(): page.parents[1].name.capitalize()
+    for page in sorted(Path(__file__).parents[2].glob("pages/*/*/page.py"))
+}
+
+
+def go_to(page: Page, name: str) -> None:
+    """Open another page by the menu on top."""
+    page.get_by_test_id("stTopNavSection").filter(has_text=MENU[name]).click()
+    page.get_by_test_id("stTopNavDropdownLink").filter(has_text=name).click()
 
 
 Waits = TypeVar("Waits", Page, BrowserContext)

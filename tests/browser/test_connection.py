@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.conftest import SMALL
+from tests.browser.conftest import SMALL, go_to
 
 pytestmark = pytest.mark.browser
 
@@ -58,7 +58,7 @@ def leaving_bounds(watched, address, hears: int, misses: int) -> Page:
     # What Bounds still sends would count among the messages that are heard, and the gap come too early.
     page.wait_for_function("performance.now() - window.heard > 1500")
     page.evaluate(f"Object.assign(window, {{ hears: {hears}, misses: {misses}, awaited: window.runs }})")
-    page.get_by_role("link", name="Methods").click()
+    go_to(page, "Methods")
     return page
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import SMALL
+from tests.browser.conftest import SMALL, go_to
 
 pytestmark = pytest.mark.browser
 
@@ -48,9 +48,9 @@ def test_a_heavy_method_is_found_again_after_another_page(watched, address):
     button = page.page.get_by_role("button", name="Measure Local sparse PCA too")
     button.click()
     button.wait_for(state="detached")
-    page.page.get_by_role("link", name="Bounds").click()
+    go_to(page.page, "Bounds")
     page.page.get_by_text("bounds drawn on it").wait_for()
-    page.page.get_by_role("link", name="Methods").click()
+    go_to(page.page, "Methods")
     page.page.get_by_text("of those that trust a curator").wait_for()
     assert button.count() == 0
     page.page.wait_for_function(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import patient
+from tests.browser.conftest import go_to, patient
 
 pytestmark = pytest.mark.browser
 
@@ -19,9 +19,9 @@ def test_a_run_is_found_again_stopped_and_gone_on_with(watched, address):
     page.page.get_by_role("button", name="All of it").click()
     stop = stop_of(page.page)
     stop.wait_for()
-    for name, heading in (("Explorer", "What does privacy cost"), ("Papers", "Do we get")):
-        page.page.get_by_role("link", name=name).click()
-        page.page.get_by_role("heading", name=heading).wait_for()
+    for name in ("Explorer", "Papers"):
+        go_to(page.page, name)
+        page.page.get_by_role("heading", name=name, exact=True).wait_for()
         page.page.wait_for_timeout(1500)
     stop.click()
     page.page.get_by_text("Stopped: ").wait_for()

@@ -4,7 +4,7 @@ A cell is (method, epsilon, repeat). Pages measure what they show first, and a t
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain, groupby
@@ -215,15 +215,19 @@ class Results(CellStore[Key, Cell]):
             notes=estimate.notes,
         )
 
-    def first(self, epsilon: float) -> Iterator[Key]:
-        """Return the cells to measure before anything is shown: few enough to be quick at every d."""
+    def first(self, epsilon: float, shown: Collection[str] | None = None) -> Iterator[Key]:
+        """Return the cells to measure before anything is shown: few enough to be quick at every d.
+
+        shown: the methods that stand side by side at first; all of them by default.
+        """
         experiment = self.experiment
+        names = [name for name in self.names if shown is None or name in shown]
         step = experiment.patient_draws if experiment.d > 400 else 1  # those of the first draw
         yield from ((experiment.method, epsilon, r) for r in range(0, experiment.repeats, step))
         if experiment.d <= 1000:
             yield from ((experiment.method, e, 0) for e in EPSILONS)
         if experiment.d <= 400:
-            yield from ((name, epsilon, 0) for name in self.names if self._seconds(name) <= _FIRST_SECONDS)
+            yield from ((name, epsilon, 0) for name in names if self._seconds(name) <= _FIRST_SECONDS)
 
     def rest(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
         """Return all other cells: this epsilon, with or without the slow methods, then the other epsilons."""

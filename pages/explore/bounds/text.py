@@ -19,10 +19,10 @@ from pages.shared.charts.metric_axis import Scale
 from pages.shared.charts.traces import Figure, drawn_values
 from pages.shared.settings.catalogue import Settings
 
-TITLE = "Does the theory hold here?"
+TITLE = "Bounds"
 INTRODUCTION = (
-    "What the papers promise, drawn over what is measured: a line where every assumption holds, thin where "
-    "one fails, and hollow marks at the top where the bound says nothing."
+    "**Does the theory hold here?** What the papers promise, over what is measured: thin where an assumption "
+    "fails, hollow at the top where a bound says nothing."
 )
 REGIME_NOTES = {
     "closed form": (

@@ -15,10 +15,10 @@ from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import swept
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
-TITLE = "How fast does it converge?"
+TITLE = "Convergence"
 INTRODUCTION = (
-    "The error after every round, for several values of one setting: how much a round gains, and where "
-    "noise and sampling stop it."
+    "**How fast does it converge?** The error after every round: how much a round gains, and where noise and "
+    "sampling stop it."
 )
 FORMULAS = r"""
 With $e_t=\Vert\sin\Theta_t\Vert_F$, the median over the runs, the fit is to the tangent of the typical angle,

@@ -9,14 +9,16 @@ from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.methods import METHODS
 from pages.explore.explorer import exercises, report, text
 from pages.shared.background import cache, engine, failed_runs, prefetch, refresh
-from pages.shared.charts import explorer_summary, loadings
+from pages.shared.charts import explorer_summary, loadings, side_by_side
 from pages.shared.figure import component
 from pages.shared.reports import downloads, html_report, sources
 from pages.shared.settings import to_experiment, widgets
+from pages.shared.settings.catalogue import CHOICES
 
 settings = widgets.head(text.TITLE, text.INTRODUCTION, ("view", "ghost", "loadings"))
 experiment, epsilon = to_experiment.from_settings(settings)
 results = cache.results(experiment)
+shown = side_by_side.methods(experiment, epsilon, settings)
 
 
 def keep_scrubbed() -> None:
@@ -24,12 +26,24 @@ def keep_scrubbed() -> None:
     widgets.set_to("epsilon", EPSILONS[int(st.session_state["live"]["use"])])
 
 
+def move_patients() -> None:
+    """Set the number of patients to the one that a telephone's second slider was moved to."""
+    options = CHOICES["n"].options
+    widgets.set_to("n", options[min(max(int(st.session_state["live"]["move"]), 0), len(options) - 1)])
+
+
 def panels() -> None:
     """Show what has been measured so far."""
-    if st.session_state["epsilon"] != epsilon:  # kept from the scrub: only this fragment knows so far
+    if widgets.moved():  # by the figure: only this fragment knows so far
         st.rerun()
-    payload = explorer_summary.payload(results, epsilon, settings)
-    component.figure(payload | prefetch.link(settings), key="live", on_use=keep_scrubbed)
+    payload = explorer_summary.payload(results, epsilon, settings, shown)
+    if experiment.table is None:
+        choice = CHOICES["n"]
+        options = [choice.text(option) for option in choice.options]
+        at = choice.options.index(settings["n"])
+        payload["second"] = {"label": choice.name(settings["view"] == "plain"), "options": options, "at": at}
+    payload |= prefetch.link(settings)
+    component.figure(payload, key="live", on_use=keep_scrubbed, on_move=move_patients)
     if settings["view"] != "plain":
         st.caption(text.two_stages(results, epsilon, settings))
     if settings["loadings"] and (TRACED, epsilon, 0) in results.cells:
@@ -41,7 +55,7 @@ def panels() -> None:
 
 def measure_first() -> None:
     """Measure what the visitor sees first."""
-    for _ in engine.at_first(results.steps(results.first(epsilon))):
+    for _ in engine.at_first(results.steps(results.first(epsilon, shown))):
         st.session_state.get("epsilon")  # Streamlit interrupts the run here when the visitor has moved on
 
 
@@ -49,15 +63,17 @@ next_cell = partial(results.next_missing, epsilon, settings["slow"])
 refresh.while_cells_come(panels, results, next_cell, measure_first)
 prefetch.begin(settings, widgets.last_move())
 
-widgets.slow_methods_button(
-    [METHODS[name].title for name in results.slow],
-    sum(run_seconds(name, experiment.d, experiment.k, experiment.providers) for name in results.slow),
-)
+widgets.choose("all_methods")
+if settings["all_methods"]:
+    widgets.slow_methods_button(
+        [METHODS[name].title for name in results.slow],
+        sum(run_seconds(name, experiment.d, experiment.k, experiment.providers) for name in results.slow),
+    )
 st.markdown(f"**Try this:** {text.try_this(settings)}")
 with st.expander(exercises.TITLE):
     st.markdown(exercises.markdown(settings["view"] == "plain"))
 beside = downloads.downloads(
-    results.table, lambda: explorer_summary.payload(results, epsilon, settings), "dppca-explorer"
+    results.table, lambda: explorer_summary.payload(results, epsilon, settings, shown), "dppca-explorer"
 )
 with beside:
     build = partial(report.build, results, epsilon, settings, html_report.link(settings))

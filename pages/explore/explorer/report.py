@@ -7,7 +7,7 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.explore.explorer.text import TITLE, two_stages
 from pages.shared import text
-from pages.shared.charts import explorer_summary, explorer_text, loadings
+from pages.shared.charts import explorer_summary, explorer_text, loadings, side_by_side
 from pages.shared.reports import html_report, phrases, sources
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings import sidebar
@@ -23,7 +23,9 @@ _FORMULAS = (
 
 def build(results: Results, epsilon: float, settings: Settings, link: str) -> Report:
     """Return all that the page shows at this epsilon, as measured so far."""
-    payload = explorer_summary.payload(results, epsilon, settings)
+    payload = explorer_summary.payload(
+        results, epsilon, settings, side_by_side.methods(results.experiment, epsilon, settings)
+    )
     words = payload["words"][payload["active"]]
     plain = settings["view"] == "plain"
     tiles = [(label, *values) for label, values in zip(payload["tiles"], words["tiles"], strict=True)]

@@ -12,10 +12,9 @@ from pages.shared import text
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings.catalogue import Settings
 
-TITLE = "What does privacy cost?"
+TITLE = "Explorer"
 INTRODUCTION = (
-    "How far the directions found by private, distributed, sparse PCA are from the true ones, "
-    "measured again at every move of a slider."
+    "**What does privacy cost?** How far private, distributed, sparse PCA is from the truth, measured live."
 )
 
 MEASURING = (

@@ -26,9 +26,10 @@ from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text import recommended as recommendations
 
-TITLE = "Compared to what?"
+TITLE = "Methods"
 INTRODUCTION = (
-    "The same patients given to every method you choose: what each errs, takes, sends and asks you to trust."
+    "**Compared to what?** The same patients given to every method: what each errs, takes, sends and asks "
+    "you to trust."
 )
 NOTHING_QUICK = "None of these methods is quick here: measure one at its button."
 FRONTIER_HELP = "Click a point to see one release of it, or choose it below."

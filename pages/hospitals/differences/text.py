@@ -18,8 +18,11 @@ from pages.shared.background import failed_runs
 from pages.shared.settings.catalogue import CHOICES
 from pages.shared.text.numbers import listed
 
-TITLE = "What if hospitals differ?"
-LEAD = "Hospitals measure differently and treat different patients: who gains by joining, and at what cost?"
+TITLE = "Differences"
+LEAD = (
+    "**What if hospitals differ?** They measure differently and treat different patients: who gains by "
+    "joining, and at what cost?"
+)
 NOT_PRIVATE = " *Not private*: only who holds the rows can compute this."
 PROTECTED = " All of this is protected: unprotected in-house, a hospital may do better alone."
 

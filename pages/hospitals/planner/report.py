@@ -34,7 +34,7 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
     methods = dict.fromkeys(PLANNED_METHODS[other].method for other in view.listed(settings))
     formulas = (*page_text.PLAIN_FORMULAS, phrases.accounting(settings))
     return Report(
-        title=page_text.TITLE,
+        title=page_text.QUESTION,
         sentence=headline,
         settings=_settings_in_words(settings | {"plan.way": name}),
         figures=[ReportFigure(figure, "Where the target is reached", about)],

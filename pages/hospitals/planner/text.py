@@ -17,10 +17,11 @@ from pages.shared.charts.metric_axis import factor
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.text import recommended as recommendations
 
-TITLE = "How many patients does it take?"
+TITLE = "Planner"
+QUESTION = "How many patients does it take?"
 INTRODUCTION = (
-    "The patients, privacy or hospitals that a study needs, for every private method: by a formula where "
-    "there is one, and by simulation."
+    f"**{QUESTION}** What a study needs, for every private method, by a formula where there is one and by "
+    "simulation."
 )
 PARAGRAPH_TITLE = "For a protocol or an ethics application"
 CLOSED_FORM = (

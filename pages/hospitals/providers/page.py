@@ -12,7 +12,7 @@ from pages.shared.figure import component
 from pages.shared.reports import downloads, sources
 from pages.shared.settings import to_experiment, widgets
 
-settings = widgets.head("Who sees what?", page_text.INTRODUCTION)
+settings = widgets.head(page_text.TITLE, page_text.INTRODUCTION)
 widgets.choose_panel("join.panel")
 recipe, adjustments = view.recipe(settings)
 results, panel = cache.collaboration_results(recipe), settings["join.panel"]

@@ -10,7 +10,11 @@ from pages.hospitals.providers import settings as page_settings
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
-INTRODUCTION = "What hospitals find together, by whom they trust, or alone, and what leaves them on the way."
+TITLE = "Providers"
+INTRODUCTION = (
+    "**Who sees what?** What hospitals find together, by whom they trust, or alone, and what leaves them on "
+    "the way."
+)
 _TRY = {
     "rounds": "press *Play*; then choose *DPS-PCA, secure sums*: what does the server still see?",
     "sees": "move *{}* to the left, round by round: the more noise, the less of the pattern can be told.",

@@ -28,9 +28,9 @@ from pages.shared.reports import html_report
 from pages.shared.settings import widgets
 
 settings = widgets.head(
-    "And on ours?",
-    "Your own patients: what is public about them in, noise added once, directions out, and a ledger of what "
-    "that cost.",
+    "Your data",
+    "**And on ours?** Your own patients: public facts in, noise added once, directions out, and a ledger of "
+    "what that cost.",
 )
 widgets.choose("own.shown")
 

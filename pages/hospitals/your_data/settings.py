@@ -96,4 +96,4 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
-PANEL = Panel(instead="The settings of this page are beside what they decide. The sliders are elsewhere.")
+PANEL = Panel(hidden=True)

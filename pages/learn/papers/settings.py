@@ -17,4 +17,4 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     ]
 
 
-PANEL = Panel(instead="This page runs the papers' own settings. The sliders are on the other pages.")
+PANEL = Panel(hidden=True)

@@ -10,7 +10,7 @@ import pandas as pd
 from dppca_core.experiments.papers import Figure, Finding, PaperRun, Stored, Verdict
 from pages.shared import text
 
-TITLE = "Do we get what the papers got?"
+TITLE = "Papers"
 REPRODUCED = {True: "comes out as printed", False: "does not come out as printed"}
 HOLDS = {True: "holds", False: "does not hold"}
 NOT_RUN = "not run here"
@@ -21,9 +21,9 @@ TOO_FEW = "is too few runs to decide"
 def introduction(reproduced: int, runs: int) -> str:
     """Return how many of the runs come out as printed."""
     return (
-        f"The figures and tables of the four papers, run again: {reproduced} of {runs} runs come out as "
-        "printed, in every number and claim that was checked, some at the changed parameters that their "
-        "titles name; the others say why not."
+        "**Do we get what the papers got?** The figures and tables of the four papers, run again: "
+        f"{reproduced} of {runs} runs come out as printed in all that was checked, some at the changed "
+        "parameters that their titles name; the others say why not."
     )
 
 

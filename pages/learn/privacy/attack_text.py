@@ -12,10 +12,10 @@ from pages.learn.privacy.view import LEVEL, Attack
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
 
-TITLE = "What can an attacker learn about one patient?"
+TITLE = "Privacy"
 INTRODUCTION = (
-    "Two data sets that differ in one patient, what is released from them under the promise set on the "
-    "left, and how well the best attacker tells which of the two it was."
+    "**What can an attacker learn about one patient?** Two data sets that differ in one patient, what is "
+    "released of them, and how well the best attacker tells which it was."
 )
 FORMULAS = r"""
 A test has false alarms $\alpha$ and misses $\beta$. $(\varepsilon,\delta)$ allows $\beta\ge

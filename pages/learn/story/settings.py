@@ -44,4 +44,4 @@ def step_controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
     )[step - 1]
 
 
-PANEL = Panel(instead="Two settings are on each step. Others are as on other pages, or as the foot says.")
+PANEL = Panel(hidden=True)

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from dppca_core.datasets import TABLES
 from pages.shared.background import cache, engine, sessions
-from pages.shared.charts import explorer_summary
+from pages.shared.charts import explorer_summary, side_by_side
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
@@ -50,8 +50,11 @@ def measure(settings: Settings) -> Iterator[None]:
     """Measure what a first view of these settings needs, in steps, and build its figure at the end."""
     experiment, epsilon = to_experiment.from_settings(settings)
     results = cache.results(experiment)
-    yield from results.steps(results.first(epsilon))
-    _READY[_key(settings)] = explorer_summary.at_active(explorer_summary.payload(results, epsilon, settings))
+    shown = side_by_side.methods(experiment, epsilon, settings)
+    yield from results.steps(results.first(epsilon, shown))
+    _READY[_key(settings)] = explorer_summary.at_active(
+        explorer_summary.payload(results, epsilon, settings, shown)
+    )
     while len(_READY) > _KEPT:
         _READY.popitem(last=False)
     yield

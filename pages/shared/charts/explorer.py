@@ -1,7 +1,7 @@
 """Draw the front page's three linked panels, with a frame for each epsilon. No Streamlit here."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,9 +115,9 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
 class Comparison:
     """Draw panel 3: every method at one epsilon, a dot and its 10-90 % interval, grouped by trust."""
 
-    def __init__(self, results: Results, scale: Scale, plain: bool) -> None:
+    def __init__(self, results: Results, scale: Scale, plain: bool, shown: Collection[str]) -> None:
         self.results, self.scale = results, scale
-        self.names = [name for name in results.methods if name not in results.skipped]
+        self.names = [name for name in results.methods if name in shown and name not in results.skipped]
         self._spreads = spreads(results, scale, self.names)
         trusts = [METHODS[name].trust for name in self.names]
         order = dict.fromkeys(trust for trust in (*_FIRST, *trusts) if trust in trusts)
@@ -178,10 +178,13 @@ def bounds_at(results: Results, epsilon: float) -> tuple[Bound, Bound]:
     return BOUNDS["ge2018"](setting), BOUNDS["dps_prediction"](setting)
 
 
-def explorer(results: Results, settings: Settings, bounds: Sequence[tuple[Bound, Bound]]) -> dict[str, Any]:
+def explorer(
+    results: Results, settings: Settings, bounds: Sequence[tuple[Bound, Bound]], shown: Collection[str]
+) -> dict[str, Any]:
     """Return the three linked panels: data, layout, and one frame for each of EPSILONS.
 
-    A method other than DPS-PCA has no iterates to show, so the first panel is left out.
+    A method other than DPS-PCA has no iterates to show, so the first panel is left out. shown: the methods
+    that stand side by side.
     """
     plain = settings["view"] == "plain"
     scale = Scale(results, settings)
@@ -191,7 +194,7 @@ def explorer(results: Results, settings: Settings, bounds: Sequence[tuple[Bound,
     traced = results.experiment.method == TRACED
     first = rounds(results, scale, plain) if traced else []
     second = sweep(results, scale, [prediction for _, prediction in bounds], span)
-    third = Comparison(results, scale, plain)
+    third = Comparison(results, scale, plain, shown)
     dots_at = len(first) + len(second)  # their place among all traces, after the mark of this epsilon
     frames = []
     for at, (theorem, prediction) in zip(EPSILONS, bounds, strict=True):

@@ -20,17 +20,20 @@ _LOCK = Lock()
 _GROWN = 1.1  # redraw only when the number of finished runs has grown by 10 %
 
 
-def payload(results: Results, epsilon: float, settings: Settings) -> dict[str, Any]:
+def payload(
+    results: Results, epsilon: float, settings: Settings, shown: tuple[str, ...] | None = None
+) -> dict[str, Any]:
     """Return everything that the component draws: figure, frames, text and the active epsilon.
 
     All but the active epsilon is built once for all visitors, and rebuilt when enough has been measured
-    since.
+    since. shown: the methods that stand side by side; all of them by default.
     """
-    shown = {key: value for key, value in settings.items() if key not in _NOT_DRAWN}
+    beside = results.methods if shown is None else shown
+    drawn = {key: value for key, value in settings.items() if key not in _NOT_DRAWN}
     missing = results.next_missing(epsilon, settings["slow"]) is not None
     # Count before building: other threads go on measuring. A failed run changes the text as well.
     measured = len(results.cells) + len(results.failed)
-    state = (results.experiment, tuple(shown.values()))
+    state = (results.experiment, tuple(drawn.values()), beside)
     method = results.experiment.method
     runs_here = len(results.measured(method, epsilon))
     with _LOCK:
@@ -39,9 +42,9 @@ def payload(results: Results, epsilon: float, settings: Settings) -> dict[str, A
     if built is not None and missing and measured < _GROWN * built["version"]:
         current = current or runs_here == built["runs"][epsilon]
     if built is None or not current:
-        mark = f"{zlib.crc32(repr(shown).encode()):08x}"
+        mark = f"{zlib.crc32(repr((drawn, beside)).encode()):08x}"
         runs = {at: len(results.measured(method, at)) for at in EPSILONS}
-        built = _build(results, settings) | {"scene": mark, "version": measured, "runs": runs}
+        built = _build(results, settings, beside) | {"scene": mark, "version": measured, "runs": runs}
         with _LOCK:
             _BUILT[state] = built
             _BUILT.move_to_end(state)
@@ -67,15 +70,15 @@ def at_active(whole: dict[str, Any]) -> dict[str, Any]:
     return whole | only
 
 
-def _build(results: Results, settings: Settings) -> dict[str, Any]:
+def _build(results: Results, settings: Settings, beside: tuple[str, ...]) -> dict[str, Any]:
     plain, scale = settings["view"] == "plain", Scale(results, settings)
     bounds = [explorer.bounds_at(results, at) for at in EPSILONS]
-    return explorer.explorer(results, settings, bounds) | {
+    return explorer.explorer(results, settings, bounds, beside) | {
         "plain": plain,
         "scrub": "Try other privacy settings" if plain else "Scrub ε",
         "tiles": explorer_text.tile_titles(results, settings),
         "words": [
-            explorer_text.words(results, at, settings, scale, *pair)
+            explorer_text.words(results, at, settings, scale, *pair, beside)
             for at, pair in zip(EPSILONS, bounds, strict=True)
         ],
         "legend": _legend(results, plain, scale, bounds),

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -26,17 +26,25 @@ _SAME = 0.01  # a true epsilon within this share of the nominal one counts as eq
 
 
 def words(
-    results: Results, epsilon: float, settings: Settings, scale: Scale, theorem: Bound, prediction: Bound
+    results: Results,
+    epsilon: float,
+    settings: Settings,
+    scale: Scale,
+    theorem: Bound,
+    prediction: Bound,
+    beside: Collection[str],
 ) -> dict[str, Any]:
-    """Return all sentences and figures beside the charts."""
+    """Return all sentences and figures with the charts; beside: the methods that stand side by side."""
     experiment, plain = results.experiment, settings["view"] == "plain"
     cells = results.measured(experiment.method, epsilon)
     shown = {
         "epsilon": text.number(epsilon),
         "odds": text.odds(true_epsilon(results, epsilon), experiment.delta, experiment.neighbours),
         "theorem": _theorem(theorem, prediction, settings["view"]),
-        "notes": _notes(results, epsilon, plain),
-        "printed": printed(results, epsilon, (*results.names, *results.slow), plain),
+        "notes": _notes(results, epsilon, plain, beside),
+        "printed": printed(
+            results, epsilon, [name for name in (*results.names, *results.slow) if name in beside], plain
+        ),
     }
     if not cells:
         coming = results.missing((experiment.method, epsilon, repeat) for repeat in range(experiment.repeats))
@@ -115,12 +123,13 @@ def _theorem(theorem: Bound, prediction: Bound, view: str) -> str:
     return f"Theorem 4.3 says nothing here: it needs {'; '.join(first)}{more}.{closed}"
 
 
-def _notes(results: Results, epsilon: float, plain: bool) -> str:
+def _notes(results: Results, epsilon: float, plain: bool, beside: Collection[str]) -> str:
     """Return what the marks on the methods mean, and the notes of most of a method's runs."""
-    kinds = [METHODS[name].guarantee_at(results.experiment.k) for name in results.methods]
+    names = [name for name in results.methods if name in beside]
+    kinds = [METHODS[name].guarantee_at(results.experiment.k) for name in names]
     marks = text.guarantee_notes(kinds, plain)
     sentences = [marks + "."] if marks else []
-    for name in results.methods:
+    for name in names:
         cells = results.measured(name, epsilon)
         common = Counter(note for cell in cells for note in cell.notes)
         sentences += [
@@ -130,6 +139,8 @@ def _notes(results: Results, epsilon: float, plain: bool) -> str:
         ]
     left_out: dict[str, list[str]] = {}
     for name, reason in results.skipped.items():
+        if name not in beside:
+            continue
         left_out.setdefault(reason, []).append(METHODS[name].title)
     for reason, titles in left_out.items():
         verb = "is" if len(titles) == 1 else "are"

@@ -47,6 +47,9 @@ class View {
     window.addEventListener("resize", () => {
       if (this.data?.layout.meta?.fits && this.root.isConnected) this.soon();
     });
+    this.second = root.querySelector(".second");
+    this.second.querySelector("input").addEventListener("input", () => this.name());
+    this.second.querySelector("input").addEventListener("change", ({ target }) => this.move?.(Number(target.value)));
     this.keep = root.querySelector(".scrub .keep");
     this.keep.addEventListener("click", () => this.use?.(this.index));
     this.player = root.querySelector(".scrub .play");
@@ -90,12 +93,13 @@ class View {
     this.player.textContent = still.matches ? "Next" : "Play";
   }
 
-  update(data, use, pick) {
+  update(data, use, pick, move) {
     const before = this.data;
     const [server, turn] = data.turn;
     if (before && before.turn[0] === server && turn < before.turn[1]) return; // an older message came late
     this.use = use;
     this.pick = pick;
+    this.move = move;
     if (this.replaced && data.scene === this.replaced.data.scene && performance.now() < this.replaced.until) return;
     this.replaced = null;
     this.root.dataset.answered = `${data.scene}:${data.active}`;
@@ -220,8 +224,24 @@ class View {
     await library.downloadImage({ data: this.chart.data, layout }, { format, filename, scale, ...size });
   }
 
+  // Write the option at which the page's second slider of a telephone stands.
+  name() {
+    const input = this.second.querySelector("input"), option = this.data.second.options[input.value];
+    input.setAttribute("aria-valuetext", option);
+    this.second.querySelector("output").textContent = option;
+  }
+
   words() {
     const { data, root } = this;
+    this.second.hidden = !data.second;
+    if (data.second && !this.second.matches(":focus-within:active")) {
+      const [label, input] = this.second.children;
+      label.textContent = data.second.label;
+      input.max = data.second.options.length - 1;
+      input.value = data.second.at;
+      input.setAttribute("aria-label", data.second.label);
+      this.name();
+    }
     const words = data.words?.[this.index];
     this.chart.setAttribute("aria-label", words?.spoken ?? words?.sentence ?? data.says);
     root.querySelector(".scrub").hidden = !words;
@@ -315,5 +335,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
     data,
     (index) => setTriggerValue("use", index),
     (point) => setTriggerValue("pick", point),
+    (index) => setTriggerValue("move", index),
   );
 }

@@ -38,6 +38,7 @@ def figure(
     key: str,
     on_use: Callable[[], None] | None = None,
     on_pick: Callable[[], None] | None = None,
+    on_move: Callable[[], None] | None = None,
     save: str = "",
     says: str = "",
 ) -> None:
@@ -46,14 +47,17 @@ def figure(
     Frames are of the explorer's epsilons, or with "play" in the payload of rounds, which can play; where
     reduced motion is preferred each press shows one more. Unless "kept" is False, a frame can be kept: its
     index is then in st.session_state[key]["use"]. After a click, st.session_state[key]["pick"] holds the
-    trace's uid as "name", and "x". The payload's "turn" is a count that tells the browser which message this
-    server sent last; a clock might be set back.
+    trace's uid as "name", and "x". On a telephone a second slider stands beside the scrub where the payload
+    has a "second" one, with its "label", "options" and where it stands "at"; st.session_state[key]["move"] is
+    then the option that it was moved to. The payload's "turn" is a count that tells the browser which message
+    this server sent last; a clock might be set back.
 
     Args:
         payload: The figure, with its frames.
         key: Its key in the session's state.
         on_use: Called when a scrubbed frame is kept.
         on_pick: Called at a click on a point.
+        on_move: Called when the second slider was moved.
         save: Its name as a file.
         says: Its main finding in a sentence or two, for those who cannot see it; frames have their own
             ("spoken", else "sentence").
@@ -69,7 +73,13 @@ def figure(
     if "scene" not in sent:  # a figure without frames is identified by its content
         sent["scene"] = f"{zlib.crc32(repr(sent).encode()):08x}"
     sent["turn"] = [_SERVER, next(_turns)]
-    _mount(key=key, data=sent, on_use_change=on_use or _nothing, on_pick_change=on_pick or _nothing)
+    _mount(
+        key=key,
+        data=sent,
+        on_use_change=on_use or _nothing,
+        on_pick_change=on_pick or _nothing,
+        on_move_change=on_move or _nothing,
+    )
 
 
 def layout_script() -> str:

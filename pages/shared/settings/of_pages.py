@@ -25,14 +25,14 @@ class Panel:
     """Hold what a page changes in the panel of shared settings.
 
     Attributes:
-        instead: A sentence in place of the whole panel.
+        hidden: Whether the page has its settings beside what they decide, and no panel.
         decided: Settings that are decided on the page itself, with the reason.
         unused: From all settings to those that make no difference on the page, with the reason; None where a
             table fixes some of them as on other pages.
         held: From all settings to those that something else decides, with what they show and what decides.
     """
 
-    instead: str = ""
+    hidden: bool = False
     decided: Reasons = field(default_factory=dict)
     unused: Callable[[Mapping[str, Any]], Reasons] | None = None
     held: Callable[[Mapping[str, Any]], Mapping[str, tuple[str, str]]] = field(default=lambda settings: {})

@@ -20,17 +20,16 @@ _SHOWN = ("view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
 def render(page: str) -> None:
     """Show the sidebar and set the link of this screen; afterwards `widgets.settings()` is possible.
 
-    A page whose panel has a sentence instead shows no sliders.
+    A page whose panel is hidden shows no sidebar.
     """
     now = update()
     chosen = st.session_state.get("preset")
     if chosen is not None and catalogue.reconcile(_preset(chosen, now))[0] != now:
         st.session_state["preset"] = None  # a slider has moved since
     panel = of_pages.panel(page)
-    if panel.instead:
-        st.sidebar.caption(panel.instead)
+    if panel.hidden:
         return
-    with st.sidebar:
+    with st.sidebar, st.container(key="shared-settings"):
         st.selectbox(
             *("Start from", list(PRESETS)),
             key="preset",

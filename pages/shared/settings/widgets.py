@@ -16,6 +16,8 @@ _LAST = "settings of the last run"
 _NOTICES = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
 _MOVE = "slider moved last, and by how much"
+_GHOST = "The previous setting stays in the figure, dotted."
+_LOADINGS = "The loadings of one release, beside the true ones."
 
 _CONTROLS = {True: st.select_slider, False: st.selectbox}  # by whether the options are numbers
 
@@ -114,7 +116,7 @@ def choose(key: str) -> None:
     choice, now = CHOICES[key], settings()
     plain = now["view"] == "plain"
     if isinstance(choice.default, bool):
-        st.checkbox(choice.name(plain), now[key], **_bound(key))
+        st.checkbox(choice.name(plain), now[key], help=choice.help or None, **_bound(key))
     else:
         show(key, label_with_ends(choice, plain), plain, help=choice.help or None)
 
@@ -129,19 +131,20 @@ def choose_beside(*keys: str) -> None:
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
     """Show the switches for detail, ghost and loadings: what is shown, not what is measured."""
     view, now = CHOICES["view"], settings()
-    left, middle, right = st.columns([3, 2, 2], vertical_alignment="center")
-    left.segmented_control(
-        *("Detail", view.options),
-        default=now["view"],
-        format_func=view.text,
-        label_visibility="collapsed",
-        required=True,
-        **_bound("view"),
-    )
-    if "ghost" in shown:
-        middle.toggle("Hold the previous setting as a ghost", now["ghost"], **_bound("ghost"))
-    if "loadings" in shown:
-        right.toggle("Show the loadings found", now["loadings"], **_bound("loadings"))
+    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+        if "ghost" in shown:
+            st.toggle("Hold as a ghost", now["ghost"], help=_GHOST, width="content", **_bound("ghost"))
+        if "loadings" in shown:
+            st.toggle("Loadings", now["loadings"], help=_LOADINGS, width="content", **_bound("loadings"))
+        st.segmented_control(
+            *("Detail", view.options),
+            default=now["view"],
+            format_func=view.text,
+            label_visibility="collapsed",
+            required=True,
+            width="content",
+            **_bound("view"),
+        )
 
 
 def settings() -> Settings:
@@ -169,9 +172,11 @@ def notices(plain: bool = False) -> None:
 
 def head(title: str, introduction: str, shown: Collection[str] = ("view",)) -> Settings:
     """Show a page's title, switches and notices; return the settings of all controls."""
-    st.title(title)
+    left, right = st.columns([1, 2], vertical_alignment="center")
+    left.title(title)
+    with right:
+        view_switches(shown)
     st.markdown(introduction)
-    view_switches(shown)
     with st.container():  # always there: what follows must keep its position, or the figure is built again
         notices()
     return settings()

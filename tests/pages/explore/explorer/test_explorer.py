@@ -7,6 +7,7 @@ import statistics
 import pytest
 
 from dppca_core import METHODS
+from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import EPSILONS
@@ -14,6 +15,7 @@ from dppca_core.experiments.explorer.results import Results
 from pages.explore.explorer import text as explorer_page_text
 from pages.shared import text
 from pages.shared.settings import catalogue, to_experiment
+from pages.shared.text.recommended import recommended
 
 pytestmark = pytest.mark.usefixtures("patient")
 
@@ -54,10 +56,22 @@ def test_what_is_drawn_is_what_the_core_measures(screen):
 
 
 def test_every_epsilon_has_its_frame_and_every_method_its_dot(screen):
-    figure = screen().figure
+    figure = screen(all="true").figure
     assert len(figure["frames"]) == len(figure["words"]) == len(EPSILONS)
     dots = next(trace for trace in figure["data"] if trace["name"] == "methods")
     assert {title for title, _ in dots["customdata"]} == {method.title for method in METHODS.values()}
+
+
+def test_few_methods_stand_there_at_first_the_recommended_ones_among_them(screen):
+    page = screen(d="50", n="10000", s="6", shat="12", k="2")
+    experiment, epsilon = to_experiment.from_settings(catalogue.open_link(page.link)[0])
+    best = {METHODS[recommended(experiment, epsilon, trust).method].title for trust in TRUSTS}
+    dots = next(trace for trace in page.figure["data"] if trace["name"] == "methods")
+    shown = {title for title, _ in dots["customdata"]}
+    assert best | {METHODS["dps_pca"].title, METHODS["pca"].title} <= shown and len(shown) <= 8
+    page.app.checkbox(key="all_methods").check()
+    page.run()
+    assert page.link["all"] == "true"
 
 
 @pytest.mark.parametrize(("metric", "factor"), [("projector", math.sqrt(2)), ("sin", 1.0)])
@@ -75,7 +89,7 @@ def test_captured_energy_lies_between_its_floor_and_one(screen):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_real_tables_open_with_their_controls_greyed(screen, name):
-    page = screen(data=name, k="2", shat="10")
+    page = screen(data=name, k="2", shat="10", all="true")
     table = TABLES[name]
     assert f"{table.n:,}" in page.words()["sentence"]
     greyed = {box.label.split(" ·")[0]: box for box in page.app.text_input if box.disabled}
@@ -115,7 +129,7 @@ def test_as_printed_is_labelled_with_the_epsilon_it_truly_gives(screen):
 
 def test_every_method_is_there_with_its_trust_and_its_guarantee(screen):
     """The menu of methods follows the registry; nothing here names a method."""
-    page = screen(d="20", n="1000000")
+    page = screen(d="20", n="1000000", all="true")
     rows = page.figure["frames"][page.figure["active"]]["methods"]
     for method in METHODS.values():
         assert any(method.title in row for row in rows)
@@ -123,11 +137,14 @@ def test_every_method_is_there_with_its_trust_and_its_guarantee(screen):
         assert f"<b>{heading}</b>" in rows
     kinds = {method.guarantee_at(3) for method in METHODS.values()}
     assert text.guarantee_notes(kinds) in page.words()["notes"]
-    assert text.GUARANTEE_MARKS["approximate sampler"].strip() not in screen(d="20", k="1").words()["notes"]
+    assert (
+        text.GUARANTEE_MARKS["approximate sampler"].strip()
+        not in screen(d="20", k="1", all="true").words()["notes"]
+    )
 
 
 def test_what_is_not_live_runs_at_a_button(screen):
-    page = screen(d="250", n="1000000000")
+    page = screen(d="250", n="1000000000", all="true")
     waiting = [row for row in page.figure["frames"][page.figure["active"]]["methods"] if "not live" in row]
     assert waiting
     button = next(b for b in page.app.button if b.key == "slow button")

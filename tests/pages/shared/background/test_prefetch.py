@@ -16,7 +16,7 @@ from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
 from pages.shared.background import cache, prefetch, sessions
 from pages.shared.background.engine import Engine
-from pages.shared.charts import explorer_summary
+from pages.shared.charts import explorer_summary, side_by_side
 from pages.shared.settings import catalogue, to_experiment
 from tests.waiting import PATIENCE_SECONDS, eventually
 
@@ -50,9 +50,10 @@ def test_a_look_ahead_is_all_that_the_press_needs():
         pass
     experiment, epsilon = to_experiment.from_settings(SMALL)
     results = cache.results(experiment)
-    assert results.missing(results.first(epsilon)) == []
-    before = explorer_summary.payload(results, epsilon, SMALL)
-    assert explorer_summary.payload(results, epsilon, SMALL)["frames"] is before["frames"]
+    shown = side_by_side.methods(experiment, epsilon, SMALL)
+    assert results.missing(results.first(epsilon, shown)) == []
+    before = explorer_summary.payload(results, epsilon, SMALL, shown)
+    assert explorer_summary.payload(results, epsilon, SMALL, shown)["frames"] is before["frames"]
 
 
 def test_steps_can_be_left_off_and_taken_up_again():
@@ -191,7 +192,8 @@ def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch):
         pass
     ((_, figure),) = prefetch._READY.items()
     experiment, epsilon = to_experiment.from_settings(SMALL)
-    whole = explorer_summary.payload(cache.results(experiment), epsilon, SMALL)
+    shown = side_by_side.methods(experiment, epsilon, SMALL)
+    whole = explorer_summary.payload(cache.results(experiment), epsilon, SMALL, shown)
     at = whole["active"]
     assert figure["scene"] == whole["scene"] and figure["data"] == whole["data"]
     assert figure["frames"][at] == whole["frames"][at] and figure["words"][at] == whole["words"][at]
