@@ -55,18 +55,21 @@ _ABOUT = {
 
 
 def recipe(document: Mapping[str, Any]) -> Request:
-    """Return what a release was asked for, read off its document."""
-    asked = dict(document["parameters"])
-    budget = Budget(**asked.pop("budget"))
+    """Return what a release was asked for, read off its document. Raises ValueError for anything else."""
     known = {field.name for field in fields(Request)}
-    given = {name.replace(" ", "_"): value for name, value in asked.items()}
-    return Request(
-        method=document["method"],
-        budget=budget,
-        rows_per_patient=document["rows per patient"],
-        averaged=document["unit"] == "patient",
-        **{name: value for name, value in given.items() if name in known},
-    )
+    try:
+        asked = dict(document["parameters"])
+        budget = Budget(**asked.pop("budget"))
+        given = {name.replace(" ", "_"): value for name, value in asked.items()}
+        return Request(
+            method=document["method"],
+            budget=budget,
+            rows_per_patient=document["rows per patient"],
+            averaged=document["unit"] == "patient",
+            **{name: value for name, value in given.items() if name in known},
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError("this is no document of a release") from error
 
 
 def components(document: Mapping[str, Any]) -> str:

@@ -28,6 +28,7 @@ from dppca_core import checks
 from dppca_core.tables import answers, limits
 
 KINDS = ("number", "category")
+_MOST_BOUND = 1e6  # of the longest row: beyond, rows vanish beside it
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,8 @@ class Schema:
     """Hold the chosen columns, and the public norm that no row exceeds once clipped. Hashable, without rows.
 
     bound: in units of the encoded rows; `default_bound` where None is given. Raises ValueError for no or too
-    many columns, fewer than two features, columns of one name, or a bound that is not positive.
+    many columns, fewer than two features, columns of one name, or a bound that is not positive or far beyond
+    every row.
     """
 
     columns: tuple[Column, ...]
@@ -194,6 +196,10 @@ class Schema:
         if self.bound is None:
             object.__setattr__(self, "bound", self.default_bound)
         checks.positive(bound=self.bound)
+        if self.bound > _MOST_BOUND * self.longest:
+            raise ValueError(
+                f"bound must be near {self.longest:.4g}, which no row exceeds, got {self.bound:g}"
+            )
 
     @cached_property
     def features(self) -> tuple[str, ...]:

@@ -311,6 +311,8 @@ def drawn(settings: Settings) -> DrawnPlan:
 
 def search(settings: Settings, name: str) -> Search | None:
     """Return the simulation of what is asked; None with nowhere to begin, or only a table's patients."""
+    if is_table(settings):
+        return None
     asked: Asked = settings["plan.asked"]
     closed_form = answer(settings, name)
     start = MOST_EPSILON if closed_form.kind in ("epsilon", "sampling") else closed_form.start
@@ -319,7 +321,7 @@ def search(settings: Settings, name: str) -> Search | None:
     if start is None and closed_form.kind == "simulation":  # nothing near it has an answer either
         somewhere = {"patients": in_total(settings), "hospitals": settings["providers"]}
         start = somewhere.get(asked, MOST_EPSILON)
-    if start is None or is_table(settings):
+    if start is None:
         return None
     at = float(in_total(settings) if asked == "epsilon" else settings["epsilon"])
     repeats = max(settings["repeats"], _FEWEST_RUNS)

@@ -1,0 +1,165 @@
+"""Test tables, words, names and files made to break what a hospital does in practice.
+
+Case i is always the same; `make fuzz` takes 2,000.
+"""
+
+import json
+import logging
+
+import numpy as np
+import pytest
+
+from dppca_core import Budget, tables
+from dppca_core.release import bundle, cohorts
+from dppca_core.release.cohort_lists import CohortsOnDisk
+from dppca_core.release.kept_releases import KeptReleases
+from dppca_core.release.score_histogram import ScoreRequest, as_asked, of_release
+from dppca_core.tables import Column, quality
+from pages.hospitals.your_data import large_table
+from tests import hostile
+from tests.core.release.test_bundle import released
+from tests.pages.hospitals.your_data.table_page import CANARY, DICTIONARY, PAGE, csv, marked, patients
+from tests.pages.hospitals.your_data.test_isolation import marks
+from tests.pages.test_hostile_pages import bring_file
+from tests.pages.visited import Visit
+
+
+def some(rng, words):
+    """Return one of the words, or one that was made to break something."""
+    return words[int(rng.integers(len(words)))] if len(words) and rng.random() < 0.7 else hostile.word(rng)
+
+
+def raw_table(rng):
+    """Return a table that was read from a hostile file; None where it was refused, or too large to hold."""
+    name, data = hostile.table_file(rng)
+    raw = hostile.answered(large_table.read, data, name, "utf-8")
+    return raw if isinstance(raw, tables.Raw) else None
+
+
+def test_any_words_are_counted_mapped_and_not_published():
+    def count(case):
+        rng = np.random.default_rng([case, 21])
+        raw = raw_table(rng)
+        for name in () if raw is None else raw.columns[:3]:
+            kind = ("number", "category")[int(rng.integers(2))]
+            cells = tables.cells.plain(raw.table[name], name)
+            words = quality.check_column(cells, quality.Expected(kind)).suggestions
+            known = [suggestion.word for suggestion in words]
+            more = {"categories": ("f", "m")} if kind == "category" else {"low": 0.0, "high": 100.0}
+            column = hostile.answered(
+                Column,
+                "measured",
+                kind,
+                missing_codes=tuple(some(rng, known) for _ in range(2)),
+                synonyms=((some(rng, known), "m"),) if kind == "category" else (),
+                **more,
+            )
+            if column is None:
+                continue
+            schema = tables.Schema((column, Column("other", "number", 0, 1)))
+            assert tables.Schema.from_json(schema.to_json()) == schema
+            (published, _) = schema.published.columns
+            assert not published.missing_codes and not published.synonyms
+            asked = quality.Expected(kind, column.low, column.high, *_words(column))
+            counts = quality.check_column(cells, asked)
+            assert counts.missing + counts.unread + counts.outside <= counts.cells
+
+    hostile.each(hostile.cases(20, 0.3), count)
+
+
+def _words(column):
+    return column.categories, column.missing_codes, column.synonyms
+
+
+def test_any_tables_are_joined_or_refused():
+    def join(case):
+        rng = np.random.default_rng([case, 22])
+        raws = [raw for raw in (raw_table(rng), raw_table(rng)) if raw is not None]
+        if len(raws) < 2:
+            return
+        first, second = raws
+        names = first.columns[:5]
+        same = {name: name for name in names}
+        mapping = {
+            name: some(rng, [tables.suggest(names, second.columns).get(name), *second.columns])
+            for name in names
+        }
+        joined = hostile.answered(
+            tables.join, raws, [same, mapping], [hostile.utf8(hostile.word(rng)) for _ in raws]
+        )
+        assert joined is None or (joined.n == first.n + second.n and len(joined.key) == 64)
+
+    hostile.each(hostile.cases(10, 0.2), join)
+
+
+def test_no_token_name_or_damaged_list_opens_an_account_or_a_release(tmp_path):
+    store = KeptReleases(tmp_path / "kept")
+    store.keep("a" * 43, "ab", {"kept": CANARY})
+
+    def claim(case):
+        rng = np.random.default_rng([case, 23])
+        assert store.opened(hostile.word(rng)) == []
+        hostile.answered(cohorts.check_name, hostile.word(rng))
+        folder = tmp_path / f"case {case}"
+        folder.mkdir()
+        whole = json.dumps({"kind": "extract", "keys": ["ab" * 32], "n": 5, "columns": 2}).encode()
+        for file in ("cohorts.jsonl", "cohorts.sketches.jsonl"):
+            (folder / file).write_bytes(hostile.spoilt(rng, whole))
+        hostile.answered(CohortsOnDisk(folder).members, ["ab" * 32])
+
+    hostile.each(hostile.cases(10, 0.1), claim)
+
+
+def test_any_recipe_is_read_or_refused():
+    document = released(n=60)[0].document
+    edges = ((-1.0, 0.0, 1.0),) * 2
+    scores = as_asked(ScoreRequest(of_release(document), edges, Budget(1.0, 1e-6), 1, False, None))
+
+    def read(case):
+        rng = np.random.default_rng([case, 24])
+        good = (document, scores)[case % 2]
+        try:
+            plain = json.loads(hostile.json_file(rng, good))
+        except (ValueError, RecursionError):
+            return
+        hostile.answered((bundle.recipe, ScoreRequest.from_plain)[case % 2], plain)
+
+    hostile.each(hostile.cases(20, 0.2), read)
+
+
+@pytest.fixture
+def watched_files(folder, state_home):
+    """Return a function that reads all that lies in the ledgers' folder and beside it."""
+    places = (folder, state_home)
+    return lambda: b"".join(
+        path.read_bytes() for place in places for path in place.rglob("*") if path.is_file()
+    )
+
+
+def test_nothing_is_lost_and_no_cell_leaves_the_page(waiting, watched_files, caplog):
+    """Whatever is pressed: what was typed stays, and no cell is in a log, a link or a file."""
+
+    def practise(case):
+        rng = np.random.default_rng([case, 25])
+        caplog.clear()
+        visit = Visit(PAGE, {"own.shown": "true"})
+        bring_file(visit, "own file", "ours.csv", csv(marked(40)))
+        rows = visit.page.app.radio[0]
+        rows.set_value(rows.options[0])
+        visit.page.run()
+        bring_file(visit, "own dictionary", "dictionary.json", DICTIONARY.to_json().encode())
+        if rng.random() < 0.5:
+            odd = hostile.utf8(hostile.word(rng))
+            theirs = patients(seed=case, n=30).rename(columns={"age": "Age (years)", "clinic": odd})
+            key = next(box.key for box in visit.page.app.file_uploader if box.key.startswith("own another"))
+            bring_file(visit, key, "theirs.csv", csv(theirs))
+        state = visit.page.app.session_state["own table"]
+        for _ in range(4):
+            typed, releases = dict(state.lines), len(state.confirmed)
+            visit.poke(rng)
+            assert set(state.lines) >= set(typed) and len(state.confirmed) >= releases
+            assert not marks(json.dumps(visit.page.link).encode()) and not marks(watched_files())
+            assert not marks(caplog.text.encode())
+
+    with caplog.at_level(logging.DEBUG):
+        hostile.each(hostile.cases(1, 0.2), practise)
