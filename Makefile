@@ -43,7 +43,8 @@ test-browser:
 CASES ?= 2000
 fuzz: $(VENV)/dev.stamp
 	FUZZ_CASES=$(CASES) OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --durations 10 -n auto \
-		tests/pages/test_hostile_pages.py tests/pages/test_ends.py tests/core/tables/test_hostile_files.py
+		tests/pages/test_hostile_pages.py tests/pages/test_ends.py tests/core/tables/test_hostile_files.py \
+		tests/pages/hospitals/your_data/test_hostile_practice.py
 
 bench: $(VENV)/dev.stamp chromium
 	$(BIN)/python -m benchmarks.kernels --json $(BENCH)
