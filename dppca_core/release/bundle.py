@@ -58,7 +58,7 @@ def recipe(document: Mapping[str, Any]) -> Request:
     """Return what a release was asked for, read off its document. Raises ValueError for anything else."""
     known = {field.name for field in fields(Request)}
     try:
-        asked = dict(document["parameters"])
+        asked = {**document["parameters"]}
         budget = Budget(**asked.pop("budget"))
         given = {name.replace(" ", "_"): value for name, value in asked.items()}
         return Request(

@@ -136,6 +136,7 @@ def watched_files(folder, state_home):
     )
 
 
+@pytest.mark.timeout(3000)  # of all cases under `make fuzz`
 def test_nothing_is_lost_and_no_cell_leaves_the_page(waiting, watched_files, caplog):
     """Whatever is pressed: what was typed stays, and no cell is in a log, a link or a file."""
 
