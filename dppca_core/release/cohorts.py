@@ -97,7 +97,9 @@ class Cohorts(ABC):
         """Return what pays into the account of the table with these keys, itself included."""
         lines = self._lines()
         cohort = _Groups(lines).members(keys)
-        members = [key for line in lines for key in _keys(line) if key in cohort]
+        # In the order in which tables came, each with its oldest key first.
+        in_order = sorted(lines, key=lambda line: line["kind"] == "joined")
+        members = [key for line in in_order for key in _keys(line) if key in cohort]
         rows = {
             size
             for line in lines
@@ -141,17 +143,24 @@ class Cohorts(ABC):
     def add(
         self, extract: Extract, sketch: Sketch, owner: str | None, patients: bool, into: str | None = None
     ) -> None:
-        """Note a table and, with a key of another cohort, that it pays into that account from now on."""
+        """Note a table and, with a key of another cohort, that it pays into that account from now on.
+
+        Raises ValueError where sketches that the list names are gone.
+        """
         now = datetime.now(UTC).isoformat(timespec="seconds")
         digest = self._owner(owner)
         with self.exclusive():
             lines: list[dict[str, Any]] = []
+            # First, so that a table that was noted in part is asked about again, and never known alone.
+            if into is not None and into not in self.members(extract.keys).keys:
+                lines.append({"kind": "joined", "keys": [into, extract.key], "at": now})
             if not self.holds(extract.keys, owner, patients):
+                named = max((line["sketch"] for line in self._lines() if "sketch" in line), default=0)
+                if named > len(self._sketches()):  # or this table's would be taken for another's
+                    raise ValueError(DAMAGED.format(name="cohorts.sketches"))
                 number = self._append_sketch(sketch.to_plain())
                 line = {"kind": "extract", **extract._asdict(), "keys": list(extract.keys), "at": now}
                 lines.append(line | {"owner": digest, "patients": patients, "sketch": number})
-            if into is not None and into not in self.members(extract.keys).keys:
-                lines.append({"kind": "joined", "keys": [into, extract.key], "at": now})
             self._append(*lines)
 
     def rename(self, key: str, name: str, owner: str | None) -> None:

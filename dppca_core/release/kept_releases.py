@@ -44,7 +44,12 @@ class KeptReleases:
         self._folder, self._now = folder, now
 
     def keep(self, token: str, name: str, plain: dict[str, Any]) -> bool:
-        """Keep JSON under a token and a name. Return whether it is: limits or the disk may refuse."""
+        """Keep JSON under a token and a name. Return whether it is: limits or the disk may refuse.
+
+        Raises ValueError for an empty token, which has no secret.
+        """
+        if not token:
+            raise ValueError("token must be given")
         path = self._path(token, name)
         packed = zlib.compress(json.dumps(plain, allow_nan=False).encode())
         sealed = _seal(token).close(packed, path.name)

@@ -215,9 +215,14 @@ class SessionLedger(Ledger):
         self._lock: AbstractContextManager[Any] = threading.Lock() if account is None else account._lock
 
     def take_over(self, other: "SessionLedger") -> None:
-        """Add all of another account, which goes on in this one. Raises ValueError as `merge` does."""
-        if other._kept:
-            self.merge(other.export())
+        """Add all of another account, which goes on in this one, under this one's limit where there is one.
+
+        Raises ValueError as `merge` does.
+        """
+        limited = self.account().limit is not None
+        lines = [line for line in other._kept if not (limited and line["kind"] == "limit")]
+        if lines:
+            self.merge("".join(json.dumps(content(line)) + "\n" for line in lines))
         self._drawn |= other._drawn
 
     def _lines(self) -> list[dict[str, Any]]:

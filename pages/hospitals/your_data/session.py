@@ -262,6 +262,7 @@ def merge_accounts(keys: Sequence[str], into: Sequence[str]) -> None:
     if folder() is None and under in kept and under != other:
         kept[other].take_over(kept[under])
         del kept[under]
+        current().pending = None  # a question that is open would pay into the account that is gone
 
 
 def _kept_under(keys: Sequence[str]) -> str:

@@ -177,6 +177,29 @@ def test_the_same_in_a_session():
     assert [joined.drawn(entry_id) is None for entry_id in ids] == [True, False]
 
 
+def test_a_table_that_was_noted_in_part_is_asked_about_again(tmp_path):
+    """Cut within the lines of one answer: it pays into the account already, or is not known yet."""
+    cohorts = CohortsOnDisk(tmp_path)
+    first = add(FIRST, cohorts)
+    before = len((tmp_path / "cohorts.index").read_text().splitlines())
+    fewer = add(FEWER, cohorts, into=first.key)
+    lines = (tmp_path / "cohorts.index").read_text().splitlines(keepends=True)
+    assert len(lines) == before + 2
+    for kept in (before, before + 1):
+        (tmp_path / "cohorts.index").write_text("".join(lines[:kept]))
+        assert not cohorts.holds(fewer.keys, "ann", False)
+        joined = first.key in cohorts.members(fewer.keys).keys
+        assert joined == (kept > before) and (joined or alike(FEWER, cohorts) == ["rows"])
+
+
+def test_no_table_is_taken_for_another_where_sketches_are_gone(tmp_path):
+    cohorts = CohortsOnDisk(tmp_path)
+    add(FIRST, cohorts)
+    (tmp_path / "cohorts.sketches").unlink()
+    with pytest.raises(ValueError, match=r"cohorts\.sketches"):
+        add(FOREIGN, cohorts)
+
+
 def test_what_is_drawn_of_one_table_does_not_go_on_from_another(tmp_path):
     cohorts = CohortsOnDisk(tmp_path)
     first = add(FIRST, cohorts)
@@ -218,7 +241,7 @@ def rewritten(change):
 
 
 DAMAGE = {
-    "changed": ("index", rewritten(lambda a, b, c, d: [a, b, c.replace(b'"rows":79', b'"rows":78'), d])),
+    "changed": ("index", rewritten(lambda a, b, c, d: [a, b, c, d.replace(b'"rows":79', b'"rows":78')])),
     "a line gone": ("index", rewritten(lambda a, b, c, d: [a, c, d])),
     "moved": ("index", rewritten(lambda a, b, c, d: [a, c, b, d])),
     "torn": ("index", rewritten(lambda a, b, c, d: [a, b[:30] + b"\n", c, d])),

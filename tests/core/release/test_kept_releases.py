@@ -104,3 +104,8 @@ def test_the_folder_is_its_users_own(monkeypatch, tmp_path):
     assert kept_releases.default_folder() == tmp_path / "dppca" / "kept"
     monkeypatch.delenv("XDG_STATE_HOME")
     assert kept_releases.default_folder().name == f"dppca-kept-{os.getuid()}"
+
+
+def test_an_empty_token_keeps_nothing(tmp_path):
+    with pytest.raises(ValueError, match="token must be given"):
+        KeptReleases(tmp_path).keep("", "ab", PLAIN)

@@ -7,7 +7,10 @@ import pytest
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dppca_core import Release
 from dppca_core.release import discrete_gaussian
+from dppca_core.release.ledger import SessionLedger
+from dppca_core.release.ledger_records import Limit
 from pages.hospitals.your_data import (
     confirmation,
     ledger_text,
@@ -123,6 +126,29 @@ def test_a_copied_tab_gets_nothing_while_the_other_is_open(absent, monkeypatch):
     copy.run()
     assert ledger_text.RETURNED in copy.notices and copy.guarded["armed"]
     assert copy.state.releases == again.state.releases and session.sessions()[token] is copy.state
+
+
+def test_a_tab_that_has_the_same_table_too_goes_on_with_what_was_spent(absent):
+    """Its own empty account takes no place of the one that paid, and its own releases count there."""
+    first = released()
+    token = first.become("first")
+    other = TablePage()
+    other.upload()
+    other.answer()
+    other.open_dictionary()
+    other.state.pending = "a question of the account that is replaced"
+    absent.add("first")
+    unsaved_warning.take_over(other.state, token, armed=True)
+    assert other.state.pending is None
+    other.run()
+    assert "0.5 of the limit" in other.spent
+    (account,) = other.state.ledgers.values()
+    spent = SessionLedger()
+    spent.set_limit(Limit(9.0, 1e-6))
+    spent.spend("elsewhere", (Release(7.2),))
+    account.take_over(spent)
+    limits = account.account().limit
+    assert limits.epsilon == 1.0 and len(account.account().entries) == 2
 
 
 @pytest.mark.parametrize("on_disk", [True, False])
