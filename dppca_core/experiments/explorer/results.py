@@ -19,6 +19,7 @@ from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.draws import Truth
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
 from dppca_core.experiments.explorer.many_runs import dps_pca_runs
+from dppca_core.experiments.explorer.picture import COMPONENTS, NOISES, Plane, plane, turned
 from dppca_core.methods import METHODS
 from dppca_core.numerics import block_power, subspace_metrics
 from dppca_core.populations.spiked import SpikedModel
@@ -26,7 +27,11 @@ from dppca_core.records import Estimate, Setting
 
 
 class Cell(NamedTuple):
-    """Hold one run: errors (one per iterate for the traced method, else one), and what it cost."""
+    """Hold one run: errors (one per iterate for the traced method, else one), and what it cost.
+
+    Of the experiment's method also what its picture shows: of simulated patients the plane of the largest
+    angle, of a table the first components turned onto the true ones, (d, at most COMPONENTS).
+    """
 
     sin: Array
     energy: Array
@@ -35,6 +40,8 @@ class Cell(NamedTuple):
     bytes_sent: int
     seconds: float
     notes: tuple[str, ...]
+    plane: Plane | None = None
+    components: Array | None = None
 
 
 def eigenproblem_seconds(d: int) -> float:
@@ -213,7 +220,16 @@ class Results(CellStore[Key, Cell]):
             bytes_sent=estimate.bytes_sent,
             seconds=estimate.seconds,
             notes=estimate.notes,
+            **(self._picture(estimate.basis) if name == self.experiment.method else {}),
         )
+
+    def _picture(self, basis: Array) -> dict[str, Any]:
+        population, truth = self.experiment.population, self.truth
+        if isinstance(population, SpikedModel):
+            return {"plane": plane(basis, truth.basis, lambda b: population.variances(b) / truth.bound**2)}
+        if isinstance(population, str):
+            return {"components": turned(basis, truth.basis)[:, :COMPONENTS].copy()}
+        return {}
 
     def first(self, epsilon: float, shown: Collection[str] | None = None) -> Iterator[Key]:
         """Return the cells to measure before anything is shown: few enough to be quick at every d.
@@ -235,6 +251,7 @@ class Results(CellStore[Key, Cell]):
         # Those with the least error first: where a run takes long, the others come seconds later.
         yield from ((name, epsilon, 0) for name in self.names if METHODS[name].chooses_rows)
         yield from ((name, epsilon, 0) for name in self.names)
+        yield from self._noises(epsilon, NOISES)
         for name in self.names:
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
         yield from ((self.experiment.method, e, r) for r in range(self.experiment.repeats) for e in others)
@@ -244,6 +261,20 @@ class Results(CellStore[Key, Cell]):
         for e in others:
             for name in filter(self.private, self.names):
                 yield from ((name, e, r) for r in range(min(self.repeats_of(name), _SWEEP_REPEATS)))
+        if self.experiment.d <= 1000:
+            for e in others:
+                yield from self._noises(e, min(NOISES, 2 * self.experiment.repeats))
+
+    def _noises(self, epsilon: float, runs: int) -> Iterator[Key]:
+        """Return runs beyond the repeats, which only the picture shows: of simulated patients."""
+        if isinstance(self.experiment.population, SpikedModel):
+            yield from ((self.experiment.method, epsilon, r) for r in range(self.repeats, runs))
+
+    def planes(self, epsilon: float) -> list[Plane]:
+        """Return the planes of the experiment's method measured so far, at most NOISES of them."""
+        keys = (self.key((self.experiment.method, epsilon, repeat)) for repeat in range(NOISES))
+        cells = [self.cells[key] for key in keys if key in self.cells]
+        return [cell.plane for cell in cells if cell.plane is not None]
 
     def wanted(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
         """Return all cells of a view at one epsilon, those that are shown first first."""
@@ -255,8 +286,10 @@ class Results(CellStore[Key, Cell]):
         return self.first_missing((name, e, r) for r in times for e in EPSILONS)
 
     def rows(self, cell: Key, value: Cell) -> Iterator[dict[str, Any]]:
-        """Return a row for each iterate."""
+        """Return a row for each iterate; none for a run that only the picture shows."""
         name, epsilon, repeat = cell
+        if repeat >= self.repeats:
+            return
         for step, error in enumerate(value.sin):
             yield {
                 "method": name,
