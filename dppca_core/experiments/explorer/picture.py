@@ -24,7 +24,7 @@ NOISES = 20  # runs whose directions a picture shows beside each other
 COMPONENTS = 4  # at most so many components of a table are kept for its picture
 
 
-class Plane(NamedTuple):
+class AnglePlane(NamedTuple):
     """Hold the plane of the largest principal angle.
 
     Attributes:
@@ -39,7 +39,7 @@ class Plane(NamedTuple):
     across: float
 
 
-def plane(basis: Array, truth: Array, variances: Callable[[Array], Array]) -> Plane:
+def plane(basis: Array, truth: Array, variances: Callable[[Array], Array]) -> AnglePlane:
     """Return the plane of the largest principal angle; the module's text has the formulas.
 
     Args:
@@ -59,7 +59,7 @@ def plane(basis: Array, truth: Array, variances: Callable[[Array], Array]) -> Pl
     along, across = np.sqrt(variances(np.column_stack([v, w])))
     same = v[np.argmax(np.abs(v))] * w[np.argmax(np.abs(w))] >= 0
     angle = math.degrees(math.atan2(sine, cosine))
-    return Plane(angle if same else -angle, float(along), float(across))
+    return AnglePlane(angle if same else -angle, float(along), float(across))
 
 
 def turned(basis: Array, truth: Array) -> Array:

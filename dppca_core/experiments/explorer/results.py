@@ -19,7 +19,7 @@ from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.draws import Truth
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
 from dppca_core.experiments.explorer.many_runs import dps_pca_runs
-from dppca_core.experiments.explorer.picture import COMPONENTS, NOISES, Plane, plane, turned
+from dppca_core.experiments.explorer.picture import COMPONENTS, NOISES, AnglePlane, plane, turned
 from dppca_core.methods import METHODS
 from dppca_core.numerics import block_power, subspace_metrics
 from dppca_core.populations.spiked import SpikedModel
@@ -40,7 +40,7 @@ class Cell(NamedTuple):
     bytes_sent: int
     seconds: float
     notes: tuple[str, ...]
-    plane: Plane | None = None
+    plane: AnglePlane | None = None
     components: Array | None = None
 
 
@@ -270,7 +270,7 @@ class Results(CellStore[Key, Cell]):
         if isinstance(self.experiment.population, SpikedModel):
             yield from ((self.experiment.method, epsilon, r) for r in range(self.repeats, runs))
 
-    def planes(self, epsilon: float) -> list[Plane]:
+    def planes(self, epsilon: float) -> list[AnglePlane]:
         """Return the planes of the experiment's method measured so far, at most NOISES of them."""
         keys = (self.key((self.experiment.method, epsilon, repeat)) for repeat in range(NOISES))
         cells = [self.cells[key] for key in keys if key in self.cells]
