@@ -59,6 +59,7 @@ _LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
 _FIRST_SECONDS = 0.012  # of a run that the page waits for before it shows anything
 _SWEEP_REPEATS = 3  # of methods other than the main one, away from the epsilon that is shown
 _SLOW_REPEATS = 3
+_SMALL = 400  # features up to which a first view has all that stands side by side
 
 Key = tuple[str, float, int]
 
@@ -180,7 +181,19 @@ class Results(CellStore[Key, Cell]):
                     self.cells[self.key((name, epsilon, repeat))] = self._measured(name, estimate)
                 return
         for epsilon in epsilons:
-            self.try_cell(name, epsilon, repeat)
+            super().try_cell(name, epsilon, repeat)
+
+    def try_cell(self, *cell: Any) -> None:
+        """Try a cell; with a run of DPS-PCA that only the picture shows, the same run at all epsilons."""
+        name, _, repeat = cell
+        if repeat >= self.repeats and self._noises_together:
+            self._try_together(name, repeat, ((name, epsilon, repeat) for epsilon in EPSILONS))
+        super().try_cell(*cell)
+
+    @property
+    def _noises_together(self) -> bool:
+        """Return whether one call runs a noise at all epsilons, in a few hundredths of a second."""
+        return self.experiment.method == TRACED and self.experiment.d <= _SMALL
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
         """Run one method once and return its estimate, from which that cell is measured."""
@@ -238,11 +251,11 @@ class Results(CellStore[Key, Cell]):
         """
         experiment = self.experiment
         names = [name for name in self.names if shown is None or name in shown]
-        step = experiment.patient_draws if experiment.d > 400 else 1  # those of the first draw
+        step = experiment.patient_draws if experiment.d > _SMALL else 1  # those of the first draw
         yield from ((experiment.method, epsilon, r) for r in range(0, experiment.repeats, step))
         if experiment.d <= 1000:
             yield from ((experiment.method, e, 0) for e in EPSILONS)
-        if experiment.d <= 400:
+        if experiment.d <= _SMALL:
             yield from ((name, epsilon, 0) for name in names if self._seconds(name) <= _FIRST_SECONDS)
 
     def rest(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
@@ -251,7 +264,7 @@ class Results(CellStore[Key, Cell]):
         # Those with the least error first: where a run takes long, the others come seconds later.
         yield from ((name, epsilon, 0) for name in self.names if METHODS[name].chooses_rows)
         yield from ((name, epsilon, 0) for name in self.names)
-        yield from self._noises(epsilon, NOISES)
+        yield from self._noises(epsilon)
         for name in self.names:
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
         yield from ((self.experiment.method, e, r) for r in range(self.experiment.repeats) for e in others)
@@ -261,14 +274,13 @@ class Results(CellStore[Key, Cell]):
         for e in others:
             for name in filter(self.private, self.names):
                 yield from ((name, e, r) for r in range(min(self.repeats_of(name), _SWEEP_REPEATS)))
-        if self.experiment.d <= 1000:
-            for e in others:
-                yield from self._noises(e, min(NOISES, 2 * self.experiment.repeats))
+        for e in others if self._noises_together else ():
+            yield from self._noises(e)
 
-    def _noises(self, epsilon: float, runs: int) -> Iterator[Key]:
+    def _noises(self, epsilon: float) -> Iterator[Key]:
         """Return runs beyond the repeats, which only the picture shows: of simulated patients."""
         if isinstance(self.experiment.population, SpikedModel):
-            yield from ((self.experiment.method, epsilon, r) for r in range(self.repeats, runs))
+            yield from ((self.experiment.method, epsilon, r) for r in range(self.repeats, NOISES))
 
     def planes(self, epsilon: float) -> list[AnglePlane]:
         """Return the planes of the experiment's method measured so far, at most NOISES of them."""
