@@ -42,7 +42,7 @@ def test_each_of_the_seven_sliders_changes_the_figure(screen, key, value):
 
 def test_what_is_drawn_is_what_the_core_measures(screen):
     """The last point of the first panel, the sentence and the tile are one number: the median."""
-    page = screen(repeats="3", delta="0.001", scale="linear")
+    page = screen(first="rounds", repeats="3", delta="0.001", scale="linear")
     settings = catalogue.defaults() | {"repeats": 3, "delta": 0.001, "scale": "linear"}
     experiment, epsilon = to_experiment.from_settings(settings)
     results = Results(experiment)
@@ -76,7 +76,7 @@ def test_few_methods_stand_there_at_first_the_recommended_ones_among_them(screen
 
 @pytest.mark.parametrize(("metric", "factor"), [("projector", math.sqrt(2)), ("sin", 1.0)])
 def test_the_random_guess_is_drawn_in_all_panels_in_the_chosen_metric(screen, metric, factor):
-    figure = screen(metric=metric, scale="linear").figure
+    figure = screen(first="rounds", metric=metric, scale="linear").figure
     lines = [trace for trace in figure["data"] if trace["name"] == "random guess"]
     drawn = [line["x"][0] if line["xaxis"] == "x3" else line["y"][0] for line in lines]
     assert drawn == pytest.approx([factor * math.sqrt(3 * (1 - 3 / 200))] * 3)
@@ -159,12 +159,59 @@ def test_shared_noise_says_that_two_hospitals_undo_it(screen):
 
 
 def test_the_theorem_speaks_where_its_assumptions_hold_and_is_silent_elsewhere(screen):
-    assert "Theorem 4.3 says nothing here" in screen().words()["theorem"]
-    held = screen(d="1000", n="1e9", k="5", s="10", shat="680", N="1", start="near", burn="0", repeats="1")
+    assert screen().words()["theorem"] == ""  # the picture draws no theorem
+    assert "Theorem 4.3 says nothing here" in screen(first="rounds").words()["theorem"]
+    held = screen(
+        first="rounds",
+        d="1000",
+        n="1e9",
+        k="5",
+        s="10",
+        shat="680",
+        N="1",
+        start="near",
+        burn="0",
+        repeats="1",
+    )
     assert held.words()["theorem"].startswith("Theorem 4.3 applies")
     figure = held.figure
     stacked = figure["frames"][figure["active"]]["traces"]["2"]["y"]
     assert all(value > 0 for value in stacked)
+
+
+def test_the_picture_is_of_the_median_angle_and_says_it(screen):
+    page = screen(k="1", repeats="3", d="50", s="6", shat="12")
+    experiment, epsilon = to_experiment.from_settings(catalogue.open_link(page.link)[0])
+    angles = [abs(Results(experiment).cell("dps_pca", epsilon, r).plane.angle) for r in range(3)]
+    angle, figure = statistics.median(angles), page.figure
+    frame = figure["frames"][figure["active"]]["traces"]
+    names = [trace["name"] for trace in figure["data"]]
+    private, true = (
+        frame[str(names.index("private direction"))],
+        figure["data"][names.index("true direction")],
+    )
+    drawn = [math.degrees(math.atan2(line["y"][1], line["x"][1])) for line in (private, true)]
+    assert drawn[0] - drawn[1] == pytest.approx(angle, abs=0.05)
+    assert frame[str(names.index("angle"))]["texttemplate"] == f"off by {angle:.2g}°"
+    # With one direction the headline's error is the sine of the same angle.
+    assert float(page.words()["tiles"][0][0]) == pytest.approx(math.sin(math.radians(angle)), rel=0.06)
+    assert f"is {angle:.2g} degrees" in page.words()["spoken"]
+
+
+def test_a_picture_of_several_directions_says_which_angle_it_shows(screen):
+    page = screen(k="4", repeats="1", d="50", s="6", shat="12")
+    assert "the largest of 4 angles" in page.figure["layout"]["meta"]["titles"][0]
+    assert "The largest of the 4 angles" in page.words()["spoken"]
+
+
+def test_presets_about_iterates_open_round_by_round(screen):
+    about = [name for name in catalogue.PRESETS if name.startswith(("Ge et al. Fig. 3", "Where Theorem"))]
+    assert {catalogue.PRESETS[name]["first_panel"] for name in about} == {"rounds"} and len(about) == 3
+    page = screen()
+    page.app.selectbox(key="preset").select("Ge et al. Fig. 3(a)")
+    page.run()
+    assert page.link["first"] == "rounds"
+    assert page.figure["layout"]["meta"]["titles"][0].startswith("DPS-PCA")
 
 
 def test_the_detail_switch_hides_symbols_from_a_board(screen):
