@@ -29,8 +29,8 @@ from dppca_core.records import Estimate, Setting
 class Cell(NamedTuple):
     """Hold one run: errors (one per iterate for the traced method, else one), and what it cost.
 
-    Of the experiment's method also what its picture shows: of simulated patients the plane of the largest
-    angle, of a table the first components turned onto the true ones, (d, at most COMPONENTS).
+    Of the experiment's method also what its picture shows: the plane of the largest angle, and of a table
+    the first components turned onto the true ones, (d, at most COMPONENTS).
     """
 
     sin: Array
@@ -241,7 +241,11 @@ class Results(CellStore[Key, Cell]):
         if isinstance(population, SpikedModel):
             return {"plane": plane(basis, truth.basis, lambda b: population.variances(b) / truth.bound**2)}
         if isinstance(population, str):
-            return {"components": turned(basis, truth.basis)[:, :COMPONENTS].copy()}
+            moment = self.second_moment
+            return {
+                "plane": plane(basis, truth.basis, lambda b: np.einsum("ij,ij->j", b, moment @ b)),
+                "components": turned(basis, truth.basis)[:, :COMPONENTS].copy(),
+            }
         return {}
 
     def first(self, epsilon: float, shown: Collection[str] | None = None) -> Iterator[Key]:

@@ -15,8 +15,8 @@ from dppca_core.methods import METHODS
 from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import style
+from pages.shared.charts.first_panel import FirstPanel
 from pages.shared.charts.metric_axis import Scale
-from pages.shared.charts.picture import Directions, axes
 from pages.shared.charts.traces import EPSILON_TICKS, ZERO, Trace, arms, axis, band, line, this_setting
 from pages.shared.settings.catalogue import Settings
 
@@ -187,7 +187,7 @@ def explorer(
     settings: Settings,
     bounds: Sequence[tuple[Bound, Bound]],
     shown: Collection[str],
-    drawn: Directions | None = None,
+    drawn: FirstPanel | None = None,
 ) -> dict[str, Any]:
     """Return the three linked panels: data, layout, and one frame for each of EPSILONS.
 
@@ -230,7 +230,7 @@ def _layout(
     span: list[float],
     third: Comparison,
     plain: bool,
-    drawn: Directions | None,
+    drawn: FirstPanel | None,
 ) -> dict[str, Any]:
     word = "energy" if scale.metric == "energy" else "error"
     plain_measure = "share of signal captured" if scale.metric == "energy" else "error"
@@ -252,7 +252,7 @@ def _layout(
         "yaxis": axis(measure, **value),
     }
     if drawn:
-        first = axes()
+        first = drawn.axes
     return ({} if missing else first) | {
         "xaxis2": axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2") | EPSILON_TICKS,
         # Beside the first panel it shares that panel's scale.

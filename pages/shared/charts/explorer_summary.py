@@ -10,8 +10,9 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
 from pages.shared.charts import explorer, explorer_text, style
+from pages.shared.charts.first_panel import FirstPanel
 from pages.shared.charts.metric_axis import Scale
-from pages.shared.charts.picture import Directions, picture
+from pages.shared.charts.picture import picture
 from pages.shared.settings.catalogue import Settings
 
 _NOT_DRAWN = ("epsilon", "ghost", "loadings")
@@ -64,14 +65,15 @@ def payload(
 def at_active(whole: dict[str, Any]) -> dict[str, Any]:
     """Return the payload with the frame and the text of its active epsilon alone.
 
-    The patients' standard normals are left out: they are the same in all pictures, and the browser has them.
+    What points are made from is left out: it is the same for all settings of a population's kind or a table,
+    and the browser has it.
     """
     active = whole["active"]
     only = {
         part: [frame if at == active else None for at, frame in enumerate(whole[part])]
         for part in ("frames", "words")
     }
-    return {name: part for name, part in (whole | only).items() if name != "normals"}
+    return {name: part for name, part in (whole | only).items() if name != "base"}
 
 
 def _build(results: Results, settings: Settings, beside: tuple[str, ...]) -> dict[str, Any]:
@@ -99,14 +101,15 @@ def _legend(
     plain: bool,
     scale: Scale,
     bounds: list[tuple[Bound, Bound]],
-    drawn: Directions | None,
+    drawn: FirstPanel | None,
 ) -> list[tuple[str, str, str, str]]:
     """Return (label, colour, dash, kind) of what is drawn."""
     method, reference = results.experiment.method, explorer.reference(results)
     look, free = style.look(method), style.look(reference)
     line_of_method = (f"{METHODS[method].title}, median", look.colour, "solid", "line")
     items = [
-        *(drawn.legend if drawn else (line_of_method,)),
+        *(drawn.legend if drawn else ()),
+        line_of_method,
         ("8 of 10 runs" if plain else "10-90 % of runs", style.faded(look.colour, 0.3), "solid", "band"),
         (METHODS[reference].title, free.colour, free.dash, "line"),
         ("random guess", style.GUESS, "dot", "line"),

@@ -128,7 +128,7 @@ class View {
     }
     if (before?.scene !== data.scene) this.noises.clear();
     this.data = data;
-    this.normals = data.normals ?? this.normals; // figures that were prefetched come without
+    this.base = data.base ?? this.base; // figures that were prefetched come without
     this.follow(data.follow);
     if (this.stamp() !== this.stamped) this.soon(!this.replaced);
   }
@@ -170,7 +170,7 @@ class View {
     const patch = this.data.frames[this.index]?.traces ?? {};
     const ink = getComputedStyle(this.root).color;
     const traces = this.data.data.map((trace, i) => {
-      const out = pictured({ ...trace, ...patch[i] }, this.normals, this.noises.shown);
+      const out = pictured({ ...trace, ...patch[i] }, this.base, this.noises.shown);
       if (out.meta === "text-colour") out.line = { ...out.line, color: ink, width: 1.5 };
       if (out.texttemplate) out.textfont = { size: 14, ...out.textfont, color: ink };
       return out;

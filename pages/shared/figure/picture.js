@@ -1,12 +1,16 @@
 // The picture of PCA: patients made from standard normals, and one private direction after another.
 const EVERY = 150; // milliseconds between noises that play
 
-// Return a trace as it is drawn. `map`: the rows of a 2 x 2 matrix that makes points of standard normals;
-// `angles`: degrees, of which as many are drawn as `noises`.
-function pictured(trace, normals, noises) {
-  const { map, angles } = trace.meta ?? {};
+// Return a trace as it is drawn. `map`: two rows of weights that make points of the numbers in `base`, around
+// `at`; `angles`: degrees, of which as many are drawn as `noises`.
+function pictured(trace, base, noises) {
+  const { map, at = [0, 0], angles } = trace.meta ?? {};
   if (map) {
-    const [x, y] = map.map(([a, b]) => normals[0].map((z, i) => a * z + b * normals[1][i]));
+    const [x, y] = map.map((weights, i) => {
+      const sums = new Array(base[0].length).fill(at[i]);
+      weights.forEach((weight, j) => weight && base[j].forEach((value, point) => (sums[point] += weight * value)));
+      return sums;
+    });
     return { ...trace, x, y };
   }
   if (!angles) return trace;

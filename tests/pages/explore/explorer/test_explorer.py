@@ -4,16 +4,20 @@ import json
 import math
 import statistics
 
+import numpy as np
 import pytest
+from scipy.linalg import orthogonal_procrustes
 
-from dppca_core import METHODS
+from dppca_core import METHODS, datasets
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
+from dppca_core.numerics.moments import clip_rows
 from pages.explore.explorer import text as explorer_page_text
 from pages.shared import text
+from pages.shared.charts.traces import frozen
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.text.recommended import recommended
 
@@ -202,6 +206,54 @@ def test_a_picture_of_several_directions_says_which_angle_it_shows(screen):
     page = screen(k="4", repeats="1", d="50", s="6", shat="12")
     assert "the largest of 4 angles" in page.figure["layout"]["meta"]["titles"][0]
     assert "The largest of the 4 angles" in page.words()["spoken"]
+
+
+def points(figure, name):
+    """Return the points of a trace of the active frame, as a browser draws them: (2, points)."""
+    still = frozen(figure)
+    trace = next(trace for trace in still["data"] if trace["name"] == name)
+    return np.array([trace["x"], trace["y"]])
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_scores_of_a_table_stand_beside_the_true_ones_turned_onto_them(screen, k):
+    page = screen(data="breast_cancer", k=str(k), N="1", eps="10", repeats="1", shat="30")
+    experiment, epsilon = to_experiment.from_settings(catalogue.open_link(page.link)[0])
+    results = Results(experiment)
+    basis, truth = results.estimate("dps_pca", epsilon, 0).basis, results.truth.basis
+    chosen = np.sort(np.random.default_rng(0).permutation(569)[:300])
+    rows = clip_rows(datasets.rows("breast_cancer")[chosen], TABLES["breast_cancer"].bound)
+    unit = np.abs(rows @ truth).max() / 100
+    turned = basis @ orthogonal_procrustes(basis, truth)[0]
+    for name, up, expected in (("true scores", 100, truth), ("private scores", -100, turned)):
+        drawn = points(page.figure, name)
+        scores = (rows @ expected / unit).T
+        assert np.abs(drawn[0] - scores[0]).max() < 3  # of 200: rows are sent in hundredths
+        assert k == 1 or np.abs(drawn[1] - up - scores[1]).max() < 3
+    marker = next(t for t in page.figure["data"] if t["name"] == "true scores")["marker"]
+    assert marker["color"] == datasets.labels("breast_cancer")[chosen].tolist()
+    assert [name for name, *_ in page.figure["legend"]][:2] == ["malignant", "benign"]
+    assert any("not private" in t.get("texttemplate", "") for t in page.figure["data"])
+    assert ("spread upwards" in page.figure["layout"]["meta"]["titles"][0]) == (k == 1)
+
+
+def test_components_of_images_are_images_and_the_preset_shows_more_than_a_guess(screen):
+    page = screen()
+    page.app.selectbox(key="preset").select("Digits as images")
+    page.run()
+    true, private = (np.array(t["z"], float) for t in frozen(page.figure)["data"][:2])
+    basis = Results(to_experiment.from_settings(catalogue.open_link(page.link)[0])[0]).truth.basis
+    first = basis[:, 0].reshape(8, 8)
+    assert true.shape == private.shape == (8, 26)
+    np.testing.assert_allclose(true[:, :8], 100 * first / np.abs(first).max(), atol=0.51)
+    assert np.corrcoef(true[:, :8].ravel(), private[:, :8].ravel())[0, 1] > 0.8
+    assert float(page.words()["tiles"][0][0]) < 0.4 * math.sqrt(3 * (1 - 3 / 64))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_payload_stays_below_a_hundred_kilobytes(screen, name):
+    sent = screen(data=name, k="3", shat="10").figure
+    assert len(json.dumps(sent, separators=(",", ":"))) < 100_000
 
 
 def test_presets_about_iterates_open_round_by_round(screen):
