@@ -18,7 +18,8 @@ class FirstPanel:
         traces: All traces; `frame` holds what changes with epsilon.
         legend: What they draw.
         more: Other parts of the payload. "base" are numbers, (r, points), from which the browser makes the
-            points of a trace whose meta holds a "map", (2, r), and where they stand, "at".
+            points of a trace whose meta holds a "map", (2, r), and where they stand, "at"; with a "dot" each
+            is drawn as a square of this half side.
     """
 
     title: str

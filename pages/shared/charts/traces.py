@@ -130,6 +130,9 @@ def _still(trace: Trace, base: Sequence[Sequence[float]]) -> Trace:
     still = {name: value for name, value in trace.items() if name != "meta"}
     if isinstance(meta, dict) and "map" in meta:
         points = np.array(meta["map"]) @ base + np.reshape(meta.get("at", [0, 0]), (2, 1))
+        if "dot" in meta:
+            corners = meta["dot"] * np.array([[-1, 1, 1, -1, math.nan], [-1, -1, 1, 1, math.nan]])
+            points = (points[:, :, None] + corners[:, None]).reshape(2, -1)
         still |= dict(zip("xy", map(rounded, points), strict=True))
     return still
 

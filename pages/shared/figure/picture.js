@@ -2,16 +2,19 @@
 const EVERY = 150; // milliseconds between noises that play
 
 // Return a trace as it is drawn. `map`: two rows of weights that make points of the numbers in `base`, around
-// `at`; `angles`: degrees, of which as many are drawn as `noises`.
+// `at`, as squares of half side `dot` where there is one; `angles`: degrees, of which as many are drawn as `noises`.
 function pictured(trace, base, noises) {
-  const { map, at = [0, 0], angles } = trace.meta ?? {};
+  const { map, at = [0, 0], dot, angles } = trace.meta ?? {};
   if (map) {
     const [x, y] = map.map((weights, i) => {
       const sums = new Array(base[0].length).fill(at[i]);
       weights.forEach((weight, j) => weight && base[j].forEach((value, point) => (sums[point] += weight * value)));
       return sums;
     });
-    return { ...trace, x, y };
+    if (!dot) return { ...trace, x, y };
+    const square = (at, corners) => [...corners.map((corner) => at + corner * dot), null];
+    const squares = { x: x.flatMap((at) => square(at, [-1, 1, 1, -1])), y: y.flatMap((at) => square(at, [-1, -1, 1, 1])) };
+    return { ...trace, ...squares };
   }
   if (!angles) return trace;
   const lines = (way) => angles.slice(0, noises).flatMap((angle) => {
