@@ -80,6 +80,8 @@ class Table:
     provenance: str
     row_noun: tuple[str, ...] = PATIENTS
     column_noun: tuple[str, ...] = MEASUREMENTS
+    diagnoses: tuple[str, ...] = ()  # what 0 and 1 of `labels` mean, where they are a diagnosis
+    image: tuple[int, ...] = ()  # rows and columns, where the features are the pixels of an image
 
     @property
     def d(self) -> int:
@@ -94,9 +96,10 @@ def _stored(name: str) -> dict[str, Any]:
 
 def _table(name: str) -> Table:
     stored = _stored(name)
-    columns = stored["features"]
+    columns, image = stored["features"], stored.get("image", ())
     if isinstance(columns, dict):  # the pixels of an image share one centre and scale
         places = ((row, column) for row in range(columns["rows"]) for column in range(columns["columns"]))
+        image = (columns["rows"], columns["columns"])
         columns = [columns | {"name": columns["name"].format(*place)} for place in places]
     return Table(
         name=name,
@@ -106,6 +109,8 @@ def _table(name: str) -> Table:
         **{key: stored[key] for key in ("title", "n", "bound", "source", "licence", "provenance")},
         row_noun=tuple(stored.get("row_noun", PATIENTS)),
         column_noun=tuple(stored.get("column_noun", MEASUREMENTS)),
+        diagnoses=tuple(stored.get("diagnoses", ())),
+        image=tuple(image),
     )
 
 
@@ -155,6 +160,11 @@ def _loaded(loader: str) -> tuple[Array, Array]:
     module, _, function = loader.partition(":")
     raw, labels = getattr(importlib.import_module(module), function)(return_X_y=True)
     return raw, labels
+
+
+def labels(name: str) -> Array:
+    """Return the label of every row of a bundled table, (n,). Raises ValueError for an unknown name."""
+    return ROWS.get((name, "labels"), lambda: _loaded(_stored(name)["rows"])[1], 8 * table(name).n)
 
 
 def cohort(

@@ -227,6 +227,20 @@ class SpikedModel:
         root = _root(self)
         return np.asarray(root @ root.T)
 
+    def variances(self, block: Array) -> Array:
+        """Return the variance of patients along directions, in the units of the data squared.
+
+        Args:
+            block: Directions of length 1, (d, m); rows of zeros cost nothing.
+
+        Returns:
+            The diagonal of block^T covariance block, (m,).
+        """
+        rows = np.flatnonzero(block.any(axis=1))
+        along = block[rows].T @ _root(self)[rows]
+        result: Array = np.einsum("ij,ij->i", along, along)
+        return result
+
     def norm_bound(self, n: int, failure: float = 0.01) -> float:
         """Return a public row bound for n patients, in the units of the data (see the function `norm_bound`).
 

@@ -1,10 +1,17 @@
 """Test the front page in a real browser: sliders, links, scrub, both kinds of data, no request outside."""
 
 import json
+import math
 import urllib.request
+from urllib.parse import parse_qsl
 
+import numpy as np
 import pytest
 
+from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
+from dppca_core.experiments.explorer.picture import NOISES
+from dppca_core.experiments.explorer.results import Results
+from pages.shared.settings import catalogue, to_experiment
 from scripts.started import serving
 from tests.browser.conftest import SMALL
 
@@ -81,6 +88,73 @@ def test_the_scrub_is_live_and_asks_the_server_nothing(watched, address):
     page.page.wait_for_url("**eps=0.1**")
 
 
+CHART = "document.querySelector('.dppca-live .chart')"
+
+
+def test_the_picture_follows_the_scrub_and_its_patients_are_the_cores(watched, address):
+    page = watched().open(f"{address}?{SMALL}")
+    page.settle()
+    page.requests.clear()
+    scrub = page.page.get_by_role("slider", name="Scrub ε in the browser")
+    settings = catalogue.open_link(dict(parse_qsl(SMALL)))[0]
+    results = Results(to_experiment.from_settings(settings)[0])
+    unit = 3 * math.sqrt(results.truth.eigenvalues[0])
+    for index in (5, 25):
+        scrub.evaluate(f"s => {{ s.value = {index}; s.dispatchEvent(new Event('input')); }}")
+        page.page.wait_for_function(
+            f"document.querySelector('.dppca-live').dataset.drawn.endsWith(':{index}')"
+        )
+        drawn = {name: (x, y) for name, x, y in page.drawn()}
+        results.try_cells((TRACED, EPSILONS[index], repeat) for repeat in range(NOISES))
+        planes = sorted(results.planes(EPSILONS[index]), key=lambda plane: abs(plane.angle))
+        shown = planes[(NOISES - 1) // 2]
+        normals = np.round(np.random.default_rng(0).standard_normal((300, 2)), 2)
+        along, across = (normals * [shown.along / unit, shown.across / unit]).T
+        expected = np.array([along - across, along + across]) / math.sqrt(
+            2
+        )  # the true direction at 45 degrees
+        corners = np.array(drawn["patients"], dtype=float).reshape(2, 300, 5)[:, :, :4]  # of squares
+        np.testing.assert_allclose(corners.mean(axis=2), expected, rtol=1e-3, atol=2e-3)
+    assert [url for url in page.requests if "/ahead?" not in url] == []
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_play_fans_out_twenty_noises_and_reduced_motion_shows_one_a_press(watched, address, motion):
+    page = watched(reduced_motion=motion).open(f"{address}?{SMALL}")
+    page.settle()
+    legend = page.page.locator(".dppca-live .legend")
+    assert "other noises" not in legend.inner_text()
+    button, lines = page.page.locator(".dppca-live .noises"), f"{CHART}.data.find(t => t.name === 'noises').x"
+    for pressed in range(1, 21 if motion == "reduce" else 2):
+        button.click()
+        if motion == "reduce":
+            page.page.wait_for_function(f"{lines}.length === {3 * pressed}")
+    page.page.wait_for_function(f"{lines}.length === 60")
+    assert "other noises" in legend.inner_text()
+    button.click()  # from the first again
+    page.page.wait_for_function(f"{lines}.length < 60")
+    assert page.errors == []
+
+
+def test_the_first_panel_is_chosen_and_its_link_restores_it(watched, address):
+    page = watched().open(f"{address}?{SMALL}")
+    page.page.get_by_role("radio", name="Round by round").click()
+    page.page.wait_for_url("**first=rounds**")
+    page.page.get_by_text("DPS-PCA, error per iteration", exact=True).wait_for()
+    other = watched().open(page.page.url).page
+    other.get_by_text("DPS-PCA, error per iteration", exact=True).wait_for()
+    assert not other.locator(".dppca-live .noises").is_visible()
+
+
+def test_on_a_phone_the_picture_comes_under_the_headline(watched, address):
+    page = watched(viewport={"width": 390, "height": 844}).open(f"{address}?{SMALL}").page
+    tops = [
+        page.locator(f".dppca-live {part}").bounding_box()["y"] for part in (".sentence", ".chart", ".tiles")
+    ]
+    assert tops == sorted(tops) and tops[1] < 500
+
+
 def test_the_ghost_holds_the_previous_setting(watched, address):
     page = watched().open(f"{address}?{SMALL}&ghost=true")
     assert not [name for name, *_ in page.drawn() if name.endswith(", before")]
@@ -102,7 +176,7 @@ def test_a_real_table_works_and_comes_back(watched, address):
 
 
 def test_zoom_survives_an_update(watched, address):
-    page = watched().open(f"{address}?{SMALL}")
+    page = watched().open(f"{address}?{SMALL}&first=rounds")
     box = page.page.locator(".dppca-live .chart .xy .drag[data-subplot=xy]").first.bounding_box()
     page.page.mouse.move(box["x"] + 60, box["y"] + 40)
     page.page.mouse.down()
@@ -188,7 +262,7 @@ def test_nothing_is_cut_off(watched, address, width, scheme):
     page.open(f"{address}?repeats=1&loadings=true")
     wide = page.page.evaluate("document.documentElement.scrollWidth")
     assert wide <= width
-    for title in ("DPS-PCA, error per iteration", "Error against ε", "Methods side by side"):
+    for title in ("300 patients, the largest of 3 angles", "Error against ε", "Methods side by side"):
         edges = "e => [e.getBoundingClientRect().left, e.getBoundingClientRect().right]"
         left, right = page.page.get_by_text(title, exact=True).evaluate(edges)
         assert left >= 0 and right <= width

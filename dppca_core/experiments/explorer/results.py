@@ -19,6 +19,7 @@ from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.draws import Truth
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
 from dppca_core.experiments.explorer.many_runs import dps_pca_runs
+from dppca_core.experiments.explorer.picture import COMPONENTS, NOISES, AnglePlane, plane, turned
 from dppca_core.methods import METHODS
 from dppca_core.numerics import block_power, subspace_metrics
 from dppca_core.populations.spiked import SpikedModel
@@ -26,7 +27,11 @@ from dppca_core.records import Estimate, Setting
 
 
 class Cell(NamedTuple):
-    """Hold one run: errors (one per iterate for the traced method, else one), and what it cost."""
+    """Hold one run: errors (one per iterate for the traced method, else one), and what it cost.
+
+    Of the experiment's method also what its picture shows: the plane of the largest angle, and of a table
+    the first components turned onto the true ones, (d, at most COMPONENTS).
+    """
 
     sin: Array
     energy: Array
@@ -35,6 +40,8 @@ class Cell(NamedTuple):
     bytes_sent: int
     seconds: float
     notes: tuple[str, ...]
+    plane: AnglePlane | None = None
+    components: Array | None = None
 
 
 def eigenproblem_seconds(d: int) -> float:
@@ -52,6 +59,7 @@ _LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
 _FIRST_SECONDS = 0.012  # of a run that the page waits for before it shows anything
 _SWEEP_REPEATS = 3  # of methods other than the main one, away from the epsilon that is shown
 _SLOW_REPEATS = 3
+_SMALL = 400  # features up to which a first view has all that stands side by side
 
 Key = tuple[str, float, int]
 
@@ -173,7 +181,19 @@ class Results(CellStore[Key, Cell]):
                     self.cells[self.key((name, epsilon, repeat))] = self._measured(name, estimate)
                 return
         for epsilon in epsilons:
-            self.try_cell(name, epsilon, repeat)
+            super().try_cell(name, epsilon, repeat)
+
+    def try_cell(self, *cell: Any) -> None:
+        """Try a cell; with a run of DPS-PCA that only the picture shows, the same run at all epsilons."""
+        name, _, repeat = cell
+        if repeat >= self.repeats and self._noises_together:
+            self._try_together(name, repeat, ((name, epsilon, repeat) for epsilon in EPSILONS))
+        super().try_cell(*cell)
+
+    @property
+    def _noises_together(self) -> bool:
+        """Return whether one call runs a noise at all epsilons, in a few hundredths of a second."""
+        return self.experiment.method == TRACED and self.experiment.d <= _SMALL
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
         """Run one method once and return its estimate, from which that cell is measured."""
@@ -213,7 +233,20 @@ class Results(CellStore[Key, Cell]):
             bytes_sent=estimate.bytes_sent,
             seconds=estimate.seconds,
             notes=estimate.notes,
+            **(self._picture(estimate.basis) if name == self.experiment.method else {}),
         )
+
+    def _picture(self, basis: Array) -> dict[str, Any]:
+        population, truth = self.experiment.population, self.truth
+        if isinstance(population, SpikedModel):
+            return {"plane": plane(basis, truth.basis, lambda b: population.variances(b) / truth.bound**2)}
+        if isinstance(population, str):
+            moment = self.second_moment
+            return {
+                "plane": plane(basis, truth.basis, lambda b: np.einsum("ij,ij->j", b, moment @ b)),
+                "components": turned(basis, truth.basis)[:, :COMPONENTS].copy(),
+            }
+        return {}
 
     def first(self, epsilon: float, shown: Collection[str] | None = None) -> Iterator[Key]:
         """Return the cells to measure before anything is shown: few enough to be quick at every d.
@@ -222,11 +255,11 @@ class Results(CellStore[Key, Cell]):
         """
         experiment = self.experiment
         names = [name for name in self.names if shown is None or name in shown]
-        step = experiment.patient_draws if experiment.d > 400 else 1  # those of the first draw
+        step = experiment.patient_draws if experiment.d > _SMALL else 1  # those of the first draw
         yield from ((experiment.method, epsilon, r) for r in range(0, experiment.repeats, step))
         if experiment.d <= 1000:
             yield from ((experiment.method, e, 0) for e in EPSILONS)
-        if experiment.d <= 400:
+        if experiment.d <= _SMALL:
             yield from ((name, epsilon, 0) for name in names if self._seconds(name) <= _FIRST_SECONDS)
 
     def rest(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
@@ -235,6 +268,7 @@ class Results(CellStore[Key, Cell]):
         # Those with the least error first: where a run takes long, the others come seconds later.
         yield from ((name, epsilon, 0) for name in self.names if METHODS[name].chooses_rows)
         yield from ((name, epsilon, 0) for name in self.names)
+        yield from self._noises(epsilon)
         for name in self.names:
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
         yield from ((self.experiment.method, e, r) for r in range(self.experiment.repeats) for e in others)
@@ -244,6 +278,19 @@ class Results(CellStore[Key, Cell]):
         for e in others:
             for name in filter(self.private, self.names):
                 yield from ((name, e, r) for r in range(min(self.repeats_of(name), _SWEEP_REPEATS)))
+        for e in others if self._noises_together else ():
+            yield from self._noises(e)
+
+    def _noises(self, epsilon: float) -> Iterator[Key]:
+        """Return runs beyond the repeats, which only the picture shows: of simulated patients."""
+        if isinstance(self.experiment.population, SpikedModel):
+            yield from ((self.experiment.method, epsilon, r) for r in range(self.repeats, NOISES))
+
+    def planes(self, epsilon: float) -> list[AnglePlane]:
+        """Return the planes of the experiment's method measured so far, at most NOISES of them."""
+        keys = (self.key((self.experiment.method, epsilon, repeat)) for repeat in range(NOISES))
+        cells = [self.cells[key] for key in keys if key in self.cells]
+        return [cell.plane for cell in cells if cell.plane is not None]
 
     def wanted(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
         """Return all cells of a view at one epsilon, those that are shown first first."""
@@ -255,8 +302,10 @@ class Results(CellStore[Key, Cell]):
         return self.first_missing((name, e, r) for r in times for e in EPSILONS)
 
     def rows(self, cell: Key, value: Cell) -> Iterator[dict[str, Any]]:
-        """Return a row for each iterate."""
+        """Return a row for each iterate; none for a run that only the picture shows."""
         name, epsilon, repeat = cell
+        if repeat >= self.repeats:
+            return
         for step, error in enumerate(value.sin):
             yield {
                 "method": name,

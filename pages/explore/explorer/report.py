@@ -53,8 +53,11 @@ def _figures(
     results: Results, epsilon: float, settings: Settings, payload: dict[str, Any]
 ) -> list[ReportFigure]:
     words = payload["words"][payload["active"]]
-    finding = f"{words['sentence']} {phrases.error_definition(settings)}"
-    figures = [ReportFigure(payload, "The cost by round, by privacy setting and by method", finding)]
+    first = (
+        "The answer as a picture, the cost" if payload["layout"]["meta"]["picture"] else "The cost by round,"
+    )
+    finding = f"{words.get('spoken', words['sentence'])} {phrases.error_definition(settings)}"
+    figures = [ReportFigure(payload, f"{first} by privacy setting and by method", finding)]
     if (TRACED, epsilon, 0) in results.failed:
         return figures
     share = text.percent(results.cell(TRACED, epsilon, 0).support)

@@ -15,6 +15,7 @@ from dppca_core.methods import METHODS
 from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import style
+from pages.shared.charts.first_panel import FirstPanel
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.charts.traces import EPSILON_TICKS, ZERO, Trace, arms, axis, band, line, this_setting
 from pages.shared.settings.catalogue import Settings
@@ -170,73 +171,99 @@ class Comparison:
         return {"x": self.scale.drawn(middle), "y": y, "error_x": ends}, words
 
 
-def bounds_at(results: Results, epsilon: float) -> tuple[Bound, Bound]:
-    """Return Theorem 4.3 and the closed form here; void for another method and for clipped rows."""
+def bounds_at(results: Results, epsilon: float, theorem: bool) -> tuple[Bound, Bound]:
+    """Return Theorem 4.3 and the closed form here; void for another method and for clipped rows.
+
+    theorem: False where it is not drawn, and void.
+    """
     if results.experiment.method != TRACED or results.experiment.clip is not None:
         return _NO_BOUND, _NO_BOUND
     setting = results.setting(epsilon)
-    return BOUNDS["ge2018"](setting), BOUNDS["dps_prediction"](setting)
+    return BOUNDS["ge2018"](setting) if theorem else _NO_BOUND, BOUNDS["dps_prediction"](setting)
 
 
 def explorer(
-    results: Results, settings: Settings, bounds: Sequence[tuple[Bound, Bound]], shown: Collection[str]
+    results: Results,
+    settings: Settings,
+    bounds: Sequence[tuple[Bound, Bound]],
+    shown: Collection[str],
+    drawn: FirstPanel | None = None,
 ) -> dict[str, Any]:
     """Return the three linked panels: data, layout, and one frame for each of EPSILONS.
 
-    A method other than DPS-PCA has no iterates to show, so the first panel is left out. shown: the methods
-    that stand side by side.
+    Args:
+        results: What has been measured.
+        settings: Of the page.
+        bounds: Theorem 4.3 and the closed form at each of EPSILONS.
+        shown: The methods that stand side by side.
+        drawn: The picture in the first panel; None shows the iterates there, and leaves the panel out for a
+            method other than DPS-PCA, which has none.
     """
     plain = settings["view"] == "plain"
     scale = Scale(results, settings)
     cells = list(results.cells.values())  # more may come meanwhile
     last = np.array([scale.last(cell) for cell in cells])
     span = scale.span(float(last[last > ZERO].min(initial=1e-2)))
-    traced = results.experiment.method == TRACED
-    first = rounds(results, scale, plain) if traced else []
+    traced = drawn is None and results.experiment.method == TRACED
+    first = drawn.traces if drawn else rounds(results, scale, plain) if traced else []
     second = sweep(results, scale, [prediction for _, prediction in bounds], span)
     third = Comparison(results, scale, plain, shown)
     dots_at = len(first) + len(second)  # their place among all traces, after the mark of this epsilon
     frames = []
     for at, (theorem, prediction) in zip(EPSILONS, bounds, strict=True):
         dots, words = third.frame(at)
-        moved = rounds_at(results, scale, at, theorem, prediction) if traced else {}
+        moved = drawn.frame(at) if drawn else {}
+        if traced:
+            moved = rounds_at(results, scale, at, theorem, prediction)
         moved |= {dots_at - 1: {"x": [at] * 2}, dots_at: dots}
         frames.append({"traces": {str(i): patch for i, patch in moved.items()}, "methods": words})
     return {
         "data": [*first, *second, *third.traces],
-        "layout": _layout(results, scale, span, third, plain),
+        "layout": _layout(results, scale, span, third, plain, drawn),
         "frames": frames,
-    }
+    } | (drawn.more if drawn else {})
 
 
 def _layout(
-    results: Results, scale: Scale, span: list[float], third: Comparison, plain: bool
+    results: Results,
+    scale: Scale,
+    span: list[float],
+    third: Comparison,
+    plain: bool,
+    drawn: FirstPanel | None,
 ) -> dict[str, Any]:
     word = "energy" if scale.metric == "energy" else "error"
     plain_measure = "share of signal captured" if scale.metric == "energy" else "error"
     measure = plain_measure if plain else text.METRIC_TITLES[scale.metric]
     kind = "log" if scale.log else "linear"
     value = {"decades": scale.log, "type": kind, "range": span, "fixedrange": False}
+    by_round = f"{METHODS[TRACED].title}, {'round by round' if plain else f'{word} per iteration'}"
     titles = (
-        f"{METHODS[TRACED].title}, {'round by round' if plain else f'{word} per iteration'}",
+        drawn.title if drawn else by_round,
         "What more privacy costs" if plain else f"{word.capitalize()} against ε",
         "Methods side by side",
     )
     epsilon_title = "privacy setting" if plain else "privacy loss ε"
-    alone, rounds = results.experiment.method != TRACED, results.experiment.iterations
+    missing = drawn is None and results.experiment.method != TRACED
+    alone, rounds = drawn is not None or missing, results.experiment.iterations
     round_title, ticks = "round" if plain else "iteration t", max(1, rounds // 5)
     first = {
         "xaxis": axis(round_title, range=[-0.3, rounds + 0.3], dtick=ticks),
         "yaxis": axis(measure, **value),
     }
-    return ({} if alone else first) | {
+    if drawn:
+        first = drawn.axes
+    return ({} if missing else first) | {
         "xaxis2": axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2") | EPSILON_TICKS,
         # Beside the first panel it shares that panel's scale.
         "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone, **value),
         "xaxis3": axis(measure, anchor="y3", **value),
         "yaxis3": axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
         | {"tickvals": third.positions, "showgrid": False},
-        "meta": {"titles": titles[1:] if alone else titles, "rows": third.bottom + 0.6},
+        "meta": {
+            **{"titles": titles[1:] if missing else titles, "rows": third.bottom + 0.6},
+            "picture": drawn is not None,
+        },
         "hovermode": "closest",
         "showlegend": False,
     }

@@ -10,7 +10,9 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
 from pages.shared.charts import explorer, explorer_text, style
+from pages.shared.charts.first_panel import FirstPanel
 from pages.shared.charts.metric_axis import Scale
+from pages.shared.charts.picture import picture
 from pages.shared.settings.catalogue import Settings
 
 _NOT_DRAWN = ("epsilon", "ghost", "loadings")
@@ -61,45 +63,60 @@ def payload(
 
 
 def at_active(whole: dict[str, Any]) -> dict[str, Any]:
-    """Return the payload with the frame and the text of its active epsilon alone."""
+    """Return the payload with the frame and the text of its active epsilon alone.
+
+    What points are made from is left out: it is the same for all settings of a population's kind or a table,
+    and the browser has it.
+    """
     active = whole["active"]
     only = {
         part: [frame if at == active else None for at, frame in enumerate(whole[part])]
         for part in ("frames", "words")
     }
-    return whole | only
+    return {name: part for name, part in (whole | only).items() if name != "base"}
 
 
 def _build(results: Results, settings: Settings, beside: tuple[str, ...]) -> dict[str, Any]:
     plain, scale = settings["view"] == "plain", Scale(results, settings)
-    bounds = [explorer.bounds_at(results, at) for at in EPSILONS]
-    return explorer.explorer(results, settings, bounds, beside) | {
+    drawn = picture(results, settings)
+    bounds = [explorer.bounds_at(results, at, theorem=drawn is None) for at in EPSILONS]
+    words = [
+        explorer_text.words(results, at, settings, scale, *pair, beside)
+        for at, pair in zip(EPSILONS, bounds, strict=True)
+    ]
+    if drawn:
+        for at, entry in zip(EPSILONS, words, strict=True):
+            entry["spoken"] = f"{entry['sentence']} {drawn.spoken(at)}".strip()
+    return explorer.explorer(results, settings, bounds, beside, drawn) | {
         "plain": plain,
         "scrub": "Try other privacy settings" if plain else "Scrub ε",
         "tiles": explorer_text.tile_titles(results, settings),
-        "words": [
-            explorer_text.words(results, at, settings, scale, *pair, beside)
-            for at, pair in zip(EPSILONS, bounds, strict=True)
-        ],
-        "legend": _legend(results, plain, scale, bounds),
+        "words": words,
+        "legend": _legend(results, plain, scale, bounds, drawn),
     }
 
 
 def _legend(
-    results: Results, plain: bool, scale: Scale, bounds: list[tuple[Bound, Bound]]
+    results: Results,
+    plain: bool,
+    scale: Scale,
+    bounds: list[tuple[Bound, Bound]],
+    drawn: FirstPanel | None,
 ) -> list[tuple[str, str, str, str]]:
     """Return (label, colour, dash, kind) of what is drawn."""
     method, reference = results.experiment.method, explorer.reference(results)
     look, free = style.look(method), style.look(reference)
+    line_of_method = (f"{METHODS[method].title}, median", look.colour, "solid", "line")
     items = [
-        (f"{METHODS[method].title}, median", look.colour, "solid", "line"),
+        *(drawn.legend if drawn else ()),
+        line_of_method,
         ("8 of 10 runs" if plain else "10-90 % of runs", style.faded(look.colour, 0.3), "solid", "band"),
         (METHODS[reference].title, free.colour, free.dash, "line"),
         ("random guess", style.GUESS, "dot", "line"),
     ]
     if scale.metric != "energy":
         if any(prediction.applies for _, prediction in bounds):
-            items.insert(2, ("closed-form prediction", look.colour, "dash", "line"))
+            items.insert(-2, ("closed-form prediction", look.colour, "dash", "line"))
         if not plain and any(theorem.applies for theorem, _ in bounds):
             names = ("Theorem 4.3: sampling", "+ privacy", "+ optimisation")
             items += [

@@ -124,13 +124,24 @@ def drawn_values(trace: Trace, name: str = "y") -> Array:
     return np.array([math.nan if value is None else value for value in trace[name]], dtype=float)
 
 
+def _still(trace: Trace, base: Sequence[Sequence[float]]) -> Trace:
+    """Return a trace without what only a browser reads, its points made as picture.js makes them."""
+    meta = trace.get("meta")
+    still = {name: value for name, value in trace.items() if name != "meta"}
+    if isinstance(meta, dict) and "map" in meta:
+        points = np.array(meta["map"]) @ base + np.reshape(meta.get("at", [0, 0]), (2, 1))
+        if "dot" in meta:
+            corners = meta["dot"] * np.array([[-1, 1, 1, -1, math.nan], [-1, -1, 1, 1, math.nan]])
+            points = (points[:, :, None] + corners[:, None]).reshape(2, -1)
+        still |= dict(zip("xy", map(rounded, points), strict=True))
+    return still
+
+
 def frozen(figure: dict[str, Any]) -> dict[str, Any]:
     """Return a figure's active frame, its panels not yet placed: layout.js does that in a browser."""
     frame = figure["frames"][figure["active"]] if figure["frames"] else {"traces": {}}
-    data = [
-        {name: value for name, value in (trace | frame["traces"].get(str(i), {})).items() if name != "meta"}
-        for i, trace in enumerate(figure["data"])
-    ]
+    base = figure.get("base", ())
+    data = [_still(trace | frame["traces"].get(str(i), {}), base) for i, trace in enumerate(figure["data"])]
     layout = {name: value for name, value in figure["layout"].items() if name != "uirevision"}
     if "methods" in frame:  # the explorer's three panels
         layout["yaxis3"] = layout["yaxis3"] | {"ticktext": frame["methods"]}

@@ -54,6 +54,7 @@ class View {
     this.keep.addEventListener("click", () => this.use?.(this.index));
     this.player = root.querySelector(".scrub .play");
     this.player.addEventListener("click", () => this.play());
+    this.noises = new Noises(this, root.querySelector(".noises"));
     still.addEventListener("change", () => this.rest());
     this.moved = 0; // how often keys have moved the axes
     keyboard(this.chart, (ranges) => {
@@ -129,7 +130,9 @@ class View {
       this.scrubbed = null;
       this.rest();
     }
+    if (before?.scene !== data.scene) this.noises.clear();
     this.data = data;
+    this.base = data.base ?? this.base; // figures that were prefetched come without
     this.follow(data.follow);
     if (this.stamp() !== this.stamped) this.soon(!this.replaced);
   }
@@ -171,9 +174,9 @@ class View {
     const patch = this.data.frames[this.index]?.traces ?? {};
     const ink = getComputedStyle(this.root).color;
     const traces = this.data.data.map((trace, i) => {
-      const out = { ...trace, ...patch[i] };
+      const out = pictured({ ...trace, ...patch[i] }, this.base, this.noises.shown);
       if (out.meta === "text-colour") out.line = { ...out.line, color: ink, width: 1.5 };
-      if (out.texttemplate) out.textfont = { color: ink, size: 14 };
+      if (out.texttemplate) out.textfont = { size: 14, ...out.textfont, color: ink };
       return out;
     });
     const ghosting = this.scrubbed === null ? this.held : this.settled;
@@ -246,6 +249,7 @@ class View {
     this.chart.setAttribute("aria-label", words?.spoken ?? words?.sentence ?? data.says);
     root.querySelector(".scrub").hidden = !words;
     root.querySelector(".tiles").hidden = !words || !data.tiles.length;
+    this.noises.words();
     if (!words) return;
     this.slider.max = data.words.length - 1;
     this.slider.value = this.index;
@@ -289,7 +293,7 @@ class View {
     );
     const legend = root.querySelector(".legend");
     legend.replaceChildren(
-      ...data.legend.map(([label, colour, dash, kind]) => {
+      ...[...data.legend, ...this.noises.legend].map(([label, colour, dash, kind]) => {
         const item = document.createElement("span");
         const mark = document.createElement("i");
         mark.className = kind;

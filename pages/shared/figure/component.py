@@ -19,7 +19,7 @@ _SERVER = secrets.token_hex(4)  # tells the counts of two starts of the server a
 _turns = itertools.count(1)
 _HERE = Path(__file__).parent
 # Joined to one module, whose exports are in the last file.
-SCRIPTS = ("layout.js", "keyboard.js", "prefetch.js", "chart.js")
+SCRIPTS = ("layout.js", "keyboard.js", "prefetch.js", "picture.js", "chart.js")
 _mount = st.components.v2.component(
     "dppca.live",
     html=(_HERE / "chart.html").read_text(encoding="utf-8"),

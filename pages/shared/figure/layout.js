@@ -19,13 +19,15 @@ function place(layout, width) {
     });
   if (layout.meta?.narrow) return width < 640 ? { ...layout, ...layout.meta.narrow } : layout;
   if (layout.meta?.rows === undefined) return { margin: { l: width < 500 ? 96 : 150, r: 10, t: 10, b: 44 }, ...layout };
-  const inner = width - MARGIN.l - MARGIN.r;
-  const placed = { ...layout, margin: MARGIN };
+  const margin = layout.meta.picture ? { ...MARGIN, l: 8 } : MARGIN;
+  const gap = layout.meta.picture ? GAP + MARGIN.l - 8 : GAP;
+  const inner = width - margin.l - margin.r;
+  const placed = { ...layout, margin };
   if (width >= 820) {
-    const gaps = GAP * (panels.length - 2);
+    const gaps = gap * (panels.length - 2);
     const each = (inner - gaps - METHOD_LABELS) / panels.length / inner;
     panels.forEach((n, i) => {
-      const start = n === "3" ? 1 - each : i * (each + GAP / inner);
+      const start = n === "3" ? 1 - each : i * (each + gap / inner);
       placed["xaxis" + n] = { ...layout["xaxis" + n], domain: [start, Math.min(start + each, 1)] };
       placed["yaxis" + n] = { ...layout["yaxis" + n], domain: [0, 1] };
       title(i, n === "3" ? start - (METHOD_LABELS - 20) / inner : start, 1.02);

@@ -24,6 +24,8 @@ def tables(figure: dict[str, Any]) -> list[tuple[Row, list[Row]]]:
         across, up = (drawn["layout"].get(f"{name[0]}axis{name[1:]}", {}) for name in axes)
         at, value = _title(across, "at"), _title(up, "value")
         names = ("", _title(up, ""), at, "value") if trace.get("z") else ("", at, value)
+        if across.get("showticklabels") is False:
+            continue  # a picture, whose axes have no numbers
         columns, rows = panels.setdefault(axes, (names, []))
         if len(names) == len(columns):
             rows.extend(_rows(trace, across, up))

@@ -130,21 +130,27 @@ def choose_beside(*keys: str) -> None:
 
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
     """Show the switches for detail, ghost and loadings: what is shown, not what is measured."""
-    view, now = CHOICES["view"], settings()
+    now = settings()
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         if "ghost" in shown:
             st.toggle("Hold as a ghost", now["ghost"], help=_GHOST, width="content", **_bound("ghost"))
         if "loadings" in shown:
             st.toggle("Loadings", now["loadings"], help=_LOADINGS, width="content", **_bound("loadings"))
-        st.segmented_control(
-            *("Detail", view.options),
-            default=now["view"],
-            format_func=view.text,
-            label_visibility="collapsed",
-            required=True,
-            width="content",
-            **_bound("view"),
-        )
+        _segments("view")
+
+
+def _segments(key: str) -> None:
+    """Choose one of a few words that stand beside each other."""
+    choice = CHOICES[key]
+    st.segmented_control(
+        *(choice.label, choice.options),
+        default=settings()[key],
+        format_func=choice.text,
+        label_visibility="collapsed",
+        required=True,
+        width="content",
+        **_bound(key),
+    )
 
 
 def settings() -> Settings:
@@ -170,13 +176,19 @@ def notices(plain: bool = False) -> None:
         st.caption(large)
 
 
-def head(title: str, introduction: str, shown: Collection[str] = ("view",)) -> Settings:
-    """Show a page's title, switches and notices; return the settings of all controls."""
+def head(title: str, introduction: str, shown: Collection[str] = ("view",), beside: str = "") -> Settings:
+    """Show a page's title, switches and notices; return the settings of all controls.
+
+    beside: the page's own setting that is chosen beside the introduction, if there is one.
+    """
     left, right = st.columns([1, 2], vertical_alignment="center")
     left.title(title)
     with right:
         view_switches(shown)
-    st.markdown(introduction)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(introduction)
+        if beside:
+            _segments(beside)
     with st.container():  # always there: what follows must keep its position, or the figure is built again
         notices()
     return settings()

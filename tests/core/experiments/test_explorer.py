@@ -14,6 +14,7 @@ from dppca_core import METHODS, SpikedModel
 from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
+from dppca_core.experiments.explorer.picture import NOISES
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Cell, Results
 from dppca_core.methods import dps_pca
@@ -176,7 +177,7 @@ def test_a_table_is_always_the_same_patients():
 def wanted_cells(results: Results, epsilon: float) -> set[tuple[str, float, int]]:
     """Return everything the page may show, derived without `first` and `rest`."""
     grid = {epsilon, *EPSILONS}
-    cells = {(TRACED, e, r) for e in grid for r in range(results.experiment.repeats)}
+    cells = {(TRACED, e, r) for e in grid for r in range(NOISES)}  # more than repeats, for the picture
     for name in results.names:
         at = epsilon if results.private(name) else EPSILONS[0]
         cells |= {(name, at, r) for r in range(results.repeats_of(name))}

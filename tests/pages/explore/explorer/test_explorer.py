@@ -4,16 +4,20 @@ import json
 import math
 import statistics
 
+import numpy as np
 import pytest
+from scipy.linalg import orthogonal_procrustes
 
-from dppca_core import METHODS
+from dppca_core import METHODS, datasets
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
+from dppca_core.numerics.moments import clip_rows
 from pages.explore.explorer import text as explorer_page_text
 from pages.shared import text
+from pages.shared.charts.traces import frozen
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.text.recommended import recommended
 
@@ -42,7 +46,7 @@ def test_each_of_the_seven_sliders_changes_the_figure(screen, key, value):
 
 def test_what_is_drawn_is_what_the_core_measures(screen):
     """The last point of the first panel, the sentence and the tile are one number: the median."""
-    page = screen(repeats="3", delta="0.001", scale="linear")
+    page = screen(first="rounds", repeats="3", delta="0.001", scale="linear")
     settings = catalogue.defaults() | {"repeats": 3, "delta": 0.001, "scale": "linear"}
     experiment, epsilon = to_experiment.from_settings(settings)
     results = Results(experiment)
@@ -76,7 +80,7 @@ def test_few_methods_stand_there_at_first_the_recommended_ones_among_them(screen
 
 @pytest.mark.parametrize(("metric", "factor"), [("projector", math.sqrt(2)), ("sin", 1.0)])
 def test_the_random_guess_is_drawn_in_all_panels_in_the_chosen_metric(screen, metric, factor):
-    figure = screen(metric=metric, scale="linear").figure
+    figure = screen(first="rounds", metric=metric, scale="linear").figure
     lines = [trace for trace in figure["data"] if trace["name"] == "random guess"]
     drawn = [line["x"][0] if line["xaxis"] == "x3" else line["y"][0] for line in lines]
     assert drawn == pytest.approx([factor * math.sqrt(3 * (1 - 3 / 200))] * 3)
@@ -159,12 +163,107 @@ def test_shared_noise_says_that_two_hospitals_undo_it(screen):
 
 
 def test_the_theorem_speaks_where_its_assumptions_hold_and_is_silent_elsewhere(screen):
-    assert "Theorem 4.3 says nothing here" in screen().words()["theorem"]
-    held = screen(d="1000", n="1e9", k="5", s="10", shat="680", N="1", start="near", burn="0", repeats="1")
+    assert screen().words()["theorem"] == ""  # the picture draws no theorem
+    assert "Theorem 4.3 says nothing here" in screen(first="rounds").words()["theorem"]
+    held = screen(
+        first="rounds",
+        d="1000",
+        n="1e9",
+        k="5",
+        s="10",
+        shat="680",
+        N="1",
+        start="near",
+        burn="0",
+        repeats="1",
+    )
     assert held.words()["theorem"].startswith("Theorem 4.3 applies")
     figure = held.figure
     stacked = figure["frames"][figure["active"]]["traces"]["2"]["y"]
     assert all(value > 0 for value in stacked)
+
+
+def test_the_picture_is_of_the_median_angle_and_says_it(screen):
+    page = screen(k="1", repeats="3", d="50", s="6", shat="12")
+    experiment, epsilon = to_experiment.from_settings(catalogue.open_link(page.link)[0])
+    angles = [abs(Results(experiment).cell("dps_pca", epsilon, r).plane.angle) for r in range(3)]
+    angle, figure = statistics.median(angles), page.figure
+    frame = figure["frames"][figure["active"]]["traces"]
+    names = [trace["name"] for trace in figure["data"]]
+    private, true = (
+        frame[str(names.index("private direction"))],
+        figure["data"][names.index("true direction")],
+    )
+    drawn = [math.degrees(math.atan2(line["y"][1], line["x"][1])) for line in (private, true)]
+    assert drawn[0] - drawn[1] == pytest.approx(angle, abs=0.05)
+    assert frame[str(names.index("angle"))]["texttemplate"] == f"off by {angle:.2g}°"
+    # With one direction the headline's error is the sine of the same angle.
+    assert float(page.words()["tiles"][0][0]) == pytest.approx(math.sin(math.radians(angle)), rel=0.06)
+    assert f"is {angle:.2g} degrees" in page.words()["spoken"]
+
+
+def test_a_picture_of_several_directions_says_which_angle_it_shows(screen):
+    page = screen(k="4", repeats="1", d="50", s="6", shat="12")
+    assert "the largest of 4 angles" in page.figure["layout"]["meta"]["titles"][0]
+    assert "The largest of the 4 angles" in page.words()["spoken"]
+
+
+def points(figure, name):
+    """Return the points of a trace of the active frame, as a browser draws them: (2, points)."""
+    still = frozen(figure)
+    trace = next(trace for trace in still["data"] if trace["name"] == name)
+    return np.array([trace["x"], trace["y"]])
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_scores_of_a_table_stand_beside_the_true_ones_turned_onto_them(screen, k):
+    page = screen(data="breast_cancer", k=str(k), N="1", eps="10", repeats="1", shat="30")
+    experiment, epsilon = to_experiment.from_settings(catalogue.open_link(page.link)[0])
+    results = Results(experiment)
+    basis, truth = results.estimate("dps_pca", epsilon, 0).basis, results.truth.basis
+    chosen = np.sort(np.random.default_rng(0).permutation(569)[:300])
+    rows = clip_rows(datasets.rows("breast_cancer")[chosen], TABLES["breast_cancer"].bound)
+    unit = np.abs(rows @ truth).max() / 100
+    turned = basis @ orthogonal_procrustes(basis, truth)[0]
+    for name, up, expected in (("true scores", 100, truth), ("private scores", -100, turned)):
+        drawn = points(page.figure, name)
+        scores = (rows @ expected / unit).T
+        assert np.abs(drawn[0] - scores[0]).max() < 3  # of 200: rows are sent in hundredths
+        assert k == 1 or np.abs(drawn[1] - up - scores[1]).max() < 3
+    marker = next(t for t in page.figure["data"] if t["name"] == "true scores")["marker"]
+    assert marker["color"] == datasets.labels("breast_cancer")[chosen].tolist()
+    assert [name for name, *_ in page.figure["legend"]][:2] == ["malignant", "benign"]
+    assert any("not private" in t.get("texttemplate", "") for t in page.figure["data"])
+    assert ("spread upwards" in page.figure["layout"]["meta"]["titles"][0]) == (k == 1)
+
+
+def test_components_of_images_are_images_and_the_preset_shows_more_than_a_guess(screen):
+    page = screen()
+    page.app.selectbox(key="preset").select("Digits as images")
+    page.run()
+    true, private = (np.array(t["z"], float) for t in frozen(page.figure)["data"][:2])
+    basis = Results(to_experiment.from_settings(catalogue.open_link(page.link)[0])[0]).truth.basis
+    first = basis[:, 0].reshape(8, 8)
+    assert true.shape == private.shape == (8, 26)
+    np.testing.assert_allclose(true[:, :8], 100 * first / np.abs(first).max(), atol=0.51)
+    assert np.corrcoef(true[:, :8].ravel(), private[:, :8].ravel())[0, 1] > 0.8
+    assert float(page.words()["tiles"][0][0]) < 0.4 * math.sqrt(3 * (1 - 3 / 64))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_payload_stays_below_a_hundred_kilobytes(screen, name):
+    sent = screen(data=name, k="3", shat="10").figure
+    assert len(json.dumps(sent, separators=(",", ":"))) < 100_000
+
+
+def test_presets_about_iterates_open_round_by_round(screen):
+    about = [name for name in catalogue.PRESETS if name.startswith(("Ge et al. Fig. 3", "Where Theorem"))]
+    assert {catalogue.PRESETS[name]["first_panel"] for name in about} == {"rounds"} and len(about) == 3
+    page = screen()
+    page.app.selectbox(key="preset").select("Ge et al. Fig. 3(a)")
+    page.run()
+    assert page.link["first"] == "rounds"
+    assert page.figure["layout"]["meta"]["titles"][0].startswith("DPS-PCA")
 
 
 def test_the_detail_switch_hides_symbols_from_a_board(screen):

@@ -1,0 +1,85 @@
+"""Draw simulated patients in the plane of the largest angle: the front page's first panel.
+
+`dppca_core.experiments.explorer.picture` has the mathematics. The browser makes the patients of each frame
+from standard normals, which are sent once, and the frame's 2 x 2 map. Lengths are in units of three standard
+deviations of the strongest direction, so that a direction goes from -1 to 1; the true one is drawn at 45
+degrees, to fill a panel that may be high or wide.
+"""
+
+import math
+
+import numpy as np
+
+from dppca_core.arrays import Array
+from dppca_core.experiments.explorer.picture import PATIENTS, patients
+from dppca_core.experiments.explorer.results import Results
+from pages.shared.charts import style
+from pages.shared.charts.first_panel import FirstPanel, bare_axes
+from pages.shared.charts.traces import Trace, line, rounded
+
+_DEVIATIONS = 3.0  # of the strongest direction in half the picture's width
+_REACH = 1.04
+_DOT = 0.013  # half the side of the square that stands for a patient
+_TILT = 45.0  # degrees, of the true direction
+
+
+class Directions(FirstPanel):
+    """Draw simulated patients in the plane of the largest angle, with the true and the private direction."""
+
+    def __init__(self, results: Results) -> None:
+        super().__init__(results)
+        experiment = results.experiment
+        self._unit = _DEVIATIONS * math.sqrt(float(results.truth.eigenvalues[0]))
+        look = style.look(experiment.method)
+        angles = "" if experiment.k == 1 else f", the largest of {experiment.k} angles"
+        self.title = f"{PATIENTS} patients{angles}"
+        # One path for all patients: markers of their own would take a third of a redraw.
+        dots = {"mode": "none", "fill": "toself", "fillcolor": style.faded(style.GUESS, 0.55)}
+        quiet: Trace = {"hoverinfo": "skip"}
+        self.traces = [
+            line(1, "patients", style.GUESS, x=[], y=[], **dots, **quiet) | {"line": {"simplify": False}},
+            line(1, "true direction", style.GUESS, **_through(0.0), **quiet) | _wide(style.GUESS),
+            line(1, "noises", look.colour, x=[], y=[], opacity=0.35, **quiet),
+            line(1, "private direction", look.colour, meta="ghost", **quiet) | _wide(look.colour),
+            line(1, "angle", style.GUESS, x=[1], y=[-0.94], mode="text", textposition="middle left")
+            | {"textfont": {"size": 18}},
+        ]
+        self.axes = bare_axes(_REACH, _REACH)
+        self.legend = [
+            ("patient", style.GUESS, "", "square"),
+            ("true direction", style.GUESS, "solid", "line"),
+        ]
+        fan = {"trace": 2, "legend": ("other noises", style.faded(look.colour, 0.35), "solid", "line")}
+        self.more = {"noises": fan, "base": np.round(patients(), 2).T.tolist()}
+
+    def frame(self, epsilon: float) -> dict[int, Trace]:
+        """Return what changes with epsilon, by position among the traces."""
+        angle = self.angle(epsilon)
+        if angle is None:
+            return {3: {"x": [], "y": []}, 4: {"texttemplate": ""}}
+        planes = self.results.planes(epsilon)
+        ordered = sorted(planes, key=lambda plane: abs(plane.angle))
+        median = ordered[(len(ordered) - 1) // 2]
+        deviations = np.array([median.along, median.across]) / self._unit
+        return {
+            0: {"meta": {"map": [rounded(row * deviations) for row in _turn(_TILT)], "dot": _DOT}},
+            2: {"meta": {"angles": [round(_TILT + plane.angle, 1) for plane in planes]}},
+            3: _through(angle),
+            4: {"texttemplate": f"off by {angle:.2g}°"},
+        }
+
+
+def _turn(degrees: float) -> Array:
+    """Return the rotation by an angle, (2, 2)."""
+    cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return np.array([[cosine, -sine], [sine, cosine]])
+
+
+def _through(degrees: float) -> Trace:
+    """Return a line through the origin, at an angle to the true direction."""
+    x, y = _turn(_TILT + degrees)[:, 0]
+    return {"x": rounded([-x, x]), "y": rounded([-y, y])}
+
+
+def _wide(colour: str) -> Trace:
+    return {"line": {"color": colour, "width": 3}}
