@@ -1,12 +1,14 @@
 """The picture of patients on two components: free on the twin, paid for once, split, interrupted, refused."""
 
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from dppca_core import Budget
+from dppca_core import Budget, tables
 from dppca_core.release import discrete_gaussian, score_histogram
 from dppca_core.release.private_release import Request
 from dppca_core.release.score_histogram import Group
@@ -14,6 +16,7 @@ from dppca_core.tables import Column, Schema, limits
 from pages.hospitals.your_data import (
     losses,
     owner_only_diagnostics,
+    prepared_table,
     rehearsal,
     score_panel,
     score_rehearsal,
@@ -90,6 +93,34 @@ def test_groups_are_of_the_dictionary_or_typed_and_never_read_from_rows():
     assert codes.tolist() == expected.tolist() and expected.max() == 2
     box = next(box for box in page.app.selectbox if box.label == "Split by a public group")
     assert "age" not in box.options and "clinic" in box.options
+
+
+def test_one_patients_word_moves_no_other_into_another_group_or_hospital():
+    """Decimals with a comma stay numbers beside a word."""
+    ages = Schema(tuple(Column(name, "number", 0, 100) for name in ("age", "then")))
+
+    def table(last):
+        rows = "".join(f"{i},5;{i};0,5;{('1', '1,0', '2,5')[i % 3]}\n" for i in range(30))
+        raw = tables.read(f"age;then;cdr;ward\n{rows}7;5;{last};north\n".encode(), "t")
+        return prepared_table.prepare(raw, ages, "ward", 1)
+
+    number, word = table("0,5"), table("unknown")
+    assert number.sizes == word.sizes == (20, 10, 1)
+    before, after = (
+        np.concatenate(score_panel._codes(each, Group("cdr", ("0", "0.5")))) for each in (number, word)
+    )
+    assert (before == 1).all() and np.flatnonzero(before != after).tolist() == [30] and after[30] == 2
+
+
+def test_the_guarantee_of_a_table_each_hospital_is_within_a_hospital(monkeypatch):
+    monkeypatch.setattr(score_histogram, "make", lambda *_, by_column, **__: by_column)
+    order = SimpleNamespace(request=SimpleNamespace(group=None), account=None)
+    table = prepared(dictionary=WIDE, **LINK).state.ready
+    each, whole = (
+        score_panel.make(order, replace(table, assignment=way), None, None)
+        for way in (prepared_table.A_TABLE_EACH, prepared_table.IN_ONE_PLACE)
+    )
+    assert each and not whole
 
 
 @pytest.mark.parametrize("words", ["north", "north, other", "north, NA", "1, 1.0"])
