@@ -136,6 +136,11 @@ class PreparedTable:
         return list(self.held)
 
     @property
+    def present(self) -> list[int] | None:
+        """Return how many rows of each hospital count, its first; None where only sums are held."""
+        return [len(group) for group in self.held.groups] if isinstance(self.held, Rows) else None
+
+    @property
     def averaged(self) -> bool:
         """Return whether rows of one patient count as one."""
         if isinstance(self.held, Rows):

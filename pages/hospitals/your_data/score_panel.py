@@ -198,6 +198,7 @@ def make(
         features=prepared.schema.features,
         public=prepared.public,
         groups=None if request.group is None else _codes(prepared, request.group),
+        present=prepared.present,
         by_column=is_by_hospital(prepared.assignment),
         expected=order.account,
         progress=progress,

@@ -5,13 +5,14 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 
 from dppca_core import Budget, tables
 from dppca_core.release import discrete_gaussian, score_histogram
 from dppca_core.release.private_release import Request
-from dppca_core.release.score_histogram import Group
+from dppca_core.release.score_histogram import Group, ScoreRequest
 from dppca_core.tables import Column, Schema, limits
 from pages.hospitals.your_data import (
     losses,
@@ -110,6 +111,21 @@ def test_one_patients_word_moves_no_other_into_another_group_or_hospital():
         np.concatenate(score_panel._codes(each, Group("cdr", ("0", "0.5")))) for each in (number, word)
     )
     assert (before == 1).all() and np.flatnonzero(before != after).tolist() == [30] and after[30] == 2
+
+
+@pytest.mark.parametrize(("named", "kept"), [(None, None), ("id", None), ("id", 2)])
+def test_patients_with_usual_answers_only_are_in_the_picture(named, kept):
+    """Encoded as zeros they were in no cell; only the one without an answer, who is left out, is in none."""
+    usual = Schema(tuple(Column(name, "category", categories=("no", "yes"), usual="no") for name in "ab"))
+    frame = pd.DataFrame({"id": range(40), "a": "no", "b": ["yes", *["no"] * 38, None]})
+    table = prepared_table.prepare(tables.from_frame(frame, "t"), usual, None, 1, named, kept)
+    plain = dict.fromkeys(("at", "mean", "scales", "length after scaling", "eigenvalues"))
+    asked = {"method": "analyze_gauss", "hospitals": [40], "features": list(usual.features)}
+    release = plain | asked | {"components": np.eye(4)[:2].tolist(), "public": table.public}
+    budget = Budget(1.0, 1e-5)
+    request = ScoreRequest(release, score_histogram.grid(release, 4), budget, averaged=named is not None)
+    counts = score_histogram.whole_counts(request, table.parts, present=table.present)
+    assert counts.sum() * 2.0**-20 == pytest.approx(39, abs=1e-4)
 
 
 def test_the_guarantee_of_a_table_each_hospital_is_within_a_hospital(monkeypatch):
