@@ -25,15 +25,23 @@ from dppca_core.tables import safe_csv
 NAME = "private-release.zip"
 _MOMENT = (1980, 1, 1, 0, 0, 0)  # the earliest that a ZIP can state: the same bytes whenever it is built
 APPLY = '''\
-"""Score new rows by this release: python apply.py new-rows.csv scores.csv (Parquet is read as well)."""
+"""Score new rows by this release: python apply.py new-rows.csv scores.csv [saved-dictionary.json].
+
+Parquet is read as well. The third file, the owner's, has the words that were mapped by hand."""
 import json, pathlib, sys
 import numpy as np
 from dppca_core import tables
 
 release = json.loads(pathlib.Path(__file__).with_name("release.json").read_text(encoding="utf-8"))
-schema = tables.Schema.from_json(json.dumps(release["public"]["dictionary"]))
+published = tables.Schema.from_json(json.dumps(release["public"]["dictionary"]))
+schema = tables.Schema.from_json(pathlib.Path(sys.argv[3]).read_bytes()) if sys.argv[3:] else published
+if schema.published != published.published:
+    sys.exit("The saved dictionary is not that of this release.")
 table = tables.read(pathlib.Path(sys.argv[1]), "new rows", fewest=1)
-new = tables.encode(schema, table.table)  # a row with a missing cell and no fill is left out: nan
+# A row with a missing cell and no fill is left out: nan.
+new = tables.encode(schema, table.table, table.decimal_comma)
+if outside := sum(new.owner.outside):
+    print(f"{outside:,} cells are outside of their range or none of their categories.", file=sys.stderr)
 rows = new.rows / schema.bound - (release["mean"] or 0)
 rows = rows / (release["scales"] or 1) / (release["length after scaling"] or 1)
 scores = np.full((table.n, len(release["components"])), np.nan)
@@ -50,7 +58,9 @@ _ABOUT = {
     "ledger.jsonl": "the account's limit, and the line that paid for this release",
     "recipe.json": "what was asked for; dppca_core.release.private_release.Request.from_plain reads it",
     "registry-record.yaml": "a record for OpenDP's deployments registry, with what only you know left open",
-    "apply.py": "scores new rows: python apply.py new-rows.csv scores.csv. It needs dppca_core",
+    "apply.py": "scores new rows: python apply.py new-rows.csv scores.csv. It needs dppca_core. "
+    "Words that you mapped by hand are not in dictionary.json: replace them in new rows, or give your saved "
+    "dictionary as a third file",
 }
 
 
@@ -162,6 +172,8 @@ A patient who is in another table, or on another account, loses more: add up wha
 ## Scores of new rows
 
 {document["scores"]} `apply.py` does this.
+Words that the owner mapped by hand, as missing or to a category, are not in the published dictionary.
+New rows must not hold them, or `apply.py` gets the owner's saved dictionary as its third file.
 Rows are not shortened for a score, neither to the bound nor to length 1; for the release they were.
 
 ## Code
@@ -174,10 +186,14 @@ def _spent(account: Account) -> str:
     if account.limit is None:
         return "No limit is known."
     many = len(account.entries)
-    return (
-        f"With this release ε = {account.spent().epsilon:.4g} of a limit of {account.limit.epsilon:.4g} is "
-        f"spent, by {many:,} release{'' if many == 1 else 's'}, at δ = {account.limit.delta:.3g}."
-    )
+    most = max((entry.rows_per_patient or 1 for entry in account.entries), default=1)
+    spent, limit = f"{account.spent().epsilon:.4g}", f"{account.limit.epsilon:.4g}"
+    by = f"by {many:,} release{'' if many == 1 else 's'}, at δ = {account.limit.delta:.3g}."
+    if most == 1:
+        return f"With this release ε = {spent} of a limit of {limit} is spent, {by}"
+    of_patient = f"{account.spent_by_patient(most):.4g} for a patient with {most:,} rows"
+    of_row = f"With this release ε = {spent} for a row"
+    return f"{of_row}, and {of_patient}, is spent, {by} The limit for a row is {limit}."
 
 
 def _json(plain: Any) -> str:

@@ -6,7 +6,9 @@ that count together, w^2 to each row's cell, w its weight, the squares of which 
     |a|_2 <= |a|_1 <= 1,    |a - b|_2^2 = |a|^2 + |b|^2 - 2 a.b <= 2    as a, b >= 0,
 
 so replacing a patient, in another group too, moves the counts by at most sqrt 2, and emptying or filling one
-by 1. An empty row is in no cell. Without a column that names the patients it is a row that is meant.
+by 1, as an empty row is in no cell: a = 0. Empty is a row that was left out for a missing cell, and not one
+of zeros, whose answers are all usual: `present` tells these apart, by each row's own cells alone. Without a
+column that names the patients it is a row that is meant.
 
 Cells depend on released numbers and on public ones only, and on one patient's row to the last bit: the
 outermost take what lies beyond. Amounts are rounded towards zero to multiples of 2^-20, so that sums are
@@ -208,18 +210,21 @@ def whole_counts(
     groups: Sequence[Indices] | None = None,
     read: Reader | None = None,
     progress: Progress = lambda share: True,
+    present: Sequence[int] | None = None,
 ) -> Array:
     """Return each noise's share of the counts in units of 2^-20, (noises, *shape). Reads private rows.
 
     groups: number of each row's group, by hospital; rows beyond these are empty ones. read: hands over rows
-    of which `rows` are sums.
+    of which `rows` are sums, without empty ones. present: how many rows of each hospital, the first, are not
+    empty; None: those that are not all zeros.
     """
     shape = request.shape
     counts, begin = np.zeros((request.noises, math.prod(shape))), [0] * len(rows)
 
     def add(hospital: int, part: Array, weights: Array | float) -> None:
         discrete_gaussian.check_clipped(part)
-        used = np.flatnonzero(part.any(axis=1))
+        all_count = read is not None or present is not None
+        used = np.arange(len(part)) if all_count else np.flatnonzero(part.any(axis=1))
         of_row = begin[hospital] + used
         begin[hospital] += len(part)
         places = [np.zeros(len(used), dtype=np.intp) if groups is None else groups[hospital][of_row]]
@@ -236,7 +241,7 @@ def whole_counts(
         if isinstance(part, PatientRows):
             add(hospital, part.rows, part.weights if part.of_mean is None else part.of_mean)
         elif not isinstance(part, IntegerSum):  # `_refuse` has seen to it
-            add(hospital, part, 1.0)
+            add(hospital, part if present is None else part[: present[hospital]], 1.0)
     return counts
 
 
@@ -248,6 +253,7 @@ def make(
     features: Sequence[str],
     public: dict[str, Any],
     groups: Sequence[Indices] | None = None,
+    present: Sequence[int] | None = None,
     by_column: bool = False,
     expected: Account | None = None,
     progress: Progress = lambda share: True,
@@ -264,6 +270,7 @@ def make(
         public: What is public about it.
         groups: Number of each row's group by hospital, where the request has a group; other answers have
             the last.
+        present: How many rows of each hospital, the first, are not empty; None: those that are not zeros.
         by_column: Whether hospitals follow from a patient's own row.
         expected: The account for which the price was said.
         progress: Is told the share that is done.
@@ -294,7 +301,7 @@ def make(
     drawn = ledger.drawn(entry.id)
     if drawn is None or drawn.asked != asked or entry.events != request.events:
         raise ValueError("what was paid for is another picture, or of another release")
-    counts = drawn.once("counts", partial(_noisy, request, rows, groups, read, progress))
+    counts = drawn.once("counts", partial(_noisy, request, rows, groups, read, progress, present))
     return ScoreHistogram(counts, request.std, entry, _document(request, entry, counts, by_column))
 
 
@@ -310,8 +317,10 @@ def _noisy(
     groups: Sequence[Indices] | None,
     read: Reader | None,
     progress: Progress,
+    present: Sequence[int] | None,
 ) -> Array:
-    whole, std = whole_counts(request, rows, groups, read, progress), noise_std(request.budget) / _UNIT
+    whole = whole_counts(request, rows, groups, read, progress, present)
+    std = noise_std(request.budget) / _UNIT
     # Hospitals that trust nobody each add noise to their own counts.
     noisy = sum(discrete_gaussian.add_noise(each, std) for each in whole)
     return np.reshape(noisy, request.shape) * _UNIT

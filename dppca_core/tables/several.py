@@ -38,7 +38,8 @@ def join(
     """Return one table of all rows, with a column that names each row's hospital.
 
     Cells are as in their own tables: where one has numbers and another text, numbers become text that reads
-    as the same number.
+    as the same number. Where only some tables write decimals with a comma, each number of these gets a point
+    instead: how a cell reads depends on that cell and on the form of its own file, never on another cell.
 
     Args:
         tables: One a hospital.
@@ -58,6 +59,8 @@ def join(
     named = sum(raw.n * len(word.encode()) for raw, word in zip(tables, words, strict=True))
     _check_size(tables, len(columns) + 1, named)
     order = sorted(range(len(words)), key=words.__getitem__)
+    comma = all(raw.decimal_comma for raw in tables)
+    rewritten = [tables[i].decimal_comma and not comma for i in order]
     held = {
         column: _together(
             [
@@ -65,15 +68,14 @@ def join(
                 if (source := mappings[i][column]) is None
                 else tables[i].table[source]
                 for i in order
-            ]
+            ],
+            rewritten,
         )
         for column in columns
     }
     by = _free_name(columns)
     held[by] = pa.chunked_array([pa.repeat(pa.scalar(words[i], _TEXT), tables[i].n) for i in order])
     name = f"{tables[0].name} and {len(tables) - 1:,} more" if len(tables) > 1 else tables[0].name
-    # Where only some write decimals with a comma, a comma among words stays one: 1,500 is not 1.5.
-    comma = all(raw.decimal_comma for raw in tables)
     return JoinedTable(name, f"{len(tables):,} hospitals", pa.table(held), (), comma, by)
 
 
@@ -139,22 +141,25 @@ def _free_name(columns: Sequence[str]) -> str:
     return name
 
 
-def _together(parts: list[Any]) -> Any:
-    """Return columns of numbers or text as one, without a copy where they are of one type."""
+def _together(parts: list[Any], rewritten: list[bool]) -> Any:
+    """Return columns of numbers or text as one, without a copy where they are of one type.
+
+    rewritten: in which of them a decimal comma becomes a point.
+    """
     filled = {part.type for part in parts if part.null_count < len(part)}
-    if filled == {_TEXT}:
+    if filled == {_TEXT} and not any(rewritten):
         parts = [part if part.type == _TEXT else part.cast(_TEXT) for part in parts]
     elif _TEXT in filled:
-        parts = [_as_text(part) for part in parts]
+        parts = [_as_text(part, comma) for part, comma in zip(parts, rewritten, strict=True)]
     else:
         parts = [part.cast(pa.float64()) for part in parts]
     return pa.chunked_array(list(chain.from_iterable(part.chunks for part in parts)), parts[0].type)
 
 
-def _as_text(column: Any) -> Any:
+def _as_text(column: Any, decimal_comma: bool = False) -> Any:
     """Return cells as text, every number in the same digits: so 017, read as 17 elsewhere, is 17 here too."""
     coded = pc.dictionary_encode(column).combine_chunks()
-    read = cells.numbers(coded.dictionary)
+    read = cells.numbers(coded.dictionary, decimal_comma)
     words = [
         str(value) if unread else repr(float(number)).removesuffix(".0")
         for value, number, unread in zip(coded.dictionary.to_pylist(), read.values, read.unread, strict=True)

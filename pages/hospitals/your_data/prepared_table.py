@@ -136,6 +136,11 @@ class PreparedTable:
         return list(self.held)
 
     @property
+    def present(self) -> list[int] | None:
+        """Return how many rows of each hospital count, its first; None where only sums are held."""
+        return [len(group) for group in self.held.groups] if isinstance(self.held, Rows) else None
+
+    @property
     def averaged(self) -> bool:
         """Return whether rows of one patient count as one."""
         if isinstance(self.held, Rows):
@@ -184,9 +189,9 @@ def prepare(
         assignment = f"at random, seed {DEALING_SEED}"
     else:
         of_row = np.empty(raw.n, dtype=np.intp)
-        for hospital, group in enumerate(
-            tables.by_column(raw.table[hospital_column], hospital_column).values()
-        ):
+        comma = raw.decimal_comma and not joined  # a table's name was typed, and is in no file
+        dealt = tables.by_column(raw.table[hospital_column], hospital_column, None, comma)
+        for hospital, group in enumerate(dealt.values()):
             of_row[group] = hospital
         first = np.unique(patients, return_index=True)[1]  # rows, in the order of patients
         members = tuple(np.flatnonzero(of_row[first] == hospital) for hospital in range(of_row.max() + 1))

@@ -29,7 +29,7 @@ from pages.hospitals.your_data import (
     session,
 )
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data.prepared_table import PreparedTable, Rows, is_by_column
+from pages.hospitals.your_data.prepared_table import PreparedTable, Rows, is_by_hospital
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order
@@ -198,7 +198,8 @@ def make(
         features=prepared.schema.features,
         public=prepared.public,
         groups=None if request.group is None else _codes(prepared, request.group),
-        by_column=is_by_column(prepared.assignment),
+        present=prepared.present,
+        by_column=is_by_hospital(prepared.assignment),
         expected=order.account,
         progress=progress,
         read=prepared.read,
@@ -217,7 +218,8 @@ def _codes(prepared: PreparedTable, group: Group) -> list[Indices]:
         column = Column(group.column, "category", categories=group.categories)
     # A missing cell without a filling counts as "other", so that no row is left out here.
     column = replace(column, fill=column.fill or "")
-    shown = tables.encode(Schema((column,)), prepared.raw.table).rows + np.array(column.centres)
+    raw = prepared.raw
+    shown = tables.encode(Schema((column,)), raw.table, raw.decimal_comma).rows + np.array(column.centres)
     codes = np.where(shown.any(axis=1), shown.argmax(axis=1), len(group.categories))[held.kept]
     return [codes[members] for members in held.groups]
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +75,7 @@ def test_its_code_runs_as_it_stands_on_new_rows(tmp_path, asked):
     done = subprocess.run(
         [*run, "new-rows.csv", "scores.csv"], cwd=tmp_path, env=environment, capture_output=True
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (done.returncode, done.stdout) == (0, b"") and done.stderr.startswith(b"2 cells are outside")
     scores = pd.read_csv(tmp_path / "scores.csv")
     document = made.document
     rows = ENCODED / 0.9
@@ -85,6 +86,41 @@ def test_its_code_runs_as_it_stands_on_new_rows(tmp_path, asked):
     if not asked:
         subprocess.run([*run, "one.parquet", "one.csv"], cwd=tmp_path, env=environment, check=True)
         np.testing.assert_allclose(pd.read_csv(tmp_path / "one.csv"), scores.head(1), rtol=1e-12)
+
+
+def test_its_code_reads_decimal_commas_and_the_words_of_a_saved_dictionary(tmp_path):
+    """A decimal comma beside a word is a number, and mapped words are as they were for the release."""
+    words = {"pulse": {"missing_codes": ("<30",)}, "sex": {"synonyms": (("woman", "f"),)}}
+    mapped = Schema(tuple(replace(column, **words.get(column.name, {})) for column in COLUMNS), bound=0.9)
+    made, ledger = released(schema=mapped.published)
+    for name, text in texts(made, ledger).items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "saved.json").write_text(mapped.to_json())
+    (tmp_path / "other.json").write_text(Schema(COLUMNS, bound=0.8).to_json())
+    (tmp_path / "new.csv").write_text("pulse;sex;age;stage\n61,5;woman;40;1,0\n<30;m;50;2\n100;f;;3\n")
+
+    def run(*dictionary):
+        line = [sys.executable, "apply.py", "new.csv", "scores.csv", *dictionary]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    done = run("saved.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    scores = pd.read_csv(tmp_path / "scores.csv")
+    np.testing.assert_allclose(scores.iloc[0], ENCODED[0] / 0.9 @ made.basis, rtol=0, atol=1e-12)
+    assert scores.isna().all(axis=1).tolist() == [False, True, False]
+    refused = run("other.json")
+    assert refused.returncode and "not that of this release" in refused.stderr
+    assert run().returncode  # a word that the published dictionary does not know is no number
+
+
+def test_the_total_is_of_a_row_and_of_a_patient_with_the_most_rows():
+    made, ledger = released(rows_per_patient=8)
+    of_patient = ledger.account().spent_by_patient(8)
+    assert (
+        f"ε = 2 for a row, and {of_patient:.4g} for a patient with 8 rows, is spent, by 1 release"
+        in texts(made, ledger)["guarantee.md"]
+    )
 
 
 def test_the_same_release_gives_the_same_bytes_and_nothing_of_the_machine(tmp_path):

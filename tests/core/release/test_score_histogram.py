@@ -120,6 +120,31 @@ def test_without_noise_it_is_numpys_histogram_of_the_scores(settings):
     assert json.loads(json.dumps(result.document))["groups"] == ["north", "south", "other"]
 
 
+def test_usual_answers_are_in_a_cell_and_only_rows_that_were_left_out_in_none():
+    """A row of zeros is at -mean, held, weighted or read again; leaving it out moves one cell by 1."""
+    request = asked(release=released([ROWS], mean_share=0.2))
+    halves, ones = np.full((N, 1), 0.5), np.ones((N, 1))
+    zero = score_histogram.scores(np.zeros((1, D)), request.release)[0]
+    assert np.linalg.norm(zero) > 0
+
+    def exact(part, present=None, read=None):
+        counts = score_histogram.whole_counts(request, [part], None, read, present=present)[0]
+        return counts.reshape(request.shape)[0] * 2.0**-20
+
+    def again(use, progress, of_mean):
+        use(0, ROWS, ones)
+
+    last = np.roll(ROWS, -8, axis=0)  # the row of zeros is the last
+    whole, less = exact(last, [N]), exact(last, [N - 1])
+    expected, *_ = np.histogram2d(*zero[:, None], bins=request.edges)
+    np.testing.assert_array_equal(whole - less, expected)
+    assert expected.sum() == 1
+    np.testing.assert_array_equal(exact(ROWS, read=again), whole)
+    np.testing.assert_array_equal(exact(PatientRows(ROWS, halves, N), [N]), whole / 4)
+    np.testing.assert_array_equal(exact(last), less)  # nothing is known: as for the release itself
+    assert make(asked(HARDLY_ANY), [last], present=[N]).counts.sum() == pytest.approx(N, abs=0.5)
+
+
 def noise(budget, release=RELEASE, parts=(ROWS,)):
     """Return the noise of 17,600 cells, in stds."""
     request = asked(budget, release, cells=40, group=Group("clinic", tuple("abcdefghij")))

@@ -120,3 +120,27 @@ def test_tables_too_large_together_are_refused(monkeypatch, limit, what):
     monkeypatch.setattr(several.limits, limit, 79)
     with pytest.raises(ValueError, match=f"Together the tables have more than 79 .*{what}"):
         tables.join(RAWS[:2], MAPPINGS[:2], NAMES[:2])
+
+
+def halves(last, separator, seed):
+    """Return a table of stages 1 and 2.5, which have a comma where columns have another separator."""
+    stages = [*np.random.default_rng(seed).choice(["1", "2.5"], 30), last]
+    point = "." if separator == "," else ","
+    rows = (f"{40 + i}{separator}{stage.replace('.', point)}" for i, stage in enumerate(stages))
+    return tables.read("\n".join((f"age{separator}stage", *rows)).encode(), "t")
+
+
+@pytest.mark.parametrize("others", [(), (",",), (";",)], ids=["alone", "with points", "with commas"])
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_one_patients_word_leaves_all_other_rows_as_they_were(separator, others):
+    """A word makes its column text, in which 2,5 of another patient must stay the number that it was."""
+    schema = Schema((SCHEMA.columns[0], Column("stage", "category", categories=("1", "2.5"))))
+
+    def rows(last):
+        held = [halves(last, separator, 0), *(halves("1", other, 1) for other in others)]
+        whole = tables.join(held, [{"age": "age", "stage": "stage"}] * len(held), NAMES[: len(held)])
+        return tables.encode(schema, whole.table, whole.decimal_comma).rows
+
+    number, word = rows("2.5"), rows("unknown")
+    assert np.flatnonzero((number != word).any(axis=1)).tolist() == [len(number) - 1]
+    assert number[:, 1:].max(axis=1).tolist() == [0.5] * len(number)

@@ -1,19 +1,23 @@
 """The picture of patients on two components: free on the twin, paid for once, split, interrupted, refused."""
 
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 
-from dppca_core import Budget
+from dppca_core import Budget, tables
 from dppca_core.release import discrete_gaussian, score_histogram
 from dppca_core.release.private_release import Request
-from dppca_core.release.score_histogram import Group
+from dppca_core.release.score_histogram import Group, ScoreRequest
 from dppca_core.tables import Column, Schema, limits
 from pages.hospitals.your_data import (
     losses,
     owner_only_diagnostics,
+    prepared_table,
     rehearsal,
     score_panel,
     score_rehearsal,
@@ -90,6 +94,49 @@ def test_groups_are_of_the_dictionary_or_typed_and_never_read_from_rows():
     assert codes.tolist() == expected.tolist() and expected.max() == 2
     box = next(box for box in page.app.selectbox if box.label == "Split by a public group")
     assert "age" not in box.options and "clinic" in box.options
+
+
+def test_one_patients_word_moves_no_other_into_another_group_or_hospital():
+    """Decimals with a comma stay numbers beside a word."""
+    ages = Schema(tuple(Column(name, "number", 0, 100) for name in ("age", "then")))
+
+    def table(last):
+        rows = "".join(f"{i},5;{i};0,5;{('1', '1,0', '2,5')[i % 3]}\n" for i in range(30))
+        raw = tables.read(f"age;then;cdr;ward\n{rows}7;5;{last};north\n".encode(), "t")
+        return prepared_table.prepare(raw, ages, "ward", 1)
+
+    number, word = table("0,5"), table("unknown")
+    assert number.sizes == word.sizes == (20, 10, 1)
+    before, after = (
+        np.concatenate(score_panel._codes(each, Group("cdr", ("0", "0.5")))) for each in (number, word)
+    )
+    assert (before == 1).all() and np.flatnonzero(before != after).tolist() == [30] and after[30] == 2
+
+
+@pytest.mark.parametrize(("named", "kept"), [(None, None), ("id", None), ("id", 2)])
+def test_patients_with_usual_answers_only_are_in_the_picture(named, kept):
+    """Encoded as zeros they were in no cell; only the one without an answer, who is left out, is in none."""
+    usual = Schema(tuple(Column(name, "category", categories=("no", "yes"), usual="no") for name in "ab"))
+    frame = pd.DataFrame({"id": range(40), "a": "no", "b": ["yes", *["no"] * 38, None]})
+    table = prepared_table.prepare(tables.from_frame(frame, "t"), usual, None, 1, named, kept)
+    plain = dict.fromkeys(("at", "mean", "scales", "length after scaling", "eigenvalues"))
+    asked = {"method": "analyze_gauss", "hospitals": [40], "features": list(usual.features)}
+    release = plain | asked | {"components": np.eye(4)[:2].tolist(), "public": table.public}
+    budget = Budget(1.0, 1e-5)
+    request = ScoreRequest(release, score_histogram.grid(release, 4), budget, averaged=named is not None)
+    counts = score_histogram.whole_counts(request, table.parts, present=table.present)
+    assert counts.sum() * 2.0**-20 == pytest.approx(39, abs=1e-4)
+
+
+def test_the_guarantee_of_a_table_each_hospital_is_within_a_hospital(monkeypatch):
+    monkeypatch.setattr(score_histogram, "make", lambda *_, by_column, **__: by_column)
+    order = SimpleNamespace(request=SimpleNamespace(group=None), account=None)
+    table = prepared(dictionary=WIDE, **LINK).state.ready
+    each, whole = (
+        score_panel.make(order, replace(table, assignment=way), None, None)
+        for way in (prepared_table.A_TABLE_EACH, prepared_table.IN_ONE_PLACE)
+    )
+    assert each and not whole
 
 
 @pytest.mark.parametrize("words", ["north", "north, other", "north, NA", "1, 1.0"])
