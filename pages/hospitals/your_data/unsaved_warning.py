@@ -15,6 +15,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dppca_core.release.ledger import SessionLedger
 from pages.hospitals.your_data import kept_copies, ledger_text, session
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import refresh, sessions
@@ -86,8 +87,13 @@ def _go_on_under(state: TableSession, token: str) -> None:
 def _inherit(state: TableSession, former: TableSession) -> None:
     """Take over what another session of the same browser tab paid for, and its ledgers, but no table."""
     state.confirmed = [*former.confirmed, *state.confirmed]
-    state.ledgers = former.ledgers | state.ledgers
     state.cohorts.take_over(former.cohorts)
+    kept = [*former.ledgers.items(), *state.ledgers.items()]
+    state.ledgers = {}
+    for key, account in kept:
+        members = state.cohorts.members((key,)).keys
+        under = next((member for member in members if member in state.ledgers), key)
+        state.ledgers[under] = SessionLedger.together(state.ledgers.get(under, account), account)
     state.other_patients |= former.other_patients
     state.owner = former.owner
     state.returned, state.elsewhere = True, ""

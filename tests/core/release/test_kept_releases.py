@@ -44,6 +44,7 @@ def test_only_the_token_opens_it_and_nothing_on_the_disk_tells_what_it_is(store,
 )
 def test_another_token_opens_nothing(store, token):
     store.keep(TOKEN, "ab", PLAIN)
+    assert token or not store.keep(token, "ab", PLAIN)
     assert store.opened(token) == [] and store.opened(TOKEN) == [PLAIN]
 
 
