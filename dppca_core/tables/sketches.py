@@ -103,11 +103,11 @@ class Sketch:
         first, second = ([name for name in one.sets if name.startswith("rows")] for one in (self, other))
         if not first or not second:
             return 0.0
-        all_of = (
+        mine, theirs = (
             np.concatenate([one.sets[name] for name in names])
             for one, names in ((self, first), (other, second))
         )
-        if not len(np.intersect1d(*all_of)):  # of most tables: 17 x 17 pairs need not be compared
+        if not len(np.intersect1d(mine, theirs)):  # of most tables: 17 x 17 pairs need not be compared
             return 0.0
         return max(self._shared(other, *pair)[0] for pair in product(first, second))
 

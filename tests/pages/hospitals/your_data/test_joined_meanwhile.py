@@ -1,4 +1,4 @@
-"""A question that is open while the table joins another account: nothing is paid into an account of before."""
+"""A question that is open while the table joins another account: it is paid into the joined account."""
 
 from pages.hospitals.your_data import accounts, session
 from tests.pages.hospitals.your_data.table_page import DICTIONARY, limited
