@@ -2,7 +2,8 @@
 
 Each line on disk has its number and a digest, as those of a ledger: a changed, moved or missing one is
 noticed, and so is a list or a secret that is gone while the other is there. What is gone from the end of the
-list is not noticed: such a table is asked about again, as a new one is.
+list is not noticed: a table that came last is asked about again, as a new one is, or still pays into the
+account that it joined; one that was known before it joined another account has its own again.
 """
 
 import secrets

@@ -10,7 +10,7 @@ The list is append-only, a line of JSON each:
     {"line": 1, "kind": "list", "version": 1}
     {"kind": "extract", "keys": [oldest .. present], "rows": n, "columns": d, "owner": ..., "patients": false,
      "sketch": 1, "at": ...}                 a table; it is in the cohort of every table that shares a key
-    {"kind": "joined", "keys": [k, k'], "at": ...}            the cohorts of these two are one
+    {"kind": "joined", "keys": [k, oldest .. present], "at": ...}          the cohorts of these are one
     {"kind": "name", "key": k, "name": "...", "owner": ..., "at": ...}
     {"kind": "rows", "key": k, "rows": [...], "at": ...}      sizes of extracts that were released elsewhere
 
@@ -21,7 +21,7 @@ Whoever has the very table of another pays into the same account.
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -141,23 +141,31 @@ class Cohorts(ABC):
         return sorted(result, key=lambda pair: _strength(pair[1]), reverse=True)
 
     def add(
-        self, extract: Extract, sketch: Sketch, owner: str | None, patients: bool, into: str | None = None
+        self,
+        extract: Extract,
+        sketch: Sketch,
+        owner: str | None,
+        patients: bool,
+        into: str | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         """Note a table and, with a key of another cohort, that it pays into that account from now on.
 
-        Raises ValueError where sketches that the list names are gone.
+        check: raises ValueError where it may not; called while nobody else writes a ledger.
+        Raises ValueError too where sketches that the list names are gone.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
         digest = self._owner(owner)
         with self.exclusive():
+            check()
+            named = max((line.get("sketch", 0) for line in self._lines()), default=0)
+            if named > len(self._sketches()):  # the next one would be taken for another table's
+                raise ValueError(DAMAGED.format(name="cohorts.sketches"))
             lines: list[dict[str, Any]] = []
-            # First, so that a table that was noted in part is asked about again, and never known alone.
+            # First, so that a crash in between leaves no table that is known and has a fresh account.
             if into is not None and into not in self.members(extract.keys).keys:
-                lines.append({"kind": "joined", "keys": [into, extract.key], "at": now})
+                lines.append({"kind": "joined", "keys": [into, *extract.keys], "at": now})
             if not self.holds(extract.keys, owner, patients):
-                named = max((line["sketch"] for line in self._lines() if "sketch" in line), default=0)
-                if named > len(self._sketches()):  # or this table's would be taken for another's
-                    raise ValueError(DAMAGED.format(name="cohorts.sketches"))
                 number = self._append_sketch(sketch.to_plain())
                 line = {"kind": "extract", **extract._asdict(), "keys": list(extract.keys), "at": now}
                 lines.append(line | {"owner": digest, "patients": patients, "sketch": number})

@@ -10,8 +10,8 @@ says what was asked; each other line is a step. It holds what the release would 
 Each line is encrypted (`sealing`) under a key that follows from the folder's secret and the entry's id, with
 its number, so that no line can be moved. ID.drawn.used has a byte for each line that was written: a file that
 was cut afterwards is refused, since its steps may have been seen, and must not be drawn again. Lines of an
-earlier version are plain; they are read, and the next is encrypted. Whoever puts former copies of both files
-back is not noticed.
+earlier version are plain, without that file; they are read, and the next is encrypted. The byte tells which
+were plain then: no other plain line is read. Whoever puts former copies of both files back is not noticed.
 """
 
 import base64
@@ -30,6 +30,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.release import journal, sealing
 
+_PLAIN = b"p"  # of a line that an earlier version wrote
 _GONE = "this release was downloaded, and is no longer kept"
 
 
@@ -109,14 +110,15 @@ class DrawnOnDisk(Drawn):
         return sealing.Seal(sealing.folder_secret(self._path.parent), f"drawn {self._path.name}")
 
     def _lines(self) -> list[dict[str, Any]]:
-        used = self._used.stat().st_size if self._used.exists() else 0  # first: another may write meanwhile
+        used = self._used.read_bytes() if self._used.exists() else b""  # first: another may write meanwhile
         written = journal.read(self._path)
-        if len(written) < used and self._path.exists():
+        if len(written) < len(used) and self._path.exists():
             raise ValueError(f"{self._path.name} was cut: restore it first, nothing of it is drawn again")
         lines: list[dict[str, Any]] = []
         encrypted = False
         for number, line in enumerate(written, 1):
-            encrypted = encrypted or "sealed" in line
+            if "sealed" in line or (used and used[number - 1 : number] != _PLAIN):
+                encrypted = True
             lines.append(self._opened(number, line) if encrypted else line)
         return lines
 
@@ -137,7 +139,8 @@ class DrawnOnDisk(Drawn):
         sealed = self._seal.close(plain, f"line {number}")
         journal.append(self._path, {"sealed": base64.b64encode(sealed).decode()})
         with journal.open_private(self._used, "a") as file:
-            journal.write(file, b"." * (number - file.seek(0, 2)))
+            kinds = (b"." if "sealed" in line else _PLAIN for line in journal.read(self._path))
+            journal.write(file, b"".join(kinds)[file.seek(0, 2) :])
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:

@@ -44,12 +44,9 @@ class KeptReleases:
         self._folder, self._now = folder, now
 
     def keep(self, token: str, name: str, plain: dict[str, Any]) -> bool:
-        """Keep JSON under a token and a name. Return whether it is: limits or the disk may refuse.
-
-        Raises ValueError for an empty token, which has no secret.
-        """
-        if not token:
-            raise ValueError("token must be given")
+        """Keep JSON under a token and a name. Return whether it is: limits or the disk may refuse."""
+        if not _is_token(token):
+            return False
         path = self._path(token, name)
         packed = zlib.compress(json.dumps(plain, allow_nan=False).encode())
         sealed = _seal(token).close(packed, path.name)
@@ -70,8 +67,8 @@ class KeptReleases:
     def opened(self, token: str) -> list[dict[str, Any]]:
         """Return what is kept under a token, oldest first: nothing for one that is not known."""
         opened = []
-        if not 0 < len(token) <= _LONGEST_TOKEN or not token.isascii() or not self._folder.is_dir():
-            return []  # a browser can send anything
+        if not _is_token(token) or not self._folder.is_dir():
+            return []
         with suppress(OSError):
             self._check_private()
             files = [file for file in self._tidied() if file.name.startswith(_owner(token))]
@@ -106,6 +103,10 @@ class KeptReleases:
         folder = self._folder.lstat()
         if not stat.S_ISDIR(folder.st_mode) or folder.st_uid != os.getuid() or folder.st_mode & 0o077:
             raise PermissionError(errno.EPERM, "the folder must be its user's alone")
+
+
+def _is_token(token: str) -> bool:
+    return 0 < len(token) <= _LONGEST_TOKEN and token.isascii()  # a browser can send anything
 
 
 def _owner(token: str) -> str:

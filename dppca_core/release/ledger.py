@@ -225,6 +225,25 @@ class SessionLedger(Ledger):
             self.merge("".join(json.dumps(content(line)) + "\n" for line in lines))
         self._drawn |= other._drawn
 
+    @staticmethod
+    def together(first: "SessionLedger", second: "SessionLedger") -> "SessionLedger":
+        """Return what two sessions kept of one account as one of them, with the limit of who has released.
+
+        Where their limits cannot be counted together the account is not readable from then on.
+        """
+        if first is second:
+            return first
+        more, less = sorted((first, second), key=SessionLedger._order, reverse=True)
+        if less._order()[0]:
+            try:
+                more.take_over(less)
+            except ValueError:  # nothing that was spent may be lost
+                more._append(*map(content, less._kept))
+        return more
+
+    def _order(self) -> tuple[bool, bool]:
+        return any(line["kind"] == "release" for line in self._kept), bool(self._kept)
+
     def _lines(self) -> list[dict[str, Any]]:
         return list(self._kept)
 

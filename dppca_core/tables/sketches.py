@@ -33,6 +33,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,10 +85,7 @@ class Sketch:
         patients, count = self._shared(other, "patients")
         if count:
             return Likeness("patients", patients)
-        names = {name for name in (*self.sets, *other.sets) if name.startswith("rows")}
-        # A table that lacks a column has as its rows what another has without that column.
-        pairs = {pair for name in names for pair in ((name, name), ("rows", name), (name, "rows"))}
-        if (rows := max((self._shared(other, *pair)[0] for pair in pairs), default=0.0)) >= _SHARED_ROWS:
+        if (rows := self._shared_rows(other)) >= _SHARED_ROWS:
             return Likeness("rows", rows)
         columns, count = self._shared(other, "columns")
         if columns >= _SHARED_COLUMNS and count >= _FEWEST_COLUMNS:
@@ -95,6 +93,23 @@ class Sketch:
         shape = self._shared(other, "names")[0]
         near = abs(self.rows - other.rows) <= _NEAR * max(self.rows, other.rows)
         return Likeness("shape", shape) if near and shape >= _SHARED_COLUMNS else None
+
+    def _shared_rows(self, other: "Sketch") -> float:
+        """Return which share of the rows is in both: whole, or each table's without some columns of its own.
+
+        A table that lacks a column has as its rows what another has without that column, and one that has
+        another in its place has them without that one.
+        """
+        first, second = ([name for name in one.sets if name.startswith("rows")] for one in (self, other))
+        if not first or not second:
+            return 0.0
+        mine, theirs = (
+            np.concatenate([one.sets[name] for name in names])
+            for one, names in ((self, first), (other, second))
+        )
+        if not len(np.intersect1d(mine, theirs)):  # of most tables: 17 x 17 pairs need not be compared
+            return 0.0
+        return max(self._shared(other, *pair)[0] for pair in product(first, second))
 
     def _shared(self, other: "Sketch", name: str, of_other: str | None = None) -> tuple[float, int]:
         """Return which share of the smaller set is in both, by the sample, and how many digests that are."""

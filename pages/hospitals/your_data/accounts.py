@@ -3,6 +3,8 @@
 Sketches are private. They stay in the session, or beside the ledgers on the owner's disk.
 """
 
+from collections.abc import Callable
+
 from dppca_core.release.cohorts import Extract, PatientCohort
 from dppca_core.release.ledger_records import check_alike
 from dppca_core.tables import content
@@ -55,11 +57,11 @@ def others(raw: Table) -> list[PatientCohort]:
     return [cohort for cohort in session.cohorts().cohorts(_owner()) if cohort.key not in own]
 
 
-def note(raw: Table, into: str | None = None) -> None:
+def note(raw: Table, into: str | None = None, check: Callable[[], None] = lambda: None) -> None:
     """Note that a table pays into its account or, with a key of another cohort, into that one."""
     sketch, named = _sketch(raw), session.current().patient_column is not None
     extract = Extract(session.keys(raw), sketch.rows, len(raw.columns))
-    session.cohorts().add(extract, sketch, _owner(), named, into)
+    session.cohorts().add(extract, sketch, _owner(), named, into, check)
 
 
 def join(raw: Table, other: PatientCohort) -> None:
@@ -67,11 +69,16 @@ def join(raw: Table, other: PatientCohort) -> None:
 
     Raises ValueError where their limits cannot be counted together: then nothing is changed.
     """
-    theirs = session.account_of(other.extracts[0].keys).account()
-    check_alike(theirs.limit, session.ledger(raw).account().limit, _TWO_LIMITS)
+    theirs, mine = session.account_of(other.extracts[0].keys), session.ledger(raw)
+
+    def check() -> None:
+        check_alike(theirs.account().limit, mine.account().limit, _TWO_LIMITS)
+
+    check()
     _sketch(raw)
     session.merge_accounts(session.keys(raw), other.extracts[0].keys)
-    note(raw, other.key)
+    note(raw, other.key, check)
+    session.current().pending = None  # it was asked about with the price on the account of before
 
 
 def name(raw: Table, new: str) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import streamlit as st
@@ -60,18 +60,22 @@ def _make_pending(state: TableSession, order: Order, make: Make) -> None:
 
 
 def _job(table: PreparedTable, order: Order, make: Make) -> ReleaseJob:
-    ledger = session.ledger(table.raw)
+    # Opened when it is confirmed: the table may join another account until then. By its keys, without rows.
+    opened = cache(partial(session.account_of, session.keys(table.raw), table.raw.n))
     # A job is paid for when it begins, so a connection that breaks for a moment must not stop it.
     present = sessions.returning(sessions.visitor())
-    made = partial(make, order, table, ledger)
-    return ReleaseJob(order, made, present, partial(_forget, ledger), kept_copies.keep)
+
+    def made(progress: Progress) -> Any:
+        return make(order, table, opened(), progress)
+
+    return ReleaseJob(order, made, present, partial(_forget, opened), kept_copies.keep, opened)
 
 
-def _forget(ledger: Ledger, job: ReleaseJob) -> None:
+def _forget(opened: Callable[[], Ledger], job: ReleaseJob) -> None:
     """Drop what is kept of a release that its owner has by now."""
     kept_copies.drop(job)
     with suppress(OSError):  # then it stays, and is offered again
-        ledger.forget(job.result.entry.id)
+        opened().forget(job.result.entry.id)
 
 
 def go_on(order: Order, make: Make) -> None:

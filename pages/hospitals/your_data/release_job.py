@@ -22,6 +22,7 @@ class ReleaseJob:
         present: Tells whether the visitor is still there; the job stops when they have left.
         on_download: Is given the job when a file of its result was requested.
         on_result: Is given the job once it has a result, before anybody is shown it.
+        on_confirm: Is called by whoever confirms the job first, before it runs.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class ReleaseJob:
         present: Callable[[], bool],
         on_download: Callable[["ReleaseJob"], None] = lambda job: None,
         on_result: Callable[["ReleaseJob"], None] = lambda job: None,
+        on_confirm: Callable[[], object] = lambda: None,
     ) -> None:
         self.number = next(_numbers)
         self.what = what
@@ -43,7 +45,7 @@ class ReleaseJob:
         self.copied, self.copied_for = False, ""  # whether a copy is kept, and for which token it was tried
         self._make: Callable[[Progress], Any] | None = make
         self._present = [present]
-        self._on_download, self._on_result = on_download, on_result
+        self._on_download, self._on_result, self._on_confirm = on_download, on_result, on_confirm
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._ended = threading.Event()
@@ -73,6 +75,7 @@ class ReleaseJob:
                 return False
             self.state = "running"
         try:
+            self._on_confirm()
             threading.Thread(target=self._run, daemon=True, name="release").start()
         except RuntimeError as error:  # the server has no thread left: nothing began, nothing was paid
             self._make = None

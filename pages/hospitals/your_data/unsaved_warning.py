@@ -15,6 +15,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dppca_core.release.ledger import SessionLedger
 from pages.hospitals.your_data import kept_copies, ledger_text, session
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import refresh, sessions
@@ -86,7 +87,14 @@ def _go_on_under(state: TableSession, token: str) -> None:
 def _inherit(state: TableSession, former: TableSession) -> None:
     """Take over what another session of the same browser tab paid for, and its ledgers, but no table."""
     state.confirmed = [*former.confirmed, *state.confirmed]
-    _inherit_ledgers(state, former)
+    state.cohorts.take_over(former.cohorts)
+    kept = [*former.ledgers.items(), *state.ledgers.items()]
+    state.ledgers = {}
+    for key, account in kept:
+        members = state.cohorts.members((key,)).keys
+        under = next((member for member in members if member in state.ledgers), key)
+        state.ledgers[under] = SessionLedger.together(state.ledgers.get(under, account), account)
+    state.pending = None  # a question that is open would pay into an account that was replaced
     state.other_patients |= former.other_patients
     state.owner = former.owner
     state.returned, state.elsewhere = True, ""
@@ -95,20 +103,6 @@ def _inherit(state: TableSession, former: TableSession) -> None:
     for token in session.tokens_of(former):  # those of tabs before it too
         session.sessions()[token] = state
     _go_on_under(state, former.token)
-
-
-def _inherit_ledgers(state: TableSession, former: TableSession) -> None:
-    """Go on with the former session's accounts; what this one has spent on the same cohorts counts there."""
-    mine, state.ledgers = state.ledgers, dict(former.ledgers)
-    state.cohorts.take_over(former.cohorts)
-    for key, ledger in mine.items():
-        known = (name for name in state.cohorts.members((key,)).keys if name in state.ledgers)
-        under = next(known, None)
-        if under is None:
-            state.ledgers[key] = ledger
-        else:
-            state.ledgers[under].take_over(ledger)
-    state.pending = None  # a question that is open would pay into an account that was replaced
 
 
 def show(state: TableSession, ready: bool) -> None:

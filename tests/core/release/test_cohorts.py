@@ -1,5 +1,6 @@
 """Cohorts: their tables pay into one account, whatever happens to the list of them."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -305,3 +306,47 @@ def test_a_crash_while_the_list_is_written_loses_no_earlier_line(tmp_path):
     assert cohorts.members(fewer.keys).rows == {79}
     assert len(journal.read(tmp_path / "cohorts.sketches")) == 3
     assert alike(FIRST.iloc[2:], cohorts) == ["rows", "rows"]
+
+
+def test_a_crash_while_a_table_joins_gives_it_no_account_of_its_own(tmp_path):
+    cohorts = CohortsOnDisk(tmp_path)
+    first = add(FIRST, cohorts)
+    fewer = add(FEWER, cohorts, into=first.key)
+    index = tmp_path / "cohorts.index"
+    index.write_bytes(index.read_bytes()[:-60])
+    assert not cohorts.holds(fewer.keys, "ann", False) and first.key in cohorts.members(fewer.keys).keys
+
+
+def test_no_table_takes_the_sketch_of_another_where_one_is_gone(tmp_path):
+    cohorts = CohortsOnDisk(tmp_path)
+    add(FIRST, cohorts, "ann")
+    (tmp_path / "cohorts.sketches").unlink()
+    with pytest.raises(ValueError, match=r"\(cohorts.sketches\) is damaged"):
+        add(FOREIGN, cohorts, "ben")
+
+
+def test_what_may_not_join_is_checked_while_nobody_else_writes(cohorts):
+    first, (extract, sketch) = add(FIRST, cohorts), sketched(FEWER, cohorts)
+
+    def check():
+        if isinstance(cohorts, CohortsInMemory):
+            assert cohorts.exclusive().locked()
+        else:
+            lock = cohorts._index.with_name("cohorts.index.lock")
+            with lock.open("a") as file, pytest.raises(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        raise ValueError("another delta")
+
+    with pytest.raises(ValueError, match="another delta"):
+        cohorts.add(extract, sketch, "ann", False, first.key, check)
+    assert cohorts.members(extract.keys).rows == set()
+
+
+def test_what_two_sessions_kept_of_an_account_is_one_whoever_was_first():
+    spent, opened = SessionLedger(80), SessionLedger(80)
+    spent.set_limit(LIMIT)
+    spent.spend("first", HALF, {"rows": 80})
+    opened.set_limit(Limit(9.0, 1e-6))
+    for pair in ((spent, opened), (opened, spent)):
+        account = SessionLedger.together(*pair).account()
+        assert account.limit == LIMIT and [entry.title for entry in account.entries] == ["first"]

@@ -67,6 +67,11 @@ def plain(folder):
     return [*lines(folder)[:3], json.dumps({"step": "moment 2", "shape": [1], "values": [9.0]})]
 
 
+def all_plain(folder):
+    steps = [{"step": step, "shape": [1], "values": [9.0]} for step in STEPS]
+    return [json.dumps(line) for line in (ASKED, *steps)]
+
+
 def under_another_secret(folder):
     (folder / "drawn.secret").write_bytes(os.urandom(32))
     return lines(folder)
@@ -86,6 +91,7 @@ CANNOT = "cannot be opened: it was changed or moved, or the folder's secret is a
         (moved, f"line 3 of ab.drawn.jsonl {CANNOT}"),
         (swapped, f"line 2 of ab.drawn.jsonl {CANNOT}"),
         (plain, f"line 4 of ab.drawn.jsonl {CANNOT}"),
+        (all_plain, f"line 1 of ab.drawn.jsonl {CANNOT}"),
         (cut, "ab.drawn.jsonl was cut: restore it first"),
         (emptied, "ab.drawn.jsonl was cut: restore it first"),
         (under_another_secret, f"line 1 of ab.drawn.jsonl {CANNOT}"),
