@@ -103,7 +103,7 @@ def test_no_token_name_or_damaged_list_opens_an_account_or_a_release(tmp_path):
         folder = tmp_path / f"case {case}"
         folder.mkdir()
         whole = json.dumps({"kind": "extract", "keys": ["ab" * 32], "n": 5, "columns": 2}).encode()
-        for file in ("cohorts.jsonl", "cohorts.sketches.jsonl"):
+        for file in ("cohorts.index", "cohorts.sketches"):
             (folder / file).write_bytes(hostile.spoilt(rng, whole))
         hostile.answered(CohortsOnDisk(folder).members, ["ab" * 32])
 
