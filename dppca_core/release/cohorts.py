@@ -117,6 +117,12 @@ class Cohorts(ABC):
         cohort = self.members(keys).keys
         return next((visible for visible in self.cohorts(owner) if visible.key in cohort), None)
 
+    def shared(self, keys: Sequence[str], owner: str | None) -> bool:
+        """Return whether somebody else brought a table of the cohort of the table with these keys."""
+        members = set(self.members(keys).keys)
+        theirs = (line for line in self._lines() if line["kind"] == "extract" and members & set(_keys(line)))
+        return owner is not None and any(line["owner"] != self._owner(owner) for line in theirs)
+
     def holds(self, keys: Sequence[str], owner: str | None, patients: bool) -> bool:
         """Return whether this owner brought this table before, and with named patients, where it has some."""
         return any(

@@ -67,8 +67,11 @@ def note(raw: Table, into: str | None = None, check: Callable[[], None] = lambda
 def join(raw: Table, other: PatientCohort) -> None:
     """Let a table pay into another account; what was spent on its own counts there too.
 
-    Raises ValueError where their limits cannot be counted together: then nothing is changed.
+    Raises ValueError where their limits cannot be counted together, and where others pay into the table's
+    own account: then nothing is changed.
     """
+    if session.cohorts().shared(session.keys(raw), _owner()):
+        raise ValueError(cohort_text.OF_OTHERS)
     theirs, mine = session.account_of(other.extracts[0].keys), session.ledger(raw)
 
     def check() -> None:

@@ -11,6 +11,7 @@ FOR_GOOD = "To join an account cannot be undone: from then on both pay into it."
 NAME_HELP = "Other extracts of these patients are asked about under it. It is on no release and in no link."
 NOT_JOINED = "The table did not join that account."
 NOT_NAMED = "The name was not changed."
+OF_OTHERS = "others pay into the account of this table, and it cannot join yours"
 WHILE_DRAWING = "A release is being drawn: wait for it first."
 WITHOUT_SKETCH = "the table must be read again before its account is known"
 _LISTED = 5

@@ -88,6 +88,16 @@ def test_an_account_of_two_joined_ones_has_the_tables_of_both(cohorts):
     assert cohorts.members(foreign.keys).rows == {80, 300} == {extract.rows for extract in cohort.extracts}
 
 
+def test_an_account_into_which_others_pay_is_told_apart(cohorts):
+    """It joins no other account: what they spent would count there, and the other way round."""
+    first = add(FIRST, cohorts)
+    add(FEWER, cohorts, into=first.key)
+    alone = add(FOREIGN, cohorts, "bob")
+    add(FIRST, cohorts, "bob")  # he has this very extract
+    assert cohorts.shared(first.keys, "bob") and cohorts.shared(first.keys, "ann")
+    assert not cohorts.shared(alone.keys, "bob") and not cohorts.shared(first.keys, None)
+
+
 def test_nobody_learns_of_another_owners_tables(cohorts):
     first = add(FIRST, cohorts)
     cohorts.rename(first.key, "Heart study", "ann")
