@@ -13,7 +13,7 @@ REST_MS = 900  # longer than a frame
 def test_releases_play_pause_and_step_by_hand(watched, address):
     page = watched().open(f"{address}privacy?attack.draws=1000").page
     figure = page.locator(".dppca-live:has(.play:not([hidden]))")
-    at, slider = figure.locator("output"), figure.get_by_role("slider", name="Releases")
+    at, slider = figure.locator(".scrub > output"), figure.get_by_role("slider", name="Releases")
     page.wait_for_timeout(REST_MS)
     expect(at).to_have_text("1 of 20")  # nothing moves unasked
     figure.get_by_role("button", name="Play").click()

@@ -34,6 +34,8 @@ def chosen(settings: Settings, table: PublicTable) -> Settings:
         "k": min(settings["k"], table.d - 1),
         "plan.size": max(table.n // table.providers, 1),
         "plan.of": "error",
+        # Of local methods nothing is predicted for a table: all others are compared then.
+        "plan.trust": settings["plan.trust"] if settings["plan.trust"] in TRUSTS else "any",
         "plan.tuned": "published",
         "accounting": "exact",
     }
