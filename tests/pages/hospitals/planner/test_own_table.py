@@ -52,6 +52,8 @@ def test_from_a_loaded_table_to_its_plan_and_back():
     assert link["plan.table"] == "true" and (link["eps"], link["k"], link["delta"]) == ("0.5", "2", "1e-06")
     page.app.switch_page(PAGE)
     page.run()
+    page.move("plan.trust", "local")  # of which nothing is predicted for a table
+    assert len(page.app.table[0].value) > 1
     page.move("plan.trust", "central")
     needed = {}
     for epsilon in (0.5, 2.0):
