@@ -96,7 +96,9 @@ def read(page, url: str, title: str) -> str:
         page.get_by_text("directions with error").first.wait_for()
     region = ""
     if title == "bounds":
-        page.wait_for_function("!document.body.innerText.includes('runs measured')")
+        for _ in range(2):  # a page that has just opened may not say yet that more is coming
+            page.wait_for_function("!document.body.innerText.includes('runs measured')")
+            page.wait_for_timeout(2000)
         region = page.wait_for_function(REGION).json_value()
     return page.get_by_test_id("stMain").inner_text() + region
 
