@@ -1,4 +1,4 @@
-"""One file that holds all of a release: numbers, guarantee, ledger lines, recipe, and code that applies it.
+"""Pack all of a release into one file: numbers, guarantee, ledger lines, recipe, and code that applies it.
 
 It is built from what is public alone: the release's document and the lines of its account. The same release
 gives the same bytes.

@@ -135,9 +135,9 @@ class Cohorts(ABC):
         self, sketch: Sketch, keys: Sequence[str], owner: str | None
     ) -> list[tuple[PatientCohort, Likeness]]:
         """Return the owner's other cohorts that have a table like this one, and by what; the likest first."""
-        own = set(self.members(keys).keys)
+        members = set(self.members(keys).keys)
         result = []
-        others = [(cohort, lines) for cohort, lines in self._visible(owner) if cohort.key not in own]
+        others = [(cohort, lines) for cohort, lines in self._visible(owner) if cohort.key not in members]
         kept = self._sketches() if others else ()
         for cohort, lines in others:
             compared = (_sketch(kept, line).likeness(sketch) for line in lines)

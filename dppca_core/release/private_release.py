@@ -748,9 +748,9 @@ def _powers_std(basis: Array, squares: Array, std: float, rounds: int, start: Ar
 
 def parameters(request: Request) -> dict[str, Any]:
     """Return what was asked, for the ledger and the document."""
-    own = {"d": request.d, "k": request.k, **request.method_options, "budget": asdict(request.budget)}
+    asked = {"d": request.d, "k": request.k, **request.method_options, "budget": asdict(request.budget)}
     shares = {"mean share": request.mean_share, "scale share": request.scale_share}
-    return own | {name: share for name, share in shares.items() if share}
+    return asked | {name: share for name, share in shares.items() if share}
 
 
 class Promised(Protocol):

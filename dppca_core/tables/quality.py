@@ -1,4 +1,4 @@
-"""What a column's cells are against its dictionary, also an unfinished one, and what may be mapped by hand.
+"""Compare a column's cells with its dictionary, also an unfinished one, and suggest what to map by hand.
 
 For the owner's eyes and never for a release: all of it is computed from private cells, and suggestions quote
 some. A suggestion changes nothing until the owner makes it a missing code or a synonym of the dictionary.

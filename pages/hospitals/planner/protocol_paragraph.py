@@ -166,11 +166,11 @@ def _assumptions(settings: Settings) -> str:
     """Return what the numbers take patients to be."""
     study = view.plan(settings, view.focus(settings))
     experiment, unit = study.experiment, study.unit_rows or study.method.scaling == "unit"
-    own = own_table.table_of(settings)
-    if own is not None:
-        shares = own.shares(experiment.budget(settings["epsilon"]), own.n)
-        patterns, plain = own.patterns(experiment.k), settings["view"] == "plain"
-        return own_table_text.assumptions(own, patterns, shares, unit, plain)
+    public = own_table.table_of(settings)
+    if public is not None:
+        shares = public.shares(experiment.budget(settings["epsilon"]), public.n)
+        patterns, plain = public.patterns(experiment.k), settings["view"] == "plain"
+        return own_table_text.assumptions(public, patterns, shares, unit, plain)
     table, s, spike, bulk = TABLES.get(settings["data"]), *(settings[key] for key in ("s", "spike", "bulk"))
     if table is not None:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"

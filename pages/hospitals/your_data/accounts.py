@@ -53,8 +53,8 @@ def cohort(raw: Table) -> PatientCohort | None:
 
 def others(raw: Table) -> list[PatientCohort]:
     """Return the owner's cohorts but that of the table."""
-    own = session.cohorts().members(session.keys(raw)).keys
-    return [cohort for cohort in session.cohorts().cohorts(_owner()) if cohort.key not in own]
+    members = session.cohorts().members(session.keys(raw)).keys
+    return [cohort for cohort in session.cohorts().cohorts(_owner()) if cohort.key not in members]
 
 
 def note(raw: Table, into: str | None = None, check: Callable[[], None] = lambda: None) -> None:
