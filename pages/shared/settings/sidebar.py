@@ -48,7 +48,7 @@ def render(page: str) -> None:
 
 def _preset(name: str, now: Settings) -> Settings:
     """Return all settings of a preset; detail, ghost and loadings stay as they are now."""
-    return catalogue.defaults() | {key: now[key] for key in _SHOWN} | PRESETS[name]
+    return catalogue.changed({key: now[key] for key in _SHOWN} | PRESETS[name])
 
 
 def _apply_preset() -> None:

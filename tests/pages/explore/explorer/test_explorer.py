@@ -68,7 +68,7 @@ def test_every_epsilon_has_its_frame_and_every_method_its_dot(screen):
 
 def test_few_methods_stand_there_at_first_the_recommended_ones_among_them(screen):
     page = screen(d="50", n="10000", s="6", shat="12", k="2")
-    experiment, epsilon = to_experiment.from_settings(catalogue.open_link(page.link)[0])
+    experiment, epsilon = to_experiment.from_settings(page.settings)
     best = {METHODS[recommended(experiment, epsilon, trust).method].title for trust in TRUSTS}
     dots = next(trace for trace in page.figure["data"] if trace["name"] == "methods")
     shown = {title for title, _ in dots["customdata"]}
@@ -185,7 +185,7 @@ def test_the_theorem_speaks_where_its_assumptions_hold_and_is_silent_elsewhere(s
 
 def test_the_picture_is_of_the_median_angle_and_says_it(screen):
     page = screen(k="1", repeats="3", d="50", s="6", shat="12")
-    experiment, epsilon = to_experiment.from_settings(catalogue.open_link(page.link)[0])
+    experiment, epsilon = to_experiment.from_settings(page.settings)
     angles = [abs(Results(experiment).cell("dps_pca", epsilon, r).plane.angle) for r in range(3)]
     angle, figure = statistics.median(angles), page.figure
     frame = figure["frames"][figure["active"]]["traces"]
@@ -218,7 +218,7 @@ def points(figure, name):
 @pytest.mark.parametrize("k", [1, 2])
 def test_scores_of_a_table_stand_beside_the_true_ones_turned_onto_them(screen, k):
     page = screen(data="breast_cancer", k=str(k), N="1", eps="10", repeats="1", shat="30")
-    experiment, epsilon = to_experiment.from_settings(catalogue.open_link(page.link)[0])
+    experiment, epsilon = to_experiment.from_settings(page.settings)
     results = Results(experiment)
     basis, truth = results.estimate("dps_pca", epsilon, 0).basis, results.truth.basis
     chosen = np.sort(np.random.default_rng(0).permutation(569)[:300])
@@ -242,7 +242,7 @@ def test_components_of_images_are_images_and_the_preset_shows_more_than_a_guess(
     page.app.selectbox(key="preset").select("Digits as images")
     page.run()
     true, private = (np.array(t["z"], float) for t in frozen(page.figure)["data"][:2])
-    basis = Results(to_experiment.from_settings(catalogue.open_link(page.link)[0])[0]).truth.basis
+    basis = Results(to_experiment.from_settings(page.settings)[0]).truth.basis
     first = basis[:, 0].reshape(8, 8)
     assert true.shape == private.shape == (8, 26)
     np.testing.assert_allclose(true[:, :8], 100 * first / np.abs(first).max(), atol=0.51)
