@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dppca_core.datasets import TABLES
-from pages.shared.settings import catalogue, of_pages
+from pages.shared.settings import catalogue, in_context, of_pages
 from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.widgets import label_with_ends, set_all, settings, show, update
@@ -34,11 +34,14 @@ def render(page: str) -> None:
             *("Start from", list(PRESETS)),
             key="preset",
             index=None,
-            placeholder="a preset ...",
+            placeholder="Start from a preset ...",
+            label_visibility="collapsed",
             on_change=_apply_preset,
         )
         for key in MAIN:
             _widget(key, now, panel)
+            if key == "epsilon":
+                in_context.published(now["view"] == "plain")
         more = st.expander("More settings", key="more", on_change="rerun")
         if more.open:
             with more:
