@@ -29,7 +29,11 @@ def _store() -> KeptReleases:
 def account(job: ReleaseJob) -> Account:
     """Return the account as it stood once this release was paid for."""
     before, entry = job.what.account, job.result.entry
-    return before if entry in before.entries else replace(before, entries=(*before.entries, entry))
+    known = [paid.id for paid in before.entries]
+    if entry.id not in known:
+        return replace(before, entries=(*before.entries, entry))
+    place = known.index(entry.id)  # one that was gone on with may have been another session's
+    return replace(before, entries=(*before.entries[:place], entry, *before.entries[place + 1 :]))
 
 
 def keep(job: ReleaseJob) -> None:

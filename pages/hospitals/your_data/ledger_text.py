@@ -119,6 +119,15 @@ def missing(on_disk: bool) -> str:
     )
 
 
+def of_others(many: int) -> str:
+    """Return that other owners paid into the account, and what of it is seen."""
+    releases = text.count(many, "release was", "releases were")
+    return (
+        f"{releases} paid for by others, who brought this table or one of the same account. The cost counts, "
+        "for it was spent on the same patients. What they released is not shown."
+    )
+
+
 def _named(entry: Entry) -> str:
     return f"{literal(entry.title)} on {literal(entry.at[:16].replace('T', ' '))} UTC"
 
