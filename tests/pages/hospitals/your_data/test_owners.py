@@ -63,7 +63,7 @@ def test_another_owner_of_the_same_extract_learns_nothing(
     first = first_releases(visitor)
     if downloaded:
         first.state.releases[0].mark_downloaded()
-    again = prepared(EXTRACT, FIRST, "ann2.csv")
+    again = prepared(EXTRACT, FIRST, "ann.csv")
     again.press("Yes: pay into")
     offered.clear()
     visitor("ben")
