@@ -57,7 +57,7 @@ def strongest(basis: Array) -> Array:
 def loadings(features: Sequence[str], basis: Array, plain: bool, noise: Array) -> dict[str, Any]:
     """Draw a heat map of a release's loadings, (d, k), heaviest features first.
 
-    noise: the std that noise alone adds to each; those within two of them of 0 have no colour but a pale grey.
+    noise: the std that noise alone adds to each; those within two of them of 0 are left a pale grey.
     """
     indices = _heaviest(basis, MOST_ROWS)
     unknown = np.abs(basis) < SURE * noise
