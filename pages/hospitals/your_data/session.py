@@ -177,7 +177,7 @@ class TableSession:
     @property
     def paid(self) -> bool:
         """Return whether a release that was paid for is here, or is being drawn."""
-        return any(job.running or job.result for job in self.releases)
+        return any(job.running or job.result for job in self.to_download)
 
     def is_new(self, uploader: str, file_id: str) -> bool:
         """Return whether this upload ("": none) is not the one handled last, and note it."""

@@ -91,7 +91,7 @@ def test_both_see_one_total(folder, visitor):
     second = prepared(TABLE, **{"own.eps": "0.2"})
     second.release()
     spent = second.spent
-    assert "1 release was paid for by others" in second.captions
+    assert "1 release was paid for by another owner" in second.captions
     visitor("ann")
     first.run()
-    assert first.spent == spent and "1 release was paid for by others" in first.captions
+    assert first.spent == spent and "1 release was paid for by another owner" in first.captions
