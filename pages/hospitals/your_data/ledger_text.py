@@ -124,8 +124,8 @@ def of_others(many: int) -> str:
     """Return that other owners paid into the account, and what of it is seen."""
     releases = text.count(many, "release was", "releases were")
     return (
-        f"{releases} paid for by another owner or in another session. The cost counts, for it was spent on the "
-        "same patients. What was released is not shown."
+        f"{releases} paid for by another owner or in another session. The cost counts, for it was spent on "
+        "the same patients. What was released is not shown."
     )
 
 
