@@ -97,7 +97,6 @@ def files(document: Mapping[str, Any], account: Account, entry: Entry) -> dict[s
     """
     request = recipe(document)
     budget = document["parameters"]["budget"]
-    limit = [] if account.limit is None else [{"kind": "limit", "at": entry.at, **vars(account.limit)}]
     plain = {
         "method": METHODS[request.method].title,
         "request": request.plain,
@@ -108,13 +107,19 @@ def files(document: Mapping[str, Any], account: Account, entry: Entry) -> dict[s
         "dictionary.json": _json(document["public"].get("dictionary", {})),
         "release.json": _json(document),
         "guarantee.md": _guarantee(document, budget, account, request),
-        "ledger.jsonl": "".join(json.dumps(line) + "\n" for line in (*limit, release_line(entry))),
+        "ledger.jsonl": ledger_lines(account, entry),
         "recipe.json": _json(plain),
         "registry-record.yaml": registry_record.to_yaml(document),
         "apply.py": APPLY,
     }
     listed = "".join(f"{name}: {_ABOUT[name]}.\n" for name in _ABOUT)
     return {"README.txt": listed} | texts
+
+
+def ledger_lines(account: Account, entry: Entry) -> str:
+    """Return the limit of an account and the line that paid for a release, which another ledger imports."""
+    limit = [] if account.limit is None else [{"kind": "limit", "at": entry.at, **vars(account.limit)}]
+    return "".join(json.dumps(line) + "\n" for line in (*limit, release_line(entry)))
 
 
 def pack(texts: Mapping[str, str]) -> bytes:

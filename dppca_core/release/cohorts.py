@@ -16,7 +16,7 @@ The list is append-only, a line of JSON each:
 
 Sketches (`tables.sketches`) have a list of their own, which is read only to compare tables. Nobody's tables
 are compared with anyone's but their owner's, nor named to anyone else; owners are kept as keyed digests.
-Whoever has the very table of another pays into the same account.
+Whoever has the very table of another pays into the same account, and sees what it costs and not what it is.
 """
 
 import hashlib
@@ -121,7 +121,13 @@ class Cohorts(ABC):
         """Return whether somebody else brought a table of the cohort of the table with these keys."""
         members = set(self.members(keys).keys)
         theirs = (line for line in self._lines() if line["kind"] == "extract" and members & set(_keys(line)))
-        return owner is not None and any(line["owner"] != self._owner(owner) for line in theirs)
+        return owner is not None and any(line["owner"] != self.mark(owner) for line in theirs)
+
+    def first_owner(self, keys: Sequence[str]) -> str | None:
+        """Return the mark of who brought the first table of the cohort, or None before anybody did."""
+        members = set(self.members(keys).keys)
+        extracts = (line for line in self._lines() if line["kind"] == "extract")
+        return next((line["owner"] for line in extracts if members & set(_keys(line))), None)
 
     def holds(self, keys: Sequence[str], owner: str | None, patients: bool) -> bool:
         """Return whether this owner brought this table before, and with named patients, where it has some."""
@@ -161,7 +167,7 @@ class Cohorts(ABC):
         Raises ValueError too where sketches that the list names are gone.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        digest = self._owner(owner)
+        digest = self.mark(owner)
         with self.exclusive():
             check()
             named = max((line.get("sketch", 0) for line in self._lines()), default=0)
@@ -180,7 +186,7 @@ class Cohorts(ABC):
     def rename(self, key: str, name: str, owner: str | None) -> None:
         """Name the cohort that has this key. Raises ValueError for a name that no screen can show."""
         check_name(name)
-        line = {"kind": "name", "key": key, "name": name.strip(), "owner": self._owner(owner)}
+        line = {"kind": "name", "key": key, "name": name.strip(), "owner": self.mark(owner)}
         with self.exclusive():
             self._append(line | {"at": datetime.now(UTC).isoformat(timespec="seconds")})
 
@@ -198,7 +204,7 @@ class Cohorts(ABC):
         """Return the cohorts of an owner, with the lines of their tables that the owner brought."""
         lines = self._lines()
         groups, by_cohort = _Groups(lines), dict[str, list[Line]]()
-        digest = None if owner is None else self._owner(owner)
+        digest = None if owner is None else self.mark(owner)
         mine = [line for line in lines if digest is None or line.get("owner") == digest]
         for line in mine:
             if line["kind"] == "extract":
@@ -214,7 +220,8 @@ class Cohorts(ABC):
             result.append((PatientCohort(extracts[0].key, names.get(root, ""), extracts), brought))
         return result
 
-    def _owner(self, owner: str | None) -> str:
+    def mark(self, owner: str | None) -> str:
+        """Return the keyed digest of an owner, by which lines are told to be theirs."""
         digest = hashlib.blake2b((owner or "").encode(), key=self.secret, digest_size=16)
         return digest.hexdigest()
 

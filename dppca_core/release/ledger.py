@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from dppca_core.release.ledger_records import (
     Account,
     Entry,
     Limit,
+    as_seen,
     check_alike,
     content,
     deduplicated,
@@ -42,6 +44,7 @@ from dppca_core.release.ledger_records import (
     parse,
     release_line,
     seal,
+    unmarked,
 )
 
 _KEY = re.compile(r"[0-9a-f]{8,64}")  # it names a file
@@ -55,11 +58,37 @@ class Ledger(ABC):
     """Keep the lines of one table and of its cohort.
 
     patients: rows of that table, if known; lines of tables of other sizes than the cohort's are refused.
-    keys: of the table, the present one last. cohorts: which tables pay into one account.
+    keys: of the table, the present one last. cohorts: which tables pay into one account. owner: who reads and
+    pays; what others paid counts, and only when and at what cost is seen. None sees all. sign_in: whether
+    owners sign in. Then lines without a mark, of earlier versions, are of whoever brought the first table;
+    else everybody sees them.
     """
 
-    def __init__(self, patients: int | None, keys: Sequence[str], cohorts: Cohorts) -> None:
+    def __init__(
+        self,
+        patients: int | None,
+        keys: Sequence[str],
+        cohorts: Cohorts,
+        owner: str | None = None,
+        sign_in: bool = False,
+    ) -> None:
         self._patients, self._keys, self._cohorts = patients, tuple(keys), cohorts
+        self._owner, self._sign_in = owner, sign_in
+
+    @cached_property
+    def _mark(self) -> str | None:
+        """Return what marks the lines of this owner."""
+        return None if self._owner is None else self._cohorts.mark(self._owner)
+
+    def _seen(self) -> list[dict[str, Any]]:
+        """Return all lines, those of other owners without what they say of a table."""
+        if self._mark is None:
+            return [as_seen(line, hidden=False) for line in self._lines()]
+        first = self._cohorts.first_owner(self._keys) if self._sign_in else None
+        return [
+            as_seen(line, line["kind"] == "release" and line.get("owner", first) not in (self._mark, None))
+            for line in self._lines()
+        ]
 
     def _sizes(self) -> frozenset[int] | None:
         """Return how many rows the tables of this account have, or None where any line counts."""
@@ -91,7 +120,12 @@ class Ledger(ABC):
 
     def account(self) -> Account:
         """Return the account as it stands. Raises ValueError for damaged lines, or those of another table."""
-        return from_lines(self._lines(), self._sizes())
+        from_lines(self._lines(), self._sizes())  # checked as they are
+        return from_lines(self._seen())
+
+    def entry(self, entry_id: str) -> Entry:
+        """Return a release as it was paid for, whoever did. Raises StopIteration where there is none."""
+        return next(entry for entry in from_lines(self._lines()).entries if entry.id == entry_id)
 
     def set_limit(self, limit: Limit) -> Account:
         """Set the limit from now on and return the account.
@@ -146,15 +180,15 @@ class Ledger(ABC):
             if asked is not None:
                 self._begin(entry.id, asked)
             try:
-                self._add(release_line(entry))
+                self._add(self._marked(release_line(entry)))
             except OSError:
                 self.forget(entry.id)
                 raise
             return entry
 
     def export(self) -> str:
-        """Return all lines as JSON lines."""
-        return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self._lines())
+        """Return all lines as JSON lines, as this owner sees them."""
+        return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self._seen())
 
     def merge(self, text: str, same_cohort: bool = False) -> Account:
         """Add the lines of another ledger of the same table, as exported; known ones count once.
@@ -167,9 +201,13 @@ class Ledger(ABC):
         with self._exclusive():
             mine = self.account()
             check_alike(mine.limit, theirs.limit, "{name} of that ledger is {second}, here {first}")
-            known = Counter(json.dumps(content(line), sort_keys=True) for line in self._lines())
+            kept = [unmarked(line) for line in self._lines()]
+            known = Counter(json.dumps(line, sort_keys=True) for line in kept)
+            paid = [_payment(line) for line in kept if line.get("id") and line["kind"] == "release"]
             new = []
-            for line in map(content, lines):
+            for line in map(unmarked, lines):
+                if line["kind"] == "release" and _payment(line) in paid:  # as another owner sees it
+                    continue
                 text = json.dumps(line, sort_keys=True)
                 if not known[text]:
                     new.append(line)
@@ -183,8 +221,11 @@ class Ledger(ABC):
                 raise ValueError(f"its releases use up delta = {both.limit.delta:g}: no total can be told")
             if same_cohort:
                 self._cohorts.admit(self._keys, both.sizes)
-            self._add(*new)
+            self._add(*map(self._marked, new))
             return both
+
+    def _marked(self, line: dict[str, Any]) -> dict[str, Any]:
+        return line | ({"owner": self._mark} if self._mark and line["kind"] == "release" else {})
 
     def _written(self) -> list[dict[str, Any]]:
         """Return the lines after which the next one is written: their number is its place."""
@@ -273,9 +314,15 @@ class DiskLedger(Ledger):
     """
 
     def __init__(
-        self, folder: Path, key: str, patients: int | None = None, former: Sequence[str] = ()
+        self,
+        folder: Path,
+        key: str,
+        patients: int | None = None,
+        former: Sequence[str] = (),
+        owner: str | None = None,
+        sign_in: bool = False,
     ) -> None:
-        super().__init__(patients, (*former, key), CohortsOnDisk(folder))
+        super().__init__(patients, (*former, key), CohortsOnDisk(folder), owner, sign_in)
         self._folder = folder
         self._files(self._keys)
 
@@ -306,6 +353,7 @@ class DiskLedger(Ledger):
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
+        _ = self._mark  # its secret has the same lock, when it is drawn
         with ExitStack() as locks:
             locks.enter_context(self._cohorts.exclusive())  # first, so that nothing joins meanwhile
             for path in self._paths:  # an earlier version locks a table's own, in this order too
@@ -336,6 +384,11 @@ class DiskLedger(Ledger):
         path = self._steps(entry_id)
         if path is not None:
             DrawnOnDisk(path).forget()
+
+
+def _payment(line: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what every owner sees of a release."""
+    return line.get("id", ""), line["at"], json.dumps(line["events"], sort_keys=True)
 
 
 def _now() -> str:

@@ -11,6 +11,10 @@ A budget, and so a limit and every event, is for one row of the table. "rows per
 stated when the release was made: how many rows one patient can have at most. Older ledgers have "patients"
 where "rows" stands now, and no such statement.
 
+"owner", where it stands, is a keyed digest of who paid, on the disk of a folder that several owners share and
+nowhere else. Whoever else pays into the account sees when that was and what it takes to add it up
+(`as_seen`).
+
 A limit may be raised or lowered by another line; delta and neighbours stay those of the first.
 
 Clocks are set back, so "at" neither orders lines nor tells them apart. Their number does the one, so that a
@@ -35,6 +39,8 @@ MOST_CHARACTERS = 10 * 2**20
 MOST_LINES = 2_000
 MOST_EVENTS = 5_000
 _MOST_SAID = 200  # letters of a title
+ANOTHERS = "Release of another owner or session"
+_OF_ANOTHER = "of another owner"
 _TWO_LEDGERS = (
     "this table has two ledgers with different {name}: move one out of the folder, and add up what both have "
     "spent"
@@ -78,6 +84,11 @@ class Entry:
         """Return how many rows the table had; None where the line lacks it."""
         rows = self.about.get("rows", self.about.get("patients"))
         return rows if isinstance(rows, int) else None
+
+    @property
+    def is_anothers(self) -> bool:
+        """Return whether another owner paid, so that only when and at what cost is known."""
+        return self.about.get(_OF_ANOTHER) is True
 
     @property
     def averaged(self) -> bool:
@@ -171,10 +182,8 @@ def from_lines(lines: Sequence[Mapping[str, Any]], sizes: Collection[int] | None
             ) from None
         rows = entries[-1].table_rows if entries else None
         if sizes is not None and rows is not None and rows not in sizes:
-            known = " or ".join(f"{size:,}" for size in sorted(sizes))
-            raise AnotherTableError(
-                f"line {number} of the ledger is of a table with {rows:,} rows, and this one has "
-                f"{known}: take it out first"
+            raise AnotherTableError(  # no number: it may be that of another owner's table
+                f"line {number} of the ledger is of a table with another number of rows: take it out first"
             )
     return Account(limit, tuple(entries))
 
@@ -236,6 +245,27 @@ def merged(files: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
 def content(line: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a line says, wherever it stands."""
     return {name: value for name, value in line.items() if name not in ("line", "digest")}
+
+
+def unmarked(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a line says, without whose it is."""
+    return {name: value for name, value in content(line).items() if name != "owner"}
+
+
+def as_seen(line: Mapping[str, Any], hidden: bool) -> dict[str, Any]:
+    """Return a line as an owner sees it, without whose it is; hidden: of a release that another one paid for.
+
+    Of that its time and events stay and, for the sum over all rows of a patient, how many these can be.
+    """
+    if not hidden and "owner" not in line:
+        return dict(line)
+    plain = unmarked(line)
+    if hidden:
+        entry = _entry(line)
+        several = {"rows per patient": rows} if (rows := entry.rows_per_patient or 1) > 1 else {}
+        unit = {"unit": "patient"} if entry.averaged else {}
+        plain |= {"title": ANOTHERS, "about": {_OF_ANOTHER: True, **several, **unit}}
+    return seal(line["line"], plain) if "line" in line else plain
 
 
 def seal(number: int, line: Mapping[str, Any]) -> dict[str, Any]:

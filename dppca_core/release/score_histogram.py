@@ -115,6 +115,16 @@ class ScoreRequest:
         except (KeyError, TypeError) as error:
             raise ValueError("this is no request of a score histogram") from error
 
+    @staticmethod
+    def from_document(document: Mapping[str, Any]) -> "ScoreRequest":
+        """Return what a histogram was asked for, read off its document. Raises ValueError as `from_plain`."""
+        try:
+            plain = {name: document[name] for name in ("release", "edges", "budget", "group")}
+            plain |= {"rows_per_patient": document["rows per patient"]}
+            return ScoreRequest.from_plain(plain | {"averaged": document["unit"] == "patient"})
+        except KeyError as error:
+            raise ValueError("this is no document of a score histogram") from error
+
     @property
     def shape(self) -> tuple[int, int, int]:
         """Return the number of groups, and of cells along each component."""
@@ -151,6 +161,12 @@ class ScoreHistogram:
     std: float
     entry: Entry
     document: dict[str, Any]
+
+    @staticmethod
+    def from_document(document: dict[str, Any], entry: Entry) -> "ScoreHistogram":
+        """Return a histogram from its document, which holds all of its numbers, and the entry that paid."""
+        counts, std = np.array(document["counts"]), float(document["noise of a cell"])
+        return ScoreHistogram(counts, std, entry, document)
 
 
 def noise_std(budget: Budget, noises: int = 1) -> float:

@@ -1,8 +1,9 @@
-"""The patients of a file that is read in pieces: who they are as codes, how many rows each has, and where.
+"""The patients of a table: who they are as codes; of a file read in pieces how many rows each has, and where.
 
 code: the 64 bits of a number, or SipHash of the trimmed text under a key drawn for each reading, so that
-nobody can choose texts that collide. Two of P texts share a code with a chance below P^2/2^65, 3 in 10^6 for
-ten million patients. They would count as one patient: both count less, and the guarantee holds.
+nobody can choose texts that collide. Each id is read by itself: 017 is 17 also where another id is a word.
+Else one patient's id could part or join the rows of others, whom the guarantee takes as given. Two of P
+ids share a code with a chance below P^2/2^65, 3 in 10^6 for ten million patients, and count as one then.
 
 Codes are sorted, and merged with those of the next rows once these are as many: 13 bytes a patient stay.
 """
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from dppca_core.arrays import Array, Indices
 from dppca_core.numerics.moments import clip_rows
@@ -23,12 +25,9 @@ from dppca_core.tables.schema import Schema
 
 BYTES = 80  # an entry at most while they are merged: 63 measured, all of them different
 _FEWEST_MERGED = 2**18
+_ROUNDED = 2.0**53  # from here on two whole numbers can be one as a float
 
 Progress = Callable[[int, int | None], None]
-
-
-class _TextError(Exception):
-    """Say that a column that began with numbers holds texts: whoever reads it begins anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +44,7 @@ class Patients:
     codes: Indices = field(repr=False)
     usable: Indices = field(repr=False)
     hospital: Indices = field(repr=False)
-    key: str | None = field(repr=False)
+    key: str = field(repr=False)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -76,33 +75,17 @@ def count_patients(
 ) -> Patients:
     """Return the patients that a column names, as a table in memory has them. Reads private rows.
 
-    A column of numbers, all of it, compares numbers, and another texts. check(entries): is asked before so
-    many are merged, of `BYTES` each; what it raises stops the reading. Else as `pieces.read_pieces`.
+    check(entries): is asked before so many are merged, of `BYTES` each; what it raises stops the reading.
+    Else as `pieces.read_pieces`.
     """
     no_measurement(column, schema)
-    try:
-        return _count(source, schema, column, by, encoding, progress, check, None)
-    except _TextError:
-        key = secrets.token_hex(8)
-        return _count(source, schema, column, by, encoding, progress, check, key)
-
-
-def _count(
-    source: files.Source,
-    schema: Schema,
-    column: str,
-    by: str | None,
-    encoding: str,
-    progress: Progress | None,
-    check: Callable[[int], None],
-    key: str | None,
-) -> Patients:
+    key = new_key()
     number = {} if by is not None else {"": 0}  # hospitals, in the order of first rows
     merged = [_entries(np.empty(0, dtype=np.int64), np.empty(0, dtype=bool), np.empty(0, dtype=np.intp))]
     waiting = 0
     columns = (column,) if by is None else (column, by)
     for piece in pieces.pieces(source, schema, columns, encoding, progress):
-        codes = _codes(piece.batch.column(column), column, piece.decimal_comma, key)
+        codes = patient_codes(piece.batch.column(column), column, piece.decimal_comma, key)
         hospital = np.zeros(len(codes), dtype=np.intp)
         if by is not None:
             dealt = dealing.by_column(piece.batch.column(by), by, None, piece.decimal_comma)
@@ -122,20 +105,30 @@ def _count(
     return Patients(column, by, tuple(names), entries["code"].copy(), entries["usable"].copy(), hospital, key)
 
 
-def _codes(column: Any, name: str, decimal_comma: bool, key: str | None) -> Indices:
-    """Return the code of each cell, (n,). Raises ValueError for a missing one."""
+def new_key() -> str:
+    """Return a key for the codes of one reading."""
+    return secrets.token_hex(8)
+
+
+def patient_codes(column: Any, name: str, decimal_comma: bool, key: str) -> Indices:
+    """Return the code of each cell, (n,), which depends on no other cell.
+
+    Raises ValueError for a missing one, and for a number so large that two ids may be rounded to one.
+    """
     plain = cells.plain(column, name)
     read = cells.numbers(plain, decimal_comma)
     if read.missing.any():
         raise nameless(name)
-    if key is None:
-        if read.unread.any():
-            raise _TextError
-        codes: Indices = (read.values + 0.0).view(np.int64)  # -0 is 0
-        return codes
-    texts = cells.texts(plain).to_numpy(zero_copy_only=False)
-    hashed: Indices = pd.util.hash_array(texts, hash_key=key, categorize=False).view(np.int64)
-    return hashed
+    if (np.abs(read.values) >= _ROUNDED).any():
+        raise ValueError(
+            f"Column '{name}' names patients by numbers of more than 15 digits, which are rounded here: "
+            "write a letter before each."
+        )
+    codes: Indices = (read.values + 0.0).view(np.int64)  # -0 is 0
+    if read.unread.any():
+        words = cells.texts(plain.filter(pa.array(read.unread))).to_numpy(zero_copy_only=False)
+        codes[read.unread] = pd.util.hash_array(words, hash_key=key, categorize=False).view(np.int64)
+    return codes
 
 
 _ENTRY = np.dtype([("code", np.int64), ("usable", np.int32), ("hospital", np.uint8)])
@@ -179,7 +172,7 @@ def read_patients(
     for piece in pieces.pieces(source, schema, (patients.column,), encoding, progress):
         owner += piece.encoded.owner
         column, rows = piece.batch.column(patients.column), piece.encoded.rows
-        codes = _codes(column, patients.column, piece.decimal_comma, patients.key)
+        codes = patient_codes(column, patients.column, piece.decimal_comma, patients.key)
         who = np.searchsorted(patients.codes, codes[piece.encoded.kept])
         counted = patients.usable[who]
         if most_kept is not None:

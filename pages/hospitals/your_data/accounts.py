@@ -9,15 +9,10 @@ from dppca_core.release.cohorts import Extract, PatientCohort
 from dppca_core.release.ledger_records import check_alike
 from dppca_core.tables import content
 from dppca_core.tables.sketches import Likeness, Sketch, Sketcher
-from pages.hospitals.your_data import cohort_text, owner, session
+from pages.hospitals.your_data import cohort_text, session
 from pages.hospitals.your_data.prepared_table import LargeTable, Table
 
 _TWO_LIMITS = "{name} of that account is {first}, of this table's {second}, so no total can be told"
-
-
-def _owner() -> str | None:
-    """Return whose accounts the visitor may see; all of them where they are in their own session."""
-    return None if session.folder() is None else owner.owner(session.current().owner)
 
 
 def _sketch(raw: Table) -> Sketch:
@@ -38,30 +33,32 @@ def _sketch(raw: Table) -> Sketch:
 def is_known(raw: Table) -> bool:
     """Return whether this owner brought this table before, and named its patients if they do so now."""
     named = session.current().patient_column is not None
-    return session.cohorts().holds(session.keys(raw), _owner(), named)
+    return session.cohorts().holds(session.keys(raw), session.visitor_owner(), named)
 
 
 def alike(raw: Table) -> list[tuple[PatientCohort, Likeness]]:
     """Return the owner's other cohorts that have a table like this one, the likest first."""
-    return session.cohorts().alike(_sketch(raw), session.keys(raw), _owner())
+    return session.cohorts().alike(_sketch(raw), session.keys(raw), session.visitor_owner())
 
 
 def cohort(raw: Table) -> PatientCohort | None:
     """Return the table's cohort as its owner sees it, once it has an account."""
-    return session.cohorts().cohort(session.keys(raw), _owner())
+    return session.cohorts().cohort(session.keys(raw), session.visitor_owner())
 
 
 def others(raw: Table) -> list[PatientCohort]:
     """Return the owner's cohorts but that of the table."""
     members = session.cohorts().members(session.keys(raw)).keys
-    return [cohort for cohort in session.cohorts().cohorts(_owner()) if cohort.key not in members]
+    return [
+        cohort for cohort in session.cohorts().cohorts(session.visitor_owner()) if cohort.key not in members
+    ]
 
 
 def note(raw: Table, into: str | None = None, check: Callable[[], None] = lambda: None) -> None:
     """Note that a table pays into its account or, with a key of another cohort, into that one."""
     sketch, named = _sketch(raw), session.current().patient_column is not None
     extract = Extract(session.keys(raw), sketch.rows, len(raw.columns))
-    session.cohorts().add(extract, sketch, _owner(), named, into, check)
+    session.cohorts().add(extract, sketch, session.visitor_owner(), named, into, check)
 
 
 def join(raw: Table, other: PatientCohort) -> None:
@@ -70,7 +67,7 @@ def join(raw: Table, other: PatientCohort) -> None:
     Raises ValueError where their limits cannot be counted together, and where others pay into the table's
     own account: then nothing is changed.
     """
-    if session.cohorts().shared(session.keys(raw), _owner()):
+    if session.cohorts().shared(session.keys(raw), session.visitor_owner()):
         raise ValueError(cohort_text.OF_OTHERS)
     theirs, mine = session.account_of(other.extracts[0].keys), session.ledger(raw)
 
@@ -88,9 +85,9 @@ def name(raw: Table, new: str) -> None:
     """Note a table that has an account now, and name its cohort where a name is given."""
     note(raw)
     if new.strip():
-        session.cohorts().rename(raw.key, new, _owner())
+        session.cohorts().rename(raw.key, new, session.visitor_owner())
 
 
 def rename(cohort: PatientCohort, new: str) -> None:
     """Rename a cohort. Raises ValueError for a name that no screen can show."""
-    session.cohorts().rename(cohort.key, new, _owner())
+    session.cohorts().rename(cohort.key, new, session.visitor_owner())

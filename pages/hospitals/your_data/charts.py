@@ -57,7 +57,7 @@ def strongest(basis: Array) -> Array:
 def loadings(features: Sequence[str], basis: Array, plain: bool, noise: Array) -> dict[str, Any]:
     """Draw a heat map of a release's loadings, (d, k), heaviest features first.
 
-    noise: the std that noise alone adds to each; those within two of them of 0 are left grey.
+    noise: the std that noise alone adds to each; those within two of them of 0 are left a pale grey.
     """
     indices = _heaviest(basis, MOST_ROWS)
     unknown = np.abs(basis) < SURE * noise
@@ -65,16 +65,19 @@ def loadings(features: Sequence[str], basis: Array, plain: bool, noise: Array) -
     peak = float(np.abs(basis).max())
     trace = heat_map(
         list(range(len(names))),
-        basis[indices],
+        np.where(unknown, np.nan, basis)[indices],
         peak,
         x=[f"{j + 1}" for j in range(basis.shape[1])],
         colorbar={"title": {"text": "weight" if plain else "loading"}, "thickness": 12},
-        hovertemplate=component(plain) + " %{x}, %{customdata}: %{z}<extra></extra>",
-        customdata=[[name] * basis.shape[1] for name in names],
+        hovertemplate=component(plain) + " %{x}, %{customdata}<extra></extra>",
+        customdata=[
+            [f"{name}: {text.short(value)}" for value in row]
+            for name, row in zip(names, basis[indices], strict=True)
+        ],
     )
     grey = {"type": "heatmap", "y": trace["y"], "x": trace["x"], "hoverinfo": "skip", "showscale": False}
     grey |= {"z": [[1 if cell else None for cell in row] for row in unknown[indices].tolist()]}
-    grey |= {"colorscale": [[0, style.GUESS], [1, style.GUESS]]}
+    grey |= {"colorscale": [[end, style.faded(style.GUESS, 0.2)] for end in (0, 1)]}
     layout = {
         "xaxis": axis(component(plain), type="category"),
         "yaxis": axis("", autorange="reversed", tickvals=trace["y"], ticktext=names),
@@ -86,15 +89,15 @@ def loadings(features: Sequence[str], basis: Array, plain: bool, noise: Array) -
 
 
 def describe_loadings(figure: Figure, plain: bool) -> str:
-    """Return the heaviest columns of every released direction, with their signs."""
+    """Return the heaviest columns of every released direction that can be told from 0, with their signs."""
     trace = figure["data"][0]
     names, z = figure["layout"]["yaxis"]["ticktext"], np.array(trace["z"], dtype=float)
     what = component(plain).capitalize()
     parts = []
     for j, label in enumerate(trace["x"]):
-        order = np.argsort(-np.abs(z[:, j]), kind="stable")[:_NAMED]
-        each = [f"{html.unescape(names[i])} {text.short(z[i, j])}" for i in order]
-        parts.append(f"{what} {label}: mostly {listed(each)}.")
+        order = np.argsort(-np.abs(z[:, j]), kind="stable")[:_NAMED]  # NaN comes last
+        each = [f"{html.unescape(names[i])} {text.short(z[i, j])}" for i in order if np.isfinite(z[i, j])]
+        parts.append(f"{what} {label}: {f'mostly {listed(each)}' if each else 'none can be told from 0'}.")
     no_sign = f"The sign of a whole {component(plain)} has no meaning."
     return f"Heat map of what was released. {' '.join(parts)} {no_sign}"
 

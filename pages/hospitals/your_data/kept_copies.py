@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from dppca_core.experiments.failures import surviving
-from dppca_core.release import bundle, kept_releases
+from dppca_core.release import bundle, kept_releases, score_histogram
 from dppca_core.release.kept_releases import KeptReleases
 from dppca_core.release.ledger_records import Account, from_lines, release_line
 from dppca_core.release.private_release import Released
+from dppca_core.release.score_histogram import ScoreHistogram, ScoreRequest
 from dppca_core.tables import Schema
 from pages.hospitals.your_data import session
 from pages.hospitals.your_data.prepared_table import TableIdentity
@@ -29,12 +30,17 @@ def _store() -> KeptReleases:
 def account(job: ReleaseJob) -> Account:
     """Return the account as it stood once this release was paid for."""
     before, entry = job.what.account, job.result.entry
-    return before if entry in before.entries else replace(before, entries=(*before.entries, entry))
+    known = [paid.id for paid in before.entries]
+    if entry.id not in known:
+        return replace(before, entries=(*before.entries, entry))
+    place = known.index(entry.id)  # one that was gone on with may have been another session's
+    return replace(before, entries=(*before.entries[:place], entry, *before.entries[place + 1 :]))
 
 
 def keep(job: ReleaseJob) -> None:
     """Keep a finished release until it is downloaded; under its tab's new token where it has another now."""
-    if job.what.kind != "release" or job.result is None or job.downloaded or session.folder() is not None:
+    wanted = job.what.kind in ("release", "scores") and job.result is not None and not job.downloaded
+    if not wanted or session.folder() is not None:
         return
     if job.token == job.copied_for:
         return
@@ -71,16 +77,20 @@ def restored(token: str) -> list[ReleaseJob]:
 def _job(plain: dict[str, Any], token: str) -> ReleaseJob:
     known, document = from_lines(plain["lines"]), plain["document"]
     (entry,) = (entry for entry in known.entries if entry.id == plain["id"])
-    public = document["public"]
+    is_picture = document["what"] == score_histogram.TITLE
+    release = document["release"] if is_picture else document
+    public = release["public"]
     table = TableIdentity(
         "",  # a key follows from rows, and is not kept
         Schema.from_json(json.dumps(public["dictionary"])),
         public["dealt"],
-        tuple(document["hospitals"]),
+        tuple(release["hospitals"]),
         public.get("rows kept of a patient"),
     )
-    order = Order("release", bundle.recipe(document), known, table, _BACK)
-    job = ReleaseJob.finished(order, Released.from_document(document, entry), drop)
+    kind, request = ("scores", ScoreRequest.from_document) if is_picture else ("release", bundle.recipe)
+    result = (ScoreHistogram if is_picture else Released).from_document(document, entry)
+    order = Order(kind, request(document), known, table, _BACK)
+    job = ReleaseJob.finished(order, result, drop)
     job.token = job.copied_for = token
     job.copied = True
     return job

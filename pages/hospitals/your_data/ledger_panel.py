@@ -92,6 +92,9 @@ def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> No
     cohort_panel.show(raw)
     if account.entries:
         st.dataframe(releases(account, plain), hide_index=True, height="content")
+        others = sum(entry.is_anothers for entry in account.entries)
+        if others:
+            st.caption(ledger_text.of_others(others))
     else:
         st.caption("Nothing was released on this account.")
     if session.folder() is None:

@@ -18,7 +18,8 @@ RETURNED = (
 )
 RESTORED = (
     "What you released before is back: this server kept it, encrypted, for this browser tab. Download it "
-    "now. Its ledger was in the former session: the ZIP holds the line of this release, to be imported."
+    "now. Its ledger was in the former session: import the line that a release's ZIP holds, or a picture's "
+    "third file."
 )
 ELSEWHERE = (
     "This is a copy of another tab. What you released is in that one: download it there. It comes here if "
@@ -116,6 +117,15 @@ def missing(on_disk: bool) -> str:
     return (
         f"{gone} Its ledger was in the session only, and is gone too: import it again if you exported it. "
         "Another release costs anew."
+    )
+
+
+def of_others(many: int) -> str:
+    """Return that other owners paid into the account, and what of it is seen."""
+    releases = text.count(many, "release was", "releases were")
+    return (
+        f"{releases} paid for by another owner or in another session. The cost counts, for it was spent on "
+        "the same patients. What was released is not shown."
     )
 
 

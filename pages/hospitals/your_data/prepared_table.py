@@ -16,7 +16,7 @@ from dppca_core.release.exact_stages import Reader
 from dppca_core.release.private_release import PatientRows
 from dppca_core.tables import JoinedTable, OwnerOnly, Raw, Schema, dealing
 from dppca_core.tables.cells import Mask
-from dppca_core.tables.patients import nameless, no_measurement
+from dppca_core.tables.patients import new_key, no_measurement, patient_codes
 from dppca_core.tables.sketches import Sketch
 
 _BY = "by the column "
@@ -237,10 +237,8 @@ def _patients(raw: Raw, column: str | None, schema: Schema) -> Indices:
     if column is None:
         return np.arange(raw.n)
     no_measurement(column, schema)
-    codes = pd.factorize(raw.table[column].to_pandas())[0]
-    if (codes < 0).any():
-        raise nameless(column)
-    return np.asarray(codes, dtype=np.intp)
+    codes = patient_codes(raw.table[column], column, raw.decimal_comma, new_key())
+    return np.asarray(pd.factorize(codes)[0], dtype=np.intp)
 
 
 def is_by_column(assignment: str) -> bool:

@@ -25,6 +25,7 @@ from pages.hospitals.your_data.session import Order
 from pages.hospitals.your_data.settings import BY_RULE, RECOMMENDED
 from pages.shared import text
 from pages.shared.figure import component
+from pages.shared.server import sign_in
 from pages.shared.settings import in_context, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
@@ -206,6 +207,10 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account) -> list
     known = {job.result.entry.id for job in state.confirmed if job.result is not None}
     absent = [entry for entry in account.entries if entry.id not in known]
     lost = []
+    # Without a sign-in a session that is gone cannot come back: whoever brings the same table, dictionary and
+    # hospitals goes on with what it paid for.
+    if sign_in.required():
+        absent = [entry for entry in absent if not entry.is_anothers]
     for entry in absent:
         drawn = ledger.drawn(entry.id)
         try:
@@ -214,7 +219,7 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account) -> list
             st.error(ledger_text.kept_unreadable(entry, reason))
             continue
         if drawn is None:
-            lost.append(entry)
+            lost += [] if entry.is_anothers else [entry]
         elif request is None:
             st.warning(ledger_text.kept_of_another(entry))
         else:
@@ -223,7 +228,7 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account) -> list
             is_picture = isinstance(request, ScoreRequest)
             kind, make = ("scores", score_panel.make) if is_picture else ("release", _make)
             order = Order(kind, request, account, prepared.identity, prepared.raw.name)
-            go_on = partial(confirmation.go_on, order, partial(make, resumed=entry))
+            go_on = partial(confirmation.go_on, order, partial(make, resumed=ledger.entry(entry.id)))
             right.button("Go on with it", key=f"own resume {entry.id}", on_click=go_on, width="stretch")
     return lost
 

@@ -11,7 +11,7 @@ import streamlit as st
 from dppca_core import tables
 from dppca_core.arrays import Array, Indices
 from dppca_core.privacy import Budget
-from dppca_core.release import score_histogram
+from dppca_core.release import bundle, score_histogram
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
@@ -21,6 +21,7 @@ from dppca_core.tables import Column, Schema, safe_csv
 from pages.hospitals.your_data import (
     charts,
     confirmation,
+    kept_copies,
     ledger_text,
     losses,
     score_charts,
@@ -265,12 +266,14 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None, plain:
             _draw(counts, request.edges, result.std, peak, plain, f"own scores {i}")
     st.caption(f"{score_text.legend(request.rows_per_patient)} {score_text.cost(document, plain)}")
     if not job.downloaded:
-        kept = page_text.IN_SESSION if session.folder() is None else page_text.ON_SERVER
-        st.markdown(f"{page_text.UNSAVED} {kept}")
+        kept = page_text.COPIED if job.copied else page_text.IN_SESSION
+        st.markdown(f"{page_text.UNSAVED} {kept if session.folder() is None else page_text.ON_SERVER}")
     csv, written = safe_csv(score_text.listed(document)), json.dumps(document, indent=1, ensure_ascii=False)
-    left, right = st.columns(2)
+    line = bundle.ledger_lines(kept_copies.account(job), result.entry)
+    left, middle, right = st.columns(3)
     for column, label, data, name, form in (
         (left, "Download the counts (CSV)", csv, "scores.csv", "text/csv"),
-        (right, "Download the picture (JSON)", written, "scores.json", "application/json"),
+        (middle, "Download the picture (JSON)", written, "scores.json", "application/json"),
+        (right, "Its line of the ledger (JSONL)", line, "scores-ledger.jsonl", "application/jsonl"),
     ):
         column.download_button(label, data, name, form, on_click=job.mark_downloaded, width="stretch")

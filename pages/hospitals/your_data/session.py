@@ -25,6 +25,7 @@ from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.release.ledger_records import Account
 from dppca_core.tables import JoinedTable, Raw, Schema
 from dppca_core.tables.quality import ColumnQuality
+from pages.hospitals.your_data import owner
 from pages.hospitals.your_data.column_mapping import ColumnMapping
 from pages.hospitals.your_data.dictionary import DictionaryLine
 from pages.hospitals.your_data.hospital_tables import HospitalTables
@@ -32,6 +33,7 @@ from pages.hospitals.your_data.prepared_table import PreparedTable, Table, Table
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session_expiry import SessionExpiry
 from pages.shared.reports.html_report import Report
+from pages.shared.server import sign_in
 
 LEDGER_DIR = "DPPCA_LEDGER_DIR"
 _KEY = "own table"
@@ -175,7 +177,7 @@ class TableSession:
     @property
     def paid(self) -> bool:
         """Return whether a release that was paid for is here, or is being drawn."""
-        return any(job.running or job.result for job in self.releases)
+        return any(job.running or job.result for job in self.to_download)
 
     def is_new(self, uploader: str, file_id: str) -> bool:
         """Return whether this upload ("": none) is not the one handled last, and note it."""
@@ -231,6 +233,11 @@ def folder() -> Path | None:
     return Path(named) if named else None
 
 
+def visitor_owner() -> str | None:
+    """Return whose accounts the visitor may see; all of them where they are in their own session."""
+    return None if folder() is None else owner.owner(current().owner)
+
+
 def cohorts() -> Cohorts:
     """Return the list of cohorts: that of the folder of ledgers or, without one, of this session."""
     where = folder()
@@ -251,7 +258,7 @@ def account_of(keys: Sequence[str], rows: int | None = None) -> Ledger:
     """Return the ledger of the cohort of a table with these keys. rows: of that table, if known."""
     where = folder()
     if where is not None:
-        return DiskLedger(where, keys[-1], rows, keys[:-1])
+        return DiskLedger(where, keys[-1], rows, keys[:-1], visitor_owner(), sign_in.required())
     account = current().ledgers.setdefault(_kept_under(keys), SessionLedger())
     return SessionLedger(rows, keys, cohorts(), account)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from dppca_core.tables import Raw, limits
 from pages.hospitals.your_data.text import literal
+from pages.shared import text
 
 TITLE = "Another hospital's table"
 UNJOINED = "The tables cannot be joined."
@@ -34,7 +35,8 @@ def about(raw: Raw) -> str:
 def mapped(answers: dict[str, str | None]) -> str:
     """Return how many columns go by other names, and how many are missing."""
     absent = sum(column is None for column in answers.values())
-    return f"{len(answers) - absent:,} columns have other names here, {absent:,} were not measured."
+    named = text.count(len(answers) - absent, "column has another name", "columns have other names")
+    return f"{named} here, {text.count(absent, 'was', 'were')} not measured."
 
 
 def again(name: str) -> str:

@@ -31,7 +31,7 @@ _mount = st.components.v2.component("dppca.unsaved", js=(_HERE / "unsaved.js").r
 
 def guard(state: TableSession) -> None:
     """Tell the browser whether to ask before the page is left, and take over a former session's releases."""
-    for job in state.releases:
+    for job in state.to_download:
         kept_copies.keep(job)  # those that have come from another tab, under this one's token
     _mount(
         key=_KEY,
@@ -117,10 +117,10 @@ def show(state: TableSession, ready: bool) -> None:
         _show_elsewhere(state)
     if state.paid and not ready:
         st.header("3 · Release")  # an earlier release stays on the page without its table
-    running = [release for release in state.releases if release.running]
-    if state.returned and any(release.result for release in state.releases):
+    running = [release for release in state.to_download if release.running]
+    if state.returned and any(release.result for release in state.to_download):
         st.info(ledger_text.RETURNED)
-    if state.restored and any(job.copied for job in state.releases):
+    if state.restored and any(job.copied for job in state.to_download):
         st.info(ledger_text.RESTORED)
     if running and not ready:
         st.info(ledger_text.STILL_DRAWN)

@@ -234,7 +234,7 @@ def test_lines_of_another_size_count_only_where_the_owner_says_so(tmp_path):
     away = SessionLedger(300)
     away.set_limit(LIMIT)
     away.spend("elsewhere", HALF, {"rows": 300})
-    with pytest.raises(AnotherTableError, match="of a table with 300 rows, and this one has 80"):
+    with pytest.raises(AnotherTableError, match="of a table with another number of rows"):
         ledger(tmp_path, first).merge(away.export())
     assert ledger(tmp_path, first).account().entries == ()
     ledger(tmp_path, first).merge(away.export(), same_cohort=True)

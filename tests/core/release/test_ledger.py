@@ -406,7 +406,7 @@ DAMAGE = {
     ),
     "of another table": (
         lambda a, b, c, d: [a, b, c, unsealed(d.replace(b"120", b"569"))],
-        "line 4 of the ledger is of a table with 569 rows, and this one has 120",
+        "line 4 of the ledger is of a table with another number of rows: take it out first",
     ),
 }
 
@@ -451,7 +451,7 @@ def test_lines_from_before_ids_count_each(tmp_path):
 def test_a_ledger_of_another_table_is_not_taken_in(tmp_path):
     ledger, _ = three_releases(tmp_path)
     other = SessionLedger(569)
-    with pytest.raises(ValueError, match="line 2 of the ledger is of a table with 120 rows, and this one"):
+    with pytest.raises(ValueError, match="line 2 of the ledger is of a table with another number of rows"):
         other.merge(ledger.export())
     assert other.account().limit is None
 

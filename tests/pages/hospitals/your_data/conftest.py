@@ -1,9 +1,14 @@
 """Fixtures of the page on a table of one's own."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.release import private_release
-from pages.hospitals.your_data import report, session
+from pages.hospitals.your_data import owner, report, session
 from pages.shared.background import sessions
 
 
@@ -20,6 +25,32 @@ def folder(tmp_path, monkeypatch):
     """Keep ledgers in a folder."""
     monkeypatch.setenv(session.LEDGER_DIR, str(tmp_path))
     return tmp_path
+
+
+@pytest.fixture
+def visitor(monkeypatch):
+    """Return a function that says who the visitor is from now on; None may see all of the folder."""
+    return lambda who: monkeypatch.setattr(owner, "owner", lambda session: who)
+
+
+@pytest.fixture
+def offered(monkeypatch) -> list[Callable[[], Any]]:
+    """Return functions that build what can be downloaded from the pages that have run."""
+    builders: list[Callable[[], Any]] = []
+
+    def keep(data: Any) -> None:
+        builders.append(data if callable(data) else lambda: data)
+
+    in_column, on_page = DeltaGenerator.download_button, st.download_button
+    monkeypatch.setattr(
+        DeltaGenerator,
+        "download_button",
+        lambda self, label, data, *a, **k: (keep(data), in_column(self, label, data, *a, **k))[1],
+    )
+    monkeypatch.setattr(
+        st, "download_button", lambda label, data, *a, **k: (keep(data), on_page(label, data, *a, **k))[1]
+    )
+    return builders
 
 
 @pytest.fixture

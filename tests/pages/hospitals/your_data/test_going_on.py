@@ -1,11 +1,13 @@
 """A release that was paid for and not downloaded goes on at no cost, in this session or a later one."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dppca_core.release import discrete_gaussian, exact_stages
+from dppca_core.release.ledger_records import ANOTHERS
 from dppca_core.tables import Schema, limits
 from pages.hospitals.your_data import ledger_text
 from tests.pages.hospitals.your_data.table_page import (
@@ -25,12 +27,19 @@ def entries(page):
     return page.app.session_state["own table"].ready, page.spent
 
 
-def test_another_session_goes_on_with_it_until_it_was_downloaded(folder):
-    """As after the server was killed: the same numbers, the same ledger, no price and no question."""
+@pytest.mark.parametrize("back", ["same owner", "another session"])
+def test_another_session_goes_on_with_it_until_it_was_downloaded(folder, visitor, back):
+    """As after the server was killed: the same numbers, the same ledger, no price and no question.
+
+    Where nobody signs in the session that paid cannot be told from another; what it paid for is kept.
+    """
+    visitor("same owner")
     former = released(**METHODS)
     result = former.state.releases[0].result
+    visitor(back)
     page = prepared()
-    assert ledger_text.kept(result.entry) in page.warnings and not page.state.releases
+    entry = result.entry if back == "same owner" else replace(result.entry, title=ANOTHERS)
+    assert ledger_text.kept(entry) in page.warnings and not page.state.releases
     page.press("Go on with it")
     page.state.releases[0].wait(60)
     page.run()
@@ -40,7 +49,7 @@ def test_another_session_goes_on_with_it_until_it_was_downloaded(folder):
     assert page.spent == former.spent and not page.has_button("Go on with it")
     page.state.releases[0].mark_downloaded()
     assert not list(folder.glob("*.drawn.jsonl"))
-    assert "cannot be shown again" in prepared().warnings
+    assert ("cannot be shown again" in prepared().warnings) == (back == "same owner")
 
 
 @pytest.mark.parametrize("method", ["two_stage_sealed", "analyze_gauss"])
@@ -70,7 +79,8 @@ def test_what_was_stopped_goes_on(monkeypatch, method):
         assert len(drawn) == 1 + 1 + 4 + 2  # the mean, and one that was not kept
 
 
-def test_it_is_of_its_own_dictionary(folder):
+def test_it_is_of_its_own_dictionary(folder, visitor):
+    visitor(None)
     result = released(**METHODS).state.releases[0].result
     page = prepared(dictionary=Schema(DICTIONARY.columns, bound=0.5))
     assert ledger_text.kept_of_another(result.entry) in page.warnings

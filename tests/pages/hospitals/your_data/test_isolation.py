@@ -18,11 +18,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pytest
 import streamlit as st
 from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartParser
-from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.caching import cache_data_api, cache_resource_api
 
 import app
@@ -59,26 +57,6 @@ def shown(page: TablePage) -> bytes:
 
 def marks(data: bytes) -> list[bytes]:
     return [mark for mark in MARKS if mark in data]
-
-
-@pytest.fixture
-def offered(monkeypatch) -> list[Callable[[], Any]]:
-    """Return functions that build what can be downloaded from the pages that have run."""
-    builders: list[Callable[[], Any]] = []
-
-    def keep(data: Any) -> None:
-        builders.append(data if callable(data) else lambda: data)
-
-    in_column, on_page = DeltaGenerator.download_button, st.download_button
-    monkeypatch.setattr(
-        DeltaGenerator,
-        "download_button",
-        lambda self, label, data, *a, **k: (keep(data), in_column(self, label, data, *a, **k))[1],
-    )
-    monkeypatch.setattr(
-        st, "download_button", lambda label, data, *a, **k: (keep(data), on_page(label, data, *a, **k))[1]
-    )
-    return builders
 
 
 def downloads(offered: list[Callable[[], Any]]) -> bytes:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dppca_core.release import bundle
-from pages.hospitals.your_data import ledger_text, session, text, unsaved_warning
+from dppca_core.release.ledger import SessionLedger
+from pages.hospitals.your_data import kept_copies, ledger_text, session, text, unsaved_warning
 from tests.pages.hospitals.your_data.table_page import (
     CANARY,
     COLUMN,
@@ -139,3 +140,25 @@ def test_everything_is_one_file_that_is_built_once(monkeypatch):
     page.move("view", "plain")
     assert len(builds) == 1 and page.state.downloads[1] is first
     assert isinstance(first, bytes) and zipfile.is_zipfile(io.BytesIO(first))
+
+
+def test_a_paid_picture_comes_back_too_with_the_line_that_paid(kept):
+    former = released(**{"own.eps": "0.3"})
+    former.release("Release this picture")
+    former.state.releases[0].mark_downloaded()
+    (job,) = (job for job in former.state.to_download if not job.downloaded)
+    assert len(kept()) == 1 and text.COPIED in former.markdown
+    restart()
+    tab = TablePage()
+    unsaved_warning.take_over(tab.state, former.state.token, armed=True)
+    tab.run()
+    (again,) = tab.state.to_download
+    assert again.what.request == job.what.request and again.what.table.schema == job.what.table.schema
+    assert again.result.document == job.result.document and again.result.std == job.result.std
+    np.testing.assert_array_equal(again.result.counts, job.result.counts)
+    assert tab.guarded["armed"] and ledger_text.RESTORED in tab.notices
+    line = bundle.ledger_lines(kept_copies.account(again), again.result.entry)
+    ledger = SessionLedger()
+    assert ledger.merge(line).entries == (job.result.entry,)
+    again.mark_downloaded()
+    assert kept() == []

@@ -20,13 +20,15 @@ from tests.pages.hospitals.your_data.table_page import (
 EVENTS = private_release.Request("analyze_gauss", 3, 2, Budget(0.5, 1e-6)).events
 
 
-def test_a_ledger_is_found_by_the_tables_content_alone(folder):
+def test_a_ledger_is_found_by_the_tables_content_alone(folder, visitor):
     """The same rows in another order, under other names; another table has a limit of its own."""
+    visitor("ann")
     released()
     shuffled = patients().sample(frac=1, random_state=1).rename(columns={"age": "years"})
     same = prepared(csv(shuffled), DICTIONARY, "theirs.csv")
     assert "0.5 of the limit" in same.spent and not same.has_button("Set this limit")
     assert same.app.dataframe[-1].value["what"].tolist() == ["Analyze Gauss"]
+    visitor("ben")
     other = prepared(OTHER_TABLE)
     assert other.has_button("Set this limit")
 

@@ -63,8 +63,9 @@ def test_downloads_are_the_same_ready_bytes_in_every_run(monkeypatch):
     assert given == first
 
 
-def test_a_paid_release_of_another_session_is_named_and_not_shown(folder):
+def test_a_paid_release_of_another_session_is_named_and_not_shown(folder, visitor):
     """Once its session has downloaded it; before that it is kept (`test_going_on.py`)."""
+    visitor(None)
     former = released()
     assert "does not have" not in former.warnings
     former.state.releases[0].mark_downloaded()

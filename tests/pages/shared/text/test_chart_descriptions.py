@@ -82,6 +82,9 @@ def test_released_weights_keep_their_signs_and_names_of_any_letters():
     assert "Direction 2: mostly bp 0.99" in description and "Component 2" in own_charts.describe_loadings(
         drawn, plain=False
     )
+    noise = np.array([[0.1, 0.1], [0.4, 0.1], [0.1, 0.5]])  # twice it is above all of the second direction
+    hidden = own_charts.describe_loadings(own_charts.loadings(["a", "b", "c"], basis, True, noise), True)
+    assert "Direction 1: mostly a 0.8. Direction 2: none can be told from 0." in hidden
     single = own_charts.loadings(["bp"], np.array([[1.0]]), True, np.zeros((1, 1)))
     assert "Direction 1: mostly bp 1.00." in own_charts.describe_loadings(single, plain=True)
 
