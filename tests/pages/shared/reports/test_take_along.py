@@ -1,13 +1,20 @@
-"""Test what is taken along of every figure: its code and its recipe give what is drawn, and data leave whole."""
+"""Test what is taken along of every figure: its code and its recipe give what is drawn."""
 
+import ast
+import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from dppca_core.experiments import __main__ as command
+from dppca_core.experiments.sweeps import recipe_file
 from pages.shared.charts.traces import frozen
-from pages.shared.reports import take_along
+from pages.shared.reports import number_tables, take_along
+from scripts.started import ROOT
 from tests.pages.conftest import Screen
 
 QUICK = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "T": "3", "repeats": "1"}
@@ -23,10 +30,11 @@ DRAWN = {
         "methods figure": ("y", "PCA|Gauss|CAPE"),
         "peers figure": ("y", "PCA|Gauss"),
     },
-    ("explore/methods", "compare.panel=needed"): {"needed figure": ("x", "")},
+    ("explore/methods", "compare.panel=needed"): {"needed figure": ("x", ""), "peers figure": ("", "")},
     ("explore/methods", "compare.panel=frontier"): {
         "frontier figure": ("y", "PCA|Gauss|CAPE"),
         "release figure": ("z", "true|found"),
+        "peers figure": ("", ""),
     },
     ("explore/bounds", "of=two_stage figure2=true"): {
         "bounds figure": ("y", "PCA, |stages$|two stages|DPS-PCA$|Vu & Lei"),
@@ -56,12 +64,10 @@ DRAWN = {
         "charged figure": ("y", "printed|omposition|CDP|Exact"),
         "audit figure": ("x", "None"),
     },
-    **{
-        ("learn/story", f"story.step={step}"): {f"story {step}": ("x", "PCA|together|alone")} for step in (1,)
-    },
+    ("learn/story", "story.step=1"): {"story 1": ("x", "together|alone")},
     ("learn/story", "story.step=2"): {"story 2": ("x", "own values|worked out")},
     ("learn/story", "story.step=3"): {"story 3": ("x", "found|true")},
-    ("learn/story", "story.step=4"): {"story 4": ("x", "never")},
+    ("learn/story", "story.step=4"): {"story 4": ("", "")},
     ("learn/story", "story.step=5"): {"story 5": ("y", "with noise|without")},
     ("learn/story", "story.step=6"): {"story 6": ("y", "with noise|without")},
     ("learn/story", "story.step=7"): {"story 7": ("x", "alone|place|sum|own noise")},
@@ -116,3 +122,69 @@ def test_the_code_of_a_figure_gives_what_is_drawn(place, figures, monkeypatch):
         assert len(wanted) > 0
         near = [np.isclose(given, value, rtol=1e-3, atol=1e-9).any() for value in wanted]
         assert all(near), (key, wanted[~np.array(near)])
+
+
+def test_code_runs_alone_and_prints(monkeypatch):
+    offered = menus(monkeypatch, "explore/explorer", "")
+    program = [sys.executable, "-c", offered["live"]["code"]()]
+    ran = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0 and "dps_pca" in ran.stdout, ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("page", "key"),
+    [("explore/explorer", "live"), ("explore/bounds", "bounds figure")],
+    ids=["live", "bounds"],
+)
+def test_the_command_runs_the_recipe_to_what_is_drawn(page, key, monkeypatch, tmp_path):
+    offered = menus(monkeypatch, page, "provider_noise=shared" if page == "explore/explorer" else "")
+    recipe, out = tmp_path / "recipe.json", tmp_path / "runs.csv"
+    recipe.write_text(json.dumps(recipe_file.to_dict(offered[key]["recipe"]())))
+    assert command.main([str(recipe), "--out", str(out), "--executor", "serial"]) == 0
+    runs = pd.read_csv(out).sort_values("epsilon")["sin_theta"]
+    medians = drawn(offered[key]["figure"](), "y", "^DPS-PCA(, measured)?$")
+    np.testing.assert_allclose(runs, medians, rtol=1e-3)
+
+
+def test_no_recipe_is_offered_that_a_sweep_cannot_run(monkeypatch):
+    assert menus(monkeypatch, "explore/explorer", "start=near")["live"]["recipe"]() is None
+
+
+def calls(tree, *names):
+    """Count the calls of functions of these names."""
+    called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return sum(getattr(each, "attr", getattr(each, "id", "")) in names for each in called)
+
+
+def test_every_figure_has_its_menu():
+    """A figure that is shown by `component.figure` has a menu in the same file."""
+    for path in (ROOT / "pages").glob("*/*/*.py"):
+        text = path.read_text(encoding="utf-8")
+        shown = text.count("component.figure(")
+        assert shown <= calls(ast.parse(text), "menu", "pictures", "_take_along"), path
+
+
+def test_data_have_every_mark_with_its_arms():
+    """The marks of a figure without a table of runs: lines, arms, and a heat map cell by cell."""
+    line = {"name": "a<b>b</b>", "x": [1, 2, 3], "y": [0.5, None, 0.25]}
+    dots = {"x": [4.0], "y": ["one"], "error_x": {"array": [0.1], "arrayminus": [0.2]}, "xaxis": "x2"}
+    heat = {"z": [[1, 2], [3, 4]], "x": ["p", "q"], "y": ["r", "s"], "name": "map"}
+    titles = {"xaxis": {"title": {"text": "ε"}}, "xaxis2": {"title": {"text": "error"}}}
+    table = number_tables.frame({"data": [line, dots, heat], "layout": titles, "frames": []})
+    assert table["series"].tolist() == ["a b", "a b", "", "map", "map", "map", "map"]
+    assert table["across"].tolist()[:3] == ["ε", "ε", "error"]
+    assert table["y"].tolist()[:3] == [0.5, 0.25, "one"] and table["x_below"][2] == 0.2
+    assert table["value"].tolist()[3:] == [1, 2, 3, 4]
+
+
+def test_the_menu_opens_and_builds_nothing_before(monkeypatch):
+    built = []
+    monkeypatch.setattr(take_along, "_pictures", lambda *names: built.append(names))
+    screen = Screen("explore/explorer/page.py", **QUICK)
+    assert not built and not screen.app.get("code")
+    screen.app.session_state["live along"] = True
+    screen.run()
+    assert built == [("live", "dppca-explorer", "Explorer")]
+    assert "sweep(" not in screen.app.code[0].value and "EPSILONS" in screen.app.code[0].value
+    labels = [button.proto.label for button in screen.app.get("download_button")]
+    assert labels[:4] == ["Data (CSV)", "Chart (HTML)", "Recipe (JSON)", "Code (Python)"]
