@@ -14,7 +14,8 @@ function plotly() {
 }
 
 const STEP = 700; // milliseconds between frames that play
-const PICTURE = { width: 1200, height: 675, scale: 8 / 3 }; // of a saved figure: a PNG is 3200 x 1800 or more
+const PICTURE = { width: 1120, height: 630, scale: 20 / 7 }; // of a saved figure: a PNG is 3200 x 1800 or more
+const PICTURE_FONT = "Arial, Helvetica, sans-serif"; // a picture is drawn outside of the page, without its font
 const INK = "#111111";
 const STALE = 3000; // milliseconds in which the server may still answer for the previous setting
 // A figure for a projector has its size in shares of the window: `fits.height`, and `fits.type` for the font.
@@ -233,10 +234,10 @@ class View {
       return { type: "scatter", x: [null], y: [null], name, showlegend: true, line: { color, dash, width: 2 }, ...marks };
     });
     if (keys.length) {
-      Object.assign(layout, { showlegend: true, legend: { orientation: "h", x: 0, y: -0.12, yanchor: "top" } });
+      Object.assign(layout, { showlegend: true, legend: { orientation: "h", traceorder: "normal", x: 0, y: -0.12, yanchor: "top" } });
     }
     const height = Math.max(layout.height ?? 0, PICTURE.height);
-    const font = { ...layout.font, color: INK, size: Math.max(layout.font.size, 14) };
+    const font = { ...layout.font, color: INK, family: PICTURE_FONT };
     const margin = { ...layout.margin, t: (layout.margin?.t ?? 20) + 40 };
     const heading = { text: title, x: 0, xref: "paper", xanchor: "left", y: 1, yref: "container", yanchor: "top" };
     heading.pad = { t: 12 };
@@ -244,7 +245,9 @@ class View {
     Object.assign(layout, { font, margin, height, title: heading, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" });
     const scale = format === "png" ? PICTURE.scale : 1;
     const picture = { data: [...this.traces(INK), ...keys], layout };
-    await library.downloadImage(picture, { format, filename, scale, width: PICTURE.width, height });
+    const href = await library.toImage(picture, { format, scale, width: PICTURE.width, height });
+    // A link outside of the document: a click inside would be one beside the open menu, and close it.
+    Object.assign(document.createElement("a"), { href, download: `${filename}.${format}` }).click();
   }
 
   // Write the option at which the page's second slider of a telephone stands.
