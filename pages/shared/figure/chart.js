@@ -227,7 +227,7 @@ class View {
       if (range && !autorange) layout[name] = { ...layout[name], range: [...range] }; // a zoom is kept
     }
     const methods = data.frames[this.index]?.methods;
-    if (methods) layout.yaxis3.ticktext = methods;
+    if (methods) Object.assign(layout.yaxis3, { ticktext: methods, tickfont: { size: 10.5 } }); // beside a panel
     const keys = [...(data.legend ?? []), ...this.noises.legend].map(([name, color, dash, kind]) => {
       const symbol = { point: "circle", cross: "x", band: "square", square: "square" }[kind];
       const marks = symbol ? { mode: "markers", marker: { color, symbol, size: 10 } } : { mode: "lines" };
