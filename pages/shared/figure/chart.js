@@ -1,11 +1,11 @@
 // Draw one figure without waiting for the server: Plotly.react keeps zoom and hover, and scrubbing is local.
 // The functions place() and themed() are those of layout.js, which stands before this file.
 let loading;
-function plotly() {
+function plotly(server) {
   if (window.Plotly) return Promise.resolve(window.Plotly);
   loading ??= new Promise((done, failed) => {
     const script = document.createElement("script");
-    script.src = "/assets/plotly.min.js";
+    script.src = `${server}/assets/plotly.min.js`;
     script.onload = () => done(window.Plotly);
     script.onerror = () => failed(new Error("the chart library did not load"));
     document.head.append(script);
@@ -133,6 +133,7 @@ class View {
     }
     if (before?.scene !== data.scene) this.noises.clear();
     this.data = data;
+    this.server = data.server ?? this.server;
     if (data.key) this.root.dataset.figure = data.key; // figures that were prefetched come without
     this.base = data.base ?? this.base; // figures that were prefetched come without
     this.follow(data.follow);
@@ -193,7 +194,7 @@ class View {
 
   async draw() {
     this.stamped = this.stamp();
-    const library = await plotly();
+    const library = await plotly(this.server);
     const { data, root } = this;
     const began = this.index;
     this.width = this.chart.clientWidth;
@@ -219,7 +220,7 @@ class View {
 
   // Save the figure as seen, as a picture on white paper with its title and its legend.
   async save({ format, filename, title }) {
-    const library = await plotly();
+    const library = await plotly(this.server);
     const { data, chart } = this;
     const layout = themed(place(data.layout, PICTURE.width), this.root);
     for (const name of Object.keys(layout).filter((name) => /^[xy]axis/.test(name))) {

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit import config
 
 from pages.shared import text
 
@@ -68,7 +69,8 @@ def figure(
     sent = payload | {"picks": on_pick is not None, "says": text.unmarked(says)}
     if "scene" not in sent:  # a figure without frames is identified by its content
         sent["scene"] = f"{zlib.crc32(repr(sent).encode()):08x}"
-    sent["key"] = key
+    base = config.get_option("server.baseUrlPath").strip("/")
+    sent |= {"key": key, "server": f"/{base}" if base else ""}
     sent["turn"] = [_SERVER, next(_turns)]
     _mount(
         key=key,

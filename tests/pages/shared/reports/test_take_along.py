@@ -9,11 +9,13 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 
 from dppca_core.experiments import __main__ as command
 from dppca_core.experiments.sweeps import recipe_file
 from pages.shared.charts.traces import frozen
-from pages.shared.reports import number_tables, take_along
+from pages.shared.reports import html_report, number_tables, take_along
+from pages.shared.settings import catalogue
 from scripts.started import ROOT
 from tests.pages.conftest import Screen
 
@@ -188,3 +190,11 @@ def test_the_menu_opens_and_builds_nothing_before(monkeypatch):
     assert "sweep(" not in screen.app.code[0].value and "EPSILONS" in screen.app.code[0].value
     labels = [button.proto.label for button in screen.app.get("download_button")]
     assert labels[:4] == ["Data (CSV)", "Chart (HTML)", "Recipe (JSON)", "Code (Python)"]
+
+
+def test_links_have_the_address_that_the_visitor_sees(monkeypatch):
+    """Behind a proxy, under another name and a path; what was in the address before is left out."""
+    seen = "https://pca.hospital.example/cost/planner?eps=9#top"
+    monkeypatch.setattr(type(st.context), "url", property(lambda context: seen))
+    settings = catalogue.defaults() | {"epsilon": 2.0}
+    assert html_report.link(settings, "planner") == "https://pca.hospital.example/cost/planner?eps=2"
