@@ -134,8 +134,8 @@ def upwards(before, after):
 @pytest.mark.parametrize(
     ("place", "has"),
     [
-        ("", {"PNG", "SVG", "Scrub ε in the browser", "Keep this"}),
-        ("planner", {"Method", "PNG", "SVG"}),
+        ("", {"Take it along", "Scrub ε in the browser", "Keep this"}),
+        ("planner", {"Method", "Take it along"}),
     ],
 )
 def test_the_keyboard_reaches_every_control_in_reading_order_and_is_seen(watched, address, place, has):
@@ -159,7 +159,7 @@ def test_the_keyboard_reaches_every_control_in_reading_order_and_is_seen(watched
     visited = page.evaluate("visited()")
     assert page.evaluate("missed()") == []
     assert [control["said"] for control in visited if control["unseen"]] == []
-    assert has <= {control["said"] for control in visited}
+    assert has <= {control["said"].partition("\n")[0] for control in visited}  # a menu has an icon below
     steps = itertools.pairwise(visited)
     assert [(a["said"], b["said"]) for a, b in steps if upwards(a["place"], b["place"])] == []
 

@@ -271,9 +271,16 @@ def test_nothing_is_cut_off(watched, address, width, scheme):
 
 def test_the_figure_is_saved_as_a_picture(watched, address):
     page = watched(color_scheme="dark").open(f"{address}?{SMALL}")
-    for kind, start in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+    page.page.get_by_role("button", name="Take it along").first.click()
+    files = {}
+    for kind in ("PNG", "SVG"):  # the menu stays open
         with page.page.expect_download() as saved:
-            page.page.get_by_role("button", name=kind).first.click()
-        assert saved.value.suggested_filename == f"what-privacy-costs.{kind.lower()}"
-        assert saved.value.path().read_bytes().startswith(start)
+            page.page.get_by_role("button", name=kind, exact=True).click()
+        assert saved.value.suggested_filename == f"dppca-explorer.{kind.lower()}"
+        files[kind] = saved.value.path().read_bytes()
+    width, height = (int.from_bytes(files["PNG"][at : at + 4], "big") for at in (16, 20))
+    assert files["PNG"].startswith(b"\x89PNG") and width == 3200 and height >= 1800
+    drawn = files["SVG"].decode()
+    assert drawn.startswith("<svg") and "rgb(255, 255, 255)" in drawn  # white paper, also of a dark page
+    assert all(words in drawn for words in ("Explorer", "random guess", "privacy loss ε"))
     assert page.errors == []

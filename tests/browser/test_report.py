@@ -13,9 +13,13 @@ SIZES = "[...document.querySelectorAll('.main-svg')].map((drawn) => drawn.getBou
 
 
 def test_a_confirmed_plan_leaves_as_a_file_that_needs_nothing(browser, tmp_path):
-    """The file has the simulation that the planner's button began, and loads nothing."""
+    """The file has the simulation that the planner's button began, and loads nothing.
+
+    Its link has the name under which the visitor opened the page, not the server's.
+    """
     file, asked, complaints = tmp_path / "report.html", [], []
-    with serving() as address:
+    with serving() as own:
+        address = own.replace("127.0.0.1", "localhost")
         page = patient(browser.new_context(accept_downloads=True)).new_page()
         page.goto(f"{address}planner?{SMALL}")
         page.get_by_role("button", name="by simulation").click()
@@ -37,6 +41,8 @@ def test_a_confirmed_plan_leaves_as_a_file_that_needs_nothing(browser, tmp_path)
             return file.read_text(encoding="utf-8")
 
         assert eventually(lambda: "Simulation agrees" in saved())
+        report = file.read_text(encoding="utf-8")
+        assert f'<a href="{address}planner?' in report and "127.0.0.1" not in report
         page = patient(browser.new_context(viewport={"width": 390, "height": 844})).new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: complaints.append(message.text))

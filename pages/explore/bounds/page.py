@@ -7,11 +7,11 @@ import streamlit as st
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.regime_map import RULES
-from pages.explore.bounds import charts, controls, text
+from pages.explore.bounds import charts, controls, figure_code, text
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.figure import component
-from pages.shared.reports import downloads, sources
+from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
 settings = widgets.head(text.TITLE, text.INTRODUCTION)
@@ -47,17 +47,31 @@ def panels() -> None:
     failed_runs.of_methods(results)
     figure = charts.against_epsilon(results, evaluated, scale, settings)
     component.figure(figure, key="bounds figure", says=headline)
+    take_along.menu(
+        *("bounds figure", "dppca-bounds", text.TITLE, lambda: figure),
+        table=lambda: charts.table(results, method, evaluated),
+        code=lambda: figure_code.against_epsilon(results, chosen, settings),
+        recipe=lambda: to_experiment.over_epsilon(experiment, epsilon, (method,)),
+    )
     st.caption(f"{text.why_silent(method, here)} {text.below_a_lower_bound(results, here, settings)}")
     if chances_known and not plain:
         st.markdown("**How often all true rows are found**, predicted and measured")
         chances = charts.chances(results, method, predicted, epsilon)
         component.figure(chances, key="chances figure", says=text.chances(results, method, here, epsilon))
+        take_along.menu(
+            *("chances figure", "dppca-rows-recovered", "All true rows", lambda: chances),
+            code=lambda: figure_code.chances(results, CLOSED_FORMS[method], settings),
+        )
         st.caption(f"{text.chances(results, method, here, epsilon)} {text.CHANCES_NOTE}")
     if "ge2018" in here and not plain:
         st.markdown("**Theorem 4.3 term by term**, at this ε")
         terms = charts.terms(results, here["ge2018"], epsilon, scale)
         finding = text.terms(terms, here["ge2018"].applies)
         component.figure(terms, key="terms figure", says=finding)
+        take_along.menu(
+            *("terms figure", "dppca-theorem-terms", "Theorem 4.3 term by term", lambda: terms),
+            code=lambda: figure_code.terms(results, settings),
+        )
     if next_cell() is not None:
         st.caption(refresh.coming(len(results.cells)))
 
@@ -68,10 +82,11 @@ st.header("Where privacy is free")
 widgets.choose("map")
 constants = controls.constants(settings, RULES[settings["map"]])
 region_map = cache.regimes(experiment, settings["map"], tau, constants)
-component.figure(
-    charts.regimes(region_map, experiment.n, epsilon, plain),
-    key="regime figure",
-    says=text.regimes(region_map, experiment.n, epsilon, plain),
+regimes = charts.regimes(region_map, experiment.n, epsilon, plain)
+component.figure(regimes, key="regime figure", says=text.regimes(region_map, experiment.n, epsilon, plain))
+take_along.menu(
+    *("regime figure", "dppca-regimes", "Where privacy is free", lambda: regimes),
+    code=lambda: figure_code.regimes(results, constants, settings),
 )
 st.caption(text.REGIME_NOTES[settings["map"]])
 
@@ -83,11 +98,9 @@ st.header("Figure 2 of Ge et al.")
 widgets.choose("figure2")
 if settings["figure2"]:
     component.figure(charts.figure_2(), key="figure 2", says=text.FIGURE_2_NOTE)
+    take_along.menu(
+        *("figure 2", "ge-figure-2", "Figure 2 of Ge et al.", charts.figure_2), code=figure_code.figure_2
+    )
     st.caption(text.FIGURE_2_NOTE)
 st.markdown(f"**Try this:** {text.TRY_THIS}")
-downloads.downloads(
-    lambda: charts.table(results, method, evaluated),
-    lambda: charts.against_epsilon(results, evaluated, new_scale(), settings),
-    "dppca-bounds",
-)
 sources.page(results, epsilon, settings)

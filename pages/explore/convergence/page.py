@@ -3,10 +3,10 @@
 import streamlit as st
 
 from dppca_core.experiments.sweeps.iterate_table import by_round
-from pages.explore.convergence import charts, curves, text
+from pages.explore.convergence import charts, curves, figure_code, text
 from pages.shared.background import cache, refresh, sweep_jobs, sweep_status
 from pages.shared.figure import component
-from pages.shared.reports import downloads, sources
+from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
 SLOT = "convergence"
@@ -28,7 +28,14 @@ def panels() -> None:
     headline = text.headline(family, readings, settings)
     st.markdown(f"**{headline}**")
     figure = charts.figure(family, readings, settings)
-    component.figure(figure, key=f"{settings['layout']} figure", says=headline)
+    key = f"{settings['layout']} figure"
+    component.figure(figure, key=key, says=headline)
+    take_along.menu(
+        *(key, "dppca-convergence", text.TITLE, lambda: figure),
+        table=lambda: by_round(job.table()),
+        code=lambda: figure_code.trajectories(family, settings),
+        recipe=lambda: family.recipe,
+    )
     with st.container(height=72, border=False):  # the same height with the bar as without
         sweep_status.show(job, SLOT)
         if job.state == "complete":
@@ -44,10 +51,5 @@ if settings["view"] == "researcher":
     st.header(heading)
     st.markdown(formulas)
 st.markdown(f"**Try this:** {text.try_this(settings)}")
-downloads.downloads(
-    lambda: by_round(job.table()),
-    lambda: charts.figure(family, curves.readings(family, settings, job.table()), settings),
-    "dppca-convergence",
-)
 experiment, epsilon = to_experiment.from_settings(settings)
 sources.page(cache.results(experiment), epsilon, settings, runs=text.runs(settings))

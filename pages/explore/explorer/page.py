@@ -7,11 +7,11 @@ import streamlit as st
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
 from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.methods import METHODS
-from pages.explore.explorer import exercises, report, text
+from pages.explore.explorer import exercises, figure_code, report, text
 from pages.shared.background import cache, engine, failed_runs, prefetch, refresh
 from pages.shared.charts import explorer_summary, loadings, side_by_side
 from pages.shared.figure import component
-from pages.shared.reports import downloads, html_report, sources
+from pages.shared.reports import html_report, loadings_code, sources, take_along
 from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import CHOICES
 
@@ -44,12 +44,22 @@ def panels() -> None:
         payload["second"] = {"label": choice.name(settings["view"] == "plain"), "options": options, "at": at}
     payload |= prefetch.link(settings)
     component.figure(payload, key="live", on_use=keep_scrubbed, on_move=move_patients)
+    take_along.menu(
+        *("live", "dppca-explorer", text.TITLE, lambda: payload),
+        table=results.table,
+        code=lambda: figure_code.panels(results, epsilon, shown),
+        recipe=lambda: to_experiment.over_epsilon(experiment, epsilon, (experiment.method,)),
+    )
     if settings["view"] != "plain":
         st.caption(text.two_stages(results, epsilon, settings))
     if settings["loadings"] and (TRACED, epsilon, 0) in results.cells:
         st.markdown("**Loadings of one release, turned onto the true ones**")
         figure = loadings.loadings(results, results.estimate(TRACED, epsilon, 0).basis)
         component.figure(figure, key="loadings figure", says=loadings.description(figure))
+        take_along.menu(
+            *("loadings figure", "dppca-loadings", "Loadings of one release", lambda: figure),
+            code=lambda: loadings_code.loadings(results, TRACED, epsilon),
+        )
     failed_runs.of_methods(results)
 
 
@@ -72,10 +82,6 @@ if settings["all_methods"]:
 st.markdown(f"**Try this:** {text.try_this(settings)}")
 with st.expander(exercises.TITLE):
     st.markdown(exercises.markdown(settings["view"] == "plain"))
-beside = downloads.downloads(
-    results.table, lambda: explorer_summary.payload(results, epsilon, settings, shown), "dppca-explorer"
-)
-with beside:
-    build = partial(report.build, results, epsilon, settings, html_report.link(settings))
-    html_report.button(build, "dppca-explorer", width="stretch")
+build = partial(report.build, results, epsilon, settings, html_report.link(settings))
+html_report.button(build, "dppca-explorer")
 sources.page(results, epsilon, settings)

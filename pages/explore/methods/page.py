@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from pages.explore.methods import controls, other_packages, panels, sweeps, text
+from pages.explore.methods import controls, figure_code, other_packages, panels, sweeps, text
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.shared.background import cache, refresh, sweep_status
 from pages.shared.charts import explorer_text
 from pages.shared.figure import component
-from pages.shared.reports import sources
+from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
 settings = widgets.head(text.TITLE, text.INTRODUCTION)
@@ -61,7 +61,11 @@ except ValueError as reason:
 else:
     st.markdown(finding)
     figure = other_packages.figure(neighbours, plain)
-    component.figure(figure, key="peers figure", save="dppca-packages", says=finding)
+    component.figure(figure, key="peers figure", says=finding)
+    take_along.menu(
+        *("peers figure", "dppca-packages", "Against packages that can be installed", lambda: figure),
+        code=lambda: figure_code.packages(neighbours),
+    )
     st.caption(other_packages.notes(neighbours, plain))
 st.markdown(f"**Try this:** {text.try_this(panel)}")
 sources.page(results, epsilon, settings, runs=text.runs(sweep))

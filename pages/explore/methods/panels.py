@@ -10,14 +10,14 @@ from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
-from pages.explore.methods import charts, controls, text
+from pages.explore.methods import charts, controls, figure_code, sweeps, text
 from pages.explore.methods import frontier as frontier_charts
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared.charts import loadings
 from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.figure import component
-from pages.shared.reports import downloads
+from pages.shared.reports import loadings_code, take_along
 from pages.shared.settings import swept
 from pages.shared.text import duration, short
 
@@ -25,15 +25,29 @@ _AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
 
 
 def _show(
-    finding: str, figure: dict[str, Any], caption: str, table: pd.DataFrame, key: str, name: str, **more: Any
+    finding: str,
+    figure: dict[str, Any],
+    caption: str,
+    table: pd.DataFrame,
+    key: str,
+    name: str,
+    measure: ComparisonMeasure,
+    sweep: SweepSetting,
+    **more: Any,
 ) -> DeltaGenerator:
-    """Show a finding, its figure and downloads; return a container for what else may be measured."""
+    """Show a finding, its figure and its menu; return a container for what else may be measured."""
     st.markdown(f"**{finding}**")
-    component.figure(figure, key=key, save=name, says=finding, **more)
+    component.figure(figure, key=key, says=finding, **more)
+    recipes = sweeps.measured(sweep, set(table["method"]))
+    program = figure_code.needed if measure.panel == "needed" else figure_code.against
+    take_along.menu(
+        *(key, name, text.TITLE, lambda: figure),
+        table=lambda: table,
+        code=lambda: program(measure, sweep, recipes),
+        recipe=lambda: next(iter(recipes), None),
+    )
     st.caption(caption)
-    below = st.container()
-    downloads.downloads(lambda: table, lambda: figure, name)
-    return below
+    return st.container()
 
 
 def against(
@@ -47,7 +61,7 @@ def against(
     left_out = swept.left_out(sweep.over, sweep.left_out, measure.plain)
     notes = (text.drawn(measure, sweep), *left_out, failures, progress)
     caption = ". ".join(note.rstrip(".") for note in notes if note) + "."
-    below = _show(finding, figure, caption, table, "methods figure", f"dppca-{measure.panel}")
+    below = _show(finding, figure, caption, table, "methods figure", f"dppca-{measure.panel}", measure, sweep)
     facts = text.facts(measure, table, methods, sweep)
     st.markdown("**The same methods at the current setting**")
     column = st.column_config
@@ -68,7 +82,7 @@ def needed(
     figure = charts.needed(estimates, measure, sweep.values, len(methods))
     finding = text.needed(estimates, target, measure.plain)
     caption = f"{text.grid(sweep.values)} {text.no_energy(measure.settings)}{progress}"
-    return _show(finding, figure, caption, table, "needed figure", "dppca-patients-needed")
+    return _show(finding, figure, caption, table, "needed figure", "dppca-patients-needed", measure, sweep)
 
 
 def frontier(
@@ -81,7 +95,9 @@ def frontier(
     finding = text.frontier(hull, measure.plain)
     caption = f"{text.FRONTIER_HELP} {text.off_hull(off)} {text.no_energy(measure.settings)}{progress}"
     pick = controls.keep_picked
-    return _show(finding, figure, caption, table, "frontier figure", "dppca-frontier", on_pick=pick)
+    return _show(
+        finding, figure, caption, table, "frontier figure", "dppca-frontier", measure, sweep, on_pick=pick
+    )
 
 
 def release(measure: ComparisonMeasure, name: str) -> None:
@@ -103,5 +119,9 @@ def release(measure: ComparisonMeasure, name: str) -> None:
     if true is not None and not plain:
         st.caption(f"Its calibration truly gives ε = {short(true)}.")
     figure = loadings.loadings(results, estimate.basis)
-    component.figure(figure, key="release figure", save="dppca-release", says=loadings.description(figure))
+    component.figure(figure, key="release figure", says=loadings.description(figure))
+    take_along.menu(
+        *("release figure", "dppca-release", f"One release of {title}", lambda: figure),
+        code=lambda: loadings_code.loadings(results, name, epsilon),
+    )
     st.caption(text.LOADINGS_NOTE)

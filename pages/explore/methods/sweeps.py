@@ -1,6 +1,6 @@
 """Form the recipes that sweep a setting of an experiment over its methods. No Streamlit here."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -121,6 +121,12 @@ def _split(
         repeats = max(fewest, min(experiment.repeats, most, int(LIVE_SECONDS / once)))
         live = recipe(experiment, epsilon, light, axis, repeats)
     return SweepSetting(axis.name, axis.values, settings[axis.name], live, heavy, left_out)
+
+
+def measured(sweep: SweepSetting, methods: Collection[str]) -> tuple[Recipe, ...]:
+    """Return the recipes of which runs of these methods are, that of all live ones first."""
+    recipes = (*([sweep.live] if sweep.live else []), *sweep.heavy.values())
+    return tuple(recipe for recipe in recipes if {chosen.method for chosen in recipe.methods} & set(methods))
 
 
 def first_run(sweep: SweepSetting) -> Recipe:

@@ -5,10 +5,10 @@ from functools import partial
 
 import streamlit as st
 
-from pages.hospitals.differences import charts, text, view
+from pages.hospitals.differences import charts, figure_code, text, view
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.figure import component
-from pages.shared.reports import downloads, phrases, sources
+from pages.shared.reports import phrases, sources, take_along
 from pages.shared.settings import widgets
 
 settings = widgets.head(text.TITLE, text.LEAD)
@@ -39,12 +39,24 @@ def panels() -> None:
     failed_runs.show(results.failed)
     st.header("Standardising, and what it costs")
     draw = charts.against_strength if synthetic else charts.by_kind
-    component.figure(draw(shown), key="standardising figure", save="dppca-standardising", says=headline)
+    standardising, joining = draw(shown), charts.joining(shown)
+    component.figure(standardising, key="standardising figure", says=headline)
+    take_along.menu(
+        *("standardising figure", "dppca-standardising", "Standardising, and what it costs"),
+        lambda: standardising,
+        table=results.table,
+        code=lambda: figure_code.standardising(shown),
+    )
     st.table(text.costs(shown), hide_index=True, border="horizontal")
     st.caption(text.below_costs(shown.recipe))
     st.header("Who gains by joining")
     says = text.who(shown) or text.waiting(shown)
-    component.figure(charts.joining(shown), key="joining figure", save="dppca-joining", says=says)
+    component.figure(joining, key="joining figure", says=says)
+    take_along.menu(
+        *("joining figure", "dppca-joining", "Who gains by joining", lambda: joining),
+        table=results.table,
+        code=lambda: figure_code.joining(shown),
+    )
     st.caption(text.about_joining(shown))
     runs = f"{'at most ' if results.failed else ''}{shown.recipe.repeats} runs"
     medians = f"Medians of {runs}; intervals hold 8 of 10."
@@ -57,10 +69,13 @@ refresh.while_cells_come(panels, results, next_cell)
 if not synthetic:
     st.header("What is missing, hospital by hospital")
     missing = text.missing()
-    component.figure(charts.missing(), key="missing figure", save="dppca-missing", says=missing)
+    component.figure(charts.missing(), key="missing figure", says=missing)
+    take_along.menu(
+        *("missing figure", "dppca-missing", "What is missing, hospital by hospital", charts.missing),
+        code=figure_code.missing,
+    )
     st.caption(missing)
 st.markdown(f"**Try this:** {text.try_this(shown)}")
-downloads.downloads(results.table, lambda: charts.joining(shown), "dppca-differences")
 sources.foot(
     settings,
     lambda: (text.about(shown.recipe), *phrases.methods([shown.recipe.method], shown.recipe.k, shown.plain)),

@@ -5,10 +5,19 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
-from pages.hospitals.planner import charts, controls, protocol_paragraph, report, table, text, view
+from pages.hospitals.planner import (
+    charts,
+    controls,
+    figure_code,
+    protocol_paragraph,
+    report,
+    table,
+    text,
+    view,
+)
 from pages.shared.background import engine, refresh, sessions
 from pages.shared.figure import component
-from pages.shared.reports import downloads, html_report, sources
+from pages.shared.reports import html_report, sources, take_along
 from pages.shared.settings import widgets
 
 settings = controls.choose_population(widgets.head(text.TITLE, text.INTRODUCTION))
@@ -25,7 +34,12 @@ def panels() -> None:
     headline = text.headline(settings, simulations)
     st.markdown(f"**{headline}**")
     figure = charts.figure(view.drawn(settings), settings, simulations)
-    component.figure(figure, key="plan figure", save="dppca-plan", says=headline)
+    component.figure(figure, key="plan figure", says=headline)
+    take_along.menu(
+        *("plan figure", "dppca-plan", text.TITLE, lambda: figure),
+        table=lambda: charts.table(settings, simulations),
+        code=lambda: figure_code.plans(settings),
+    )
     st.caption(text.below_chart(settings))
     controls.confirm(settings)
     st.table(table.table(settings, simulations), hide_index=True, border="horizontal")
@@ -43,12 +57,6 @@ controls.assumptions(settings)
 st.markdown(f"**Try this:** {text.try_this(settings)}")
 # Read the simulations now: a download is built outside of the visitor's session, which alone knows them.
 current = controls.simulated(settings)
-beside = downloads.downloads(
-    lambda: charts.table(settings, current),
-    lambda: charts.figure(view.drawn(settings), settings, current),
-    "dppca-plan",
-)
-with beside:
-    build = partial(report.build, settings, current, html_report.link(widgets.settings(), "planner"))
-    html_report.button(build, "dppca-plan", width="stretch")
+build = partial(report.build, settings, current, html_report.link(widgets.settings(), "planner"))
+html_report.button(build, "dppca-plan")
 sources.foot(settings, partial(text.about, settings), text.FORMULA)

@@ -5,11 +5,11 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from pages.hospitals.providers import controls, gain_charts, gain_text, run_panels, view
+from pages.hospitals.providers import controls, figure_code, gain_charts, gain_text, run_panels, view
 from pages.hospitals.providers import text as page_text
 from pages.shared.background import cache, failed_runs, refresh
 from pages.shared.figure import component
-from pages.shared.reports import downloads, sources
+from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
 settings = widgets.head(page_text.TITLE, page_text.INTRODUCTION)
@@ -34,20 +34,26 @@ def compared() -> None:
     if panel == "gain":
         headline, notes = gain_text.headline(results, settings), gain_text.notes(results, settings)
         figure, name = gain_charts.gains(results, grouped, settings), "joining"
+        program = figure_code.gains
         says = gain_text.least_errors(grouped, recipe) or headline
     else:
         says = headline = gain_text.bytes_line(grouped, recipe)
         notes = gain_text.BYTES_NOTE
         figure, name = gain_charts.sent(results, grouped, settings), "bytes"
+        program = figure_code.sent
     st.markdown(f"**{headline}**")
     if figure["data"][-1]["x"]:
-        component.figure(figure, key=f"{name} figure", save=f"dppca-{name}", says=says)
+        component.figure(figure, key=f"{name} figure", says=says)
+        take_along.menu(
+            *(f"{name} figure", f"dppca-{name}", page_text.TITLE, lambda: figure),
+            table=results.table,
+            code=lambda: program(recipe),
+        )
     if name == "bytes":
         pinned = {"way": st.column_config.TextColumn(pinned=True)}
         table = gain_text.table(results, settings)
         st.dataframe(table, hide_index=True, height="content", column_config=pinned)
     st.caption(notes)
-    downloads.downloads(results.table, lambda: figure, f"dppca-{name}")
 
 
 if panel not in ("rounds", "sees") or settings["join.source"] == "simulated":

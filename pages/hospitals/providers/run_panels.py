@@ -11,12 +11,19 @@ from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.federated.exchange import ALL
-from pages.hospitals.providers import message_charts, message_text, network_diagram, run_text, runs
+from pages.hospitals.providers import (
+    figure_code,
+    message_charts,
+    message_text,
+    network_diagram,
+    run_text,
+    runs,
+)
 from pages.hospitals.providers.runs import ShownRun
 from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.figure import component
-from pages.shared.reports import downloads
+from pages.shared.reports import take_along
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
@@ -41,11 +48,11 @@ def _rounds(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -
     st.markdown(run_text.headline(shown))
     figure = network_diagram.figure(shown, settings)
     keep = partial(_keep_round, "ring figure", [number for number, _ in network_diagram.steps(shown)])
-    component.figure(figure, key="ring figure", on_use=keep, save="dppca-rounds")
+    component.figure(figure, key="ring figure", on_use=keep)
+    _take_along("ring figure", "dppca-rounds", recipe, shown, settings, figure)
     if shown.record.ended:
         st.text(text.brief(shown.record.ended))
     st.caption(run_text.below_figure(shown))
-    _downloads(recipe, shown, settings, figure, "dppca-rounds")
 
 
 def _message(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
@@ -58,9 +65,9 @@ def _message(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) 
     names = TABLES[table].features if table else ()
     figure = message_charts.message(shown, hospital, settings, names)
     keep = partial(_keep_round, "sees figure")
-    component.figure(figure, key="sees figure", on_use=keep, save="dppca-message")
+    component.figure(figure, key="sees figure", on_use=keep)
+    _take_along("sees figure", "dppca-message", recipe, shown, settings, figure, hospital)
     st.caption(message_text.message_note(shown, message_charts.MOST_ROWS))
-    _downloads(recipe, shown, settings, figure, "dppca-message")
 
 
 def pair(recipe: CollaborationSetting, settings: Settings) -> None:
@@ -81,13 +88,13 @@ def pair(recipe: CollaborationSetting, settings: Settings) -> None:
         return
     figure = message_charts.pair(shared, independent, first, second, settings)
     keep = partial(_keep_round, "pair figure")
-    component.figure(figure, key="pair figure", on_use=keep, save="dppca-pair")
-    st.markdown(message_text.below_pair(shared.name(first), shared.name(second)))
-    downloads.downloads(
-        lambda: differences(*(_simulate(recipe, key) for key in _COMPARED), first, second),
-        lambda: figure,
-        "dppca-pair",
+    component.figure(figure, key="pair figure", on_use=keep)
+    take_along.menu(
+        *("pair figure", "dppca-pair", "Two messages together", lambda: figure),
+        table=lambda: differences(*(_simulate(recipe, key) for key in _COMPARED), first, second),
+        code=lambda: figure_code.pair(recipe, first, second),
     )
+    st.markdown(message_text.below_pair(shared.name(first), shared.name(second)))
 
 
 def _keep_round(key: str, numbers: list[int] | None = None) -> None:
@@ -96,16 +103,36 @@ def _keep_round(key: str, numbers: list[int] | None = None) -> None:
     widgets.set_to("join.round", index + 1 if numbers is None else numbers[index])
 
 
-def _downloads(
-    recipe: CollaborationSetting, shown: ShownRun, settings: Settings, figure: dict[str, object], name: str
+def _take_along(
+    key: str,
+    name: str,
+    recipe: CollaborationSetting,
+    shown: ShownRun,
+    settings: Settings,
+    figure: dict[str, object],
+    hospital: int | None = None,
 ) -> None:
-    """Render the downloads of a run. The table is built once its button is pressed.
+    """Render the menu of a run, or of a hospital's messages in it; an uploaded run has no code.
 
-    A button lives as long as its visitor's session, so it must not hold a simulated run: the cache could not
+    A menu lives as long as its visitor's session, so it must not hold a simulated run: the cache could not
     free the run's memory.
     """
-    recorded, key = None if shown.transcript else shown, settings["join.way"]
-    downloads.downloads(lambda: table(recorded or _simulate(recipe, key)), lambda: figure, name)
+    recorded, protocol, source = (
+        None if shown.transcript else shown,
+        settings["join.way"],
+        settings["join.source"],
+    )
+    code = None
+    if source == "simulated" and hospital is not None:
+        code = partial(figure_code.message, recipe, protocol, hospital)
+    elif source != "own" and hospital is None:
+        stored = "" if source == "simulated" else _stored_name()
+        code = partial(figure_code.rounds, recipe, protocol, stored)
+    take_along.menu(
+        *(key, name, "Round by round" if hospital is None else "What the server sees", lambda: figure),
+        table=lambda: table(recorded or _simulate(recipe, protocol)),
+        code=code,
+    )
 
 
 def _simulate(recipe: CollaborationSetting, key: str) -> ShownRun:
@@ -179,8 +206,9 @@ def _recorded(source: str) -> ShownRun | None:
     try:
         if source == "stored":
             names = runs.stored()
-            name = st.selectbox("Stored", names, key="stored run") if len(names) > 1 else names[0]
-            return runs.open_stored(name)
+            if len(names) > 1:
+                st.selectbox("Stored", names, key="stored run")
+            return runs.open_stored(_stored_name())
         file = st.file_uploader("A run's record, JSON lines", type="jsonl", key="record uploaded")
         if file is not None:
             return runs.read(file.getvalue())
@@ -188,6 +216,12 @@ def _recorded(source: str) -> ShownRun | None:
     except ValueError as reason:
         st.text(str(reason))  # not Markdown: the reason may quote the file
     return None
+
+
+def _stored_name() -> str:
+    """Return the name of the stored run that is chosen."""
+    name: str = st.session_state.get("stored run", runs.stored()[0])
+    return name
 
 
 def _hospital(key: str, count: int, settings: Settings) -> int:

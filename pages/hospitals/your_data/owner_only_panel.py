@@ -24,6 +24,7 @@ from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.text import is_unit, noun, refusal
 from pages.shared.figure import component
+from pages.shared.reports import take_along
 from pages.shared.settings.catalogue import Settings
 
 
@@ -78,7 +79,8 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
         spectra = truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues
         drawn = charts.scree(*spectra, unit, plain)
         says = charts.describe_scree(drawn, plain)
-        component.figure(drawn, key="own scree", save="not-private-scree", says=says)
+        component.figure(drawn, key="own scree", says=says)
+        take_along.pictures("own scree", "not-private-scree", "NOT PRIVATE: scree of the table")
     raw = prepared.raw
     if not isinstance(raw, Raw) or not isinstance(held, Rows):
         right.caption(owner_only_text.NO_ROWS)
@@ -131,7 +133,8 @@ def _scatter(
     names = list(labels) if label else [noun(rows)] * len(labels)
     points = held.rows[labels.index] @ basis
     drawn = charts.biplot(points, names, prepared.schema.features, basis, plain)
-    component.figure(drawn, key="own biplot", save="not-private-biplot", says=charts.describe_biplot(drawn))
+    component.figure(drawn, key="own biplot", says=charts.describe_biplot(drawn))
+    take_along.pictures("own biplot", "not-private-biplot", "NOT PRIVATE: biplot of the table")
     if len(labels) < prepared.n:
         st.caption(f"{len(labels):,} of {prepared.n:,} {noun(rows)} are drawn.")
 

@@ -25,6 +25,7 @@ from pages.hospitals.your_data.session import Order
 from pages.hospitals.your_data.settings import BY_RULE, RECOMMENDED
 from pages.shared import text
 from pages.shared.figure import component
+from pages.shared.reports import take_along
 from pages.shared.server import sign_in
 from pages.shared.settings import in_context, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -287,7 +288,8 @@ def _show_release(release: ReleaseJob, plain: bool) -> None:
     loadings = "weights" if plain else "loadings"
     drawn = charts.loadings(features, released.basis, plain, released.loading_std)
     says = charts.describe_loadings(drawn, plain)
-    component.figure(drawn, key="own loadings", save="private-components", says=says)
+    component.figure(drawn, key="own loadings", says=says)
+    take_along.menu("own loadings", "private-components", "Released components", lambda: drawn)
     st.caption(page_text.told_from_zero(released, plain))
     if released.eigenvalues is not None:
         st.caption(page_text.eigenvalues(released, plain))

@@ -36,6 +36,7 @@ from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order
 from pages.hospitals.your_data.settings import BY_RULE
 from pages.shared.figure import component
+from pages.shared.reports import take_along
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
@@ -184,7 +185,8 @@ def _draw(
     counts: Array, edges: Sequence[Sequence[float]], std: float, peak: float, plain: bool, key: str
 ) -> None:
     drawn = score_charts.score_map(counts, edges, std, peak, plain)
-    component.figure(drawn, key=key, save="scores", says=score_charts.describe(counts, edges, std))
+    component.figure(drawn, key=key, says=score_charts.describe(counts, edges, std))
+    take_along.menu(key, "scores", "Score plot, with noise", lambda: drawn)
 
 
 def make(

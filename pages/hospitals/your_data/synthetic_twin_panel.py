@@ -21,6 +21,7 @@ from pages.hospitals.your_data.session import Order
 from pages.shared import text
 from pages.shared.background import engine, failed_runs, refresh
 from pages.shared.figure import component
+from pages.shared.reports import take_along
 from pages.shared.settings import catalogue, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
@@ -57,6 +58,9 @@ def show(
     if twin.is_only_predicted:
         drawn = charts.predicted(EPSILONS, predicted_curves(twin))
         component.figure(drawn, key="own predicted", says=charts.describe_predicted(drawn))
+        take_along.menu(
+            "own predicted", "rehearsal-predicted", "Predicted on a synthetic twin", lambda: drawn
+        )
         st.caption(twin_text.only_predicted(twin.experiment.d))
         return twin
     results, epsilon = twin.results, twin.epsilon
@@ -66,6 +70,9 @@ def show(
             st.rerun()  # scrubbing the figure changed it, which only this fragment knows so far
         drawn = payload(twin) | {"follow": "own-epsilon"}
         component.figure(drawn, key="own twin", on_use=_keep_scrubbed)
+        take_along.menu(
+            "own twin", "rehearsal", "Rehearsal on a synthetic twin", lambda: drawn, table=results.table
+        )
         failed_runs.of_methods(results)
 
     def first_look() -> None:

@@ -74,8 +74,7 @@ def comparison(
     title = CHOICES[figure.x].label if figure.x in CHOICES else figure.x
     across = _axis(title, curves["x"].to_numpy(dtype=float), figure.x != "round")
     upward = _axis(Y_TITLES[figure.metric], values, figure.metric != "captured_energy")
-    panel = one_panel(traces, legend_at=-0.17, height=430, xaxis=across, yaxis=upward)
-    return panel | {"filename": figure.key}
+    return one_panel(traces, legend_at=-0.17, height=430, xaxis=across, yaxis=upward)
 
 
 def _series(name: str, look: style.Look, curve: pd.DataFrame, formula: bool) -> Trace:

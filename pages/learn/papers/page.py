@@ -8,13 +8,13 @@ import streamlit as st
 from dppca_core.experiments import Recipe
 from dppca_core.experiments.papers import FIGURES, Figure, PaperRun
 from dppca_core.experiments.sweeps import recipe_file, run_cells
-from pages.learn.papers import charts, results
+from pages.learn.papers import charts, figure_code, results
 from pages.learn.papers import text as page_text
 from pages.learn.papers.results import Result
 from pages.shared import text
 from pages.shared.background import refresh, sweep_jobs, sweep_status
 from pages.shared.figure import component
-from pages.shared.reports import downloads
+from pages.shared.reports import take_along
 from pages.shared.settings import catalogue, widgets
 
 
@@ -59,6 +59,13 @@ def panel(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None) 
     drawn = charts.comparison(figure, recipe, stored.curves, second)
     says = page_text.paper(heading, stored.curves, charts.Y_TITLES[figure.metric])
     component.figure(drawn, key="paper figure", says=says)
+    take_along.menu(
+        *("paper figure", figure.key, text.symbols(f"{figure.paper}, {figure.title}: {run.title}")),
+        lambda: drawn,
+        table=lambda: stored.source.table if stored.source else stored.curves,
+        code=None if stored.absent else lambda: figure_code.curves(figure, index),
+        recipe=lambda: recipe,
+    )
     if job is None:
         return
     if job.state == "again":  # "Go on" was pressed
@@ -144,12 +151,6 @@ if recipe is not None:
 elif why_not:
     st.info(why_not)
 st.markdown(f"**Try this:** {page_text.try_this(recipe is not None)}")
-downloads.downloads(
-    lambda: stored.source.table if stored.source else stored.curves,
-    lambda: charts.comparison(figure, recipe, stored.curves),
-    figure.key,
-    text.symbols(f"{figure.paper}, {figure.title}: {run.title}"),
-)
 st.header("All figures and tables")
 st.dataframe(
     overview,

@@ -1,22 +1,34 @@
 """The privacy page: what the best attacker learns about one patient, delta, several rounds, and an audit."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dppca_core.experiments.demonstrations import neighbours
-from pages.learn.privacy import accounting_charts, accounting_text, attack_charts, attack_text, view
+from pages.learn.privacy import (
+    accounting_charts,
+    accounting_text,
+    attack_charts,
+    attack_text,
+    figure_code,
+    view,
+)
 from pages.learn.privacy.settings import patients
 from pages.shared.background import cache, failed_runs
 from pages.shared.figure import component
-from pages.shared.reports import downloads, sources
+from pages.shared.reports import sources, take_along
 from pages.shared.settings import widgets
 
 
-def show(figure: dict[str, Any], name: str, says: str, save: str = "") -> None:
-    """Show a figure and what it says to those who do not see it."""
-    component.figure(figure, key=f"{name} figure", save=f"dppca-{save or name}", says=says)
+def show(
+    figure: dict[str, Any], name: str, says: str, title: str, code: Callable[[], str], **more: Any
+) -> None:
+    """Show a figure, its menu, and what it says to those who do not see it."""
+    component.figure(figure, key=f"{name} figure", says=says)
+    take_along.menu(f"{name} figure", f"dppca-{name}", title, lambda: figure, code=code, **more)
 
 
 settings = widgets.head(attack_text.TITLE, attack_text.INTRODUCTION)
@@ -39,23 +51,52 @@ st.header("One patient more or less")
 picture = neighbours.picture(budget, seed=settings["seed"])
 st.markdown(attack_text.experiment(picture, attack.limit, budget, plain))
 releases = attack_charts.releases(picture, attack.limit)
-component.figure(releases, key="releases figure", save="dppca-releases")
+show(
+    releases,
+    "releases",
+    "",
+    "One patient more or less",
+    partial(figure_code.releases, budget, settings["seed"]),
+)
 
 st.header("The attacker's best test")
 chosen, measured = attack_text.chosen(attack, budget), attack_text.measured(attack, count)
 st.markdown(chosen)
+best_test = partial(figure_code.test, draws.attacked, attack.alarms, count)
+
+
+def readings() -> pd.DataFrame:
+    """Return what the attacker reads."""
+    return pd.DataFrame({"with": attack.here, "without": attack.there})
+
+
 left, right = st.columns(2)
 with left:
-    show(attack_charts.readings(attack), "readings", chosen)
+    show(
+        attack_charts.readings(attack),
+        "readings",
+        chosen,
+        "What the attacker reads",
+        best_test,
+        table=readings,
+    )
 with right:
-    show(attack_charts.errors(attack, budget, plain), "errors", f"{chosen} {measured}")
+    errors = attack_charts.errors(attack, budget, plain)
+    show(errors, "errors", f"{chosen} {measured}", "The attacker's errors", best_test, table=readings)
 st.markdown(measured)
 st.caption(attack_text.attacked(method, settings))
 
 st.header("What the chance of failure lets happen" if plain else "What δ lets happen")
 failure = accounting_text.failure(n, budget, plain)
 st.markdown(failure)
-show(accounting_charts.published(n, budget.delta, plain), "failure", failure)
+published = accounting_charts.published(n, budget.delta, plain)
+show(
+    published,
+    "failure",
+    failure,
+    "Patients whom the worst mechanism publishes",
+    partial(figure_code.failure, n),
+)
 if not plain:
     st.caption(accounting_text.beyond(attack, budget))
 
@@ -63,11 +104,11 @@ st.header("One budget, several rounds")
 rounds = view.accounted(budget, view.sensitivity(settings), settings["iterations"])
 comparison = accounting_text.rounds(rounds, budget, plain)
 st.markdown(comparison)
-left, right = st.columns(2)
-with left:
-    show(accounting_charts.against_rounds(rounds, "noise", plain), "noise", comparison, "rounds-noise")
-with right:
-    show(accounting_charts.against_rounds(rounds, "charged", plain), "charged", comparison, "rounds-cost")
+for column, quantity in zip(st.columns(2), ("noise", "charged"), strict=True):
+    with column:
+        drawn = accounting_charts.against_rounds(rounds, quantity, plain)
+        code = partial(figure_code.rounds, rounds, budget, quantity)
+        show(drawn, quantity, comparison, "One budget, several rounds", code)
 st.table(accounting_text.charges(rounds, plain), hide_index=True, border="horizontal")
 if not plain:
     st.caption(accounting_text.moves(rounds, settings["k"]))
@@ -83,14 +124,10 @@ if broken is not None:
     bars["with the mistake planted"] = broken.epsilon
 verdict = accounting_text.audited(honest, broken, bug or "", draws, count)
 st.markdown(verdict)
-show(attack_charts.audits(budget.epsilon, draws.case.epsilon, bars, plain), "audit", verdict)
+audits = attack_charts.audits(budget.epsilon, draws.case.epsilon, bars, plain)
+show(audits, "audit", verdict, "Is the promise kept?", partial(figure_code.audit, draws.attacked, bug, count))
 
 st.markdown(f"**Try this:** {attack_text.try_this(plain)}")
-downloads.downloads(
-    lambda: pd.DataFrame({"with": attack.here, "without": attack.there}),
-    lambda: attack_charts.errors(attack, budget, plain),
-    "dppca-privacy",
-)
 sources.foot(
     settings, lambda: (attack_text.PAPERS, attack_text.about(method)), attack_text.FORMULAS, sources.LIMITS
 )

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.stats import norm
 
 from dppca_core.arrays import Array
@@ -230,9 +229,3 @@ def _by_ratio(curve: Curve) -> Trace:
     reach = [math.log10(end) for end in ends]
     title = "error (less is better; a tenth per line)"
     return _axis(title, type="log", tickvals=ticks, ticktext=labels, range=reach)
-
-
-def table(figure: dict[str, Any]) -> pd.DataFrame:
-    """Return every mark of a figure: its series, x and y."""
-    series = [pd.DataFrame({"series": t["name"], "x": t["x"], "y": t["y"]}) for t in figure["data"]]
-    return pd.concat(series, ignore_index=True)

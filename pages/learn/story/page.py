@@ -4,17 +4,17 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.learn.story import charts, controls, glossary, handout, slides, text
+from pages.learn.story import controls, figure_code, glossary, handout, slides, text
 from pages.learn.story import sources as story_sources
 from pages.learn.story.settings import STEPS, step_controls
 from pages.shared.figure import component
-from pages.shared.reports import downloads, sources
+from pages.shared.reports import sources, take_along
 from pages.shared.settings import in_context, widgets
 from pages.shared.settings.catalogue import CHOICES
 
 st.html(Path(__file__).with_name("story.css"))
 settings = widgets.settings()
-step, name = settings["story.step"], f"dppca-story-{settings['story.step']}"
+step = settings["story.step"]
 with st.spinner(text.waiting(settings)):
     slide = slides.slide(settings)
 with st.container(key="story"):
@@ -35,13 +35,16 @@ with st.container(key="story"):
             if key == "epsilon":
                 in_context.published(plain=True)
     with right:
-        component.figure(slide.figure, key=f"story {step}", save=name, says=slide.text.sentences)
+        component.figure(slide.figure, key=f"story {step}", says=slide.text.sentences)
+        take_along.menu(
+            *(f"story {step}", f"dppca-story-{step}", slide.title, lambda: slide.figure),
+            code=lambda: figure_code.program(step, settings),
+        )
     if step == STEPS:
         handout.buttons(settings)
     st.markdown(f"**Try this:** {slide.text.try_this}")
     widgets.choose("story.notes")
     if settings["story.notes"]:
         slides.notes(step, slide.text)
-downloads.downloads(lambda: charts.table(slide.figure), lambda: slide.figure, name, slide.title)
 listed = "\n".join(f"- {source}" for source in story_sources.SOURCES)
 sources.foot(settings, lambda: (listed,), story_sources.FORMULAS, sources.LIMITS)

@@ -28,7 +28,7 @@ from dppca_core.privacy import Budget
 from pages.shared.settings import to_experiment
 
 NOISELESS = "two_stage without noise"  # else it would seem that noise helps: its rows have length 1
-_NO_NOISE = 1e6  # epsilon
+NO_NOISE = 1e6  # epsilon
 # Of each list the method that errs least at a setting is shown: all rows together without privacy, each way
 # of working, and one hospital by itself, whose result stays in-house or is published.
 OPEN = ("sparse_pca", "sparse_pca_shrunk", NOISELESS)
@@ -85,11 +85,15 @@ def _rounds(population: SpikedModel | str) -> int:
     return max(ROUNDS, min(MOST_STEPS, math.ceil(math.log(_LEFT) / math.log(ratio))))
 
 
+def noiseless(setting: CollaborationSetting) -> CollaborationSetting:
+    """Return the setting with a budget for which hardly any noise is needed."""
+    return replace(setting, budget=replace(setting.budget, epsilon=NO_NOISE))
+
+
 def released_basis(setting: CollaborationSetting, protocol: str, repeat: int = 0) -> Array:
     """Return what one run gives, (d, k)."""
     if protocol == NOISELESS:
-        budget = replace(setting.budget, epsilon=_NO_NOISE)
-        return released_basis(replace(setting, budget=budget), "two_stage", repeat)
+        return released_basis(noiseless(setting), "two_stage", repeat)
     return setting.estimate(PROTOCOLS[protocol], ALL, repeat).basis
 
 
@@ -99,10 +103,15 @@ def error(setting: CollaborationSetting, protocol: str, repeat: int) -> float:
     return subspace_metrics.sin_theta(released_basis(setting, protocol, repeat), setting.truth.basis)
 
 
+def runs(setting: CollaborationSetting, few: bool = False) -> int:
+    """Return how many runs are measured: all, or fewer where one takes long or few are asked."""
+    return max(1, min(setting.repeats, int(_WORK / (_CURVE if few else 1) / setting.d**3)))
+
+
 def spread(setting: CollaborationSetting, protocol: str, few: bool = False) -> Spread:
-    """Return the error over runs: over all, or fewer where one takes long or few are asked."""
-    runs = max(1, min(setting.repeats, int(_WORK / (_CURVE if few else 1) / setting.d**3)))
-    return Spread(*(float(v) for v in quantiles([error(setting, protocol, r) for r in range(runs)])))
+    """Return the error over runs."""
+    errors = [error(setting, protocol, repeat) for repeat in range(runs(setting, few))]
+    return Spread(*(float(v) for v in quantiles(errors)))
 
 
 def largest_hospital(setting: CollaborationSetting) -> CollaborationSetting:
@@ -261,14 +270,20 @@ class Curve(NamedTuple):
         return self.at[first - 1] * (self.at[first] / self.at[first - 1]) ** part
 
 
+def along_privacy(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
+    """Return the points of the curve over epsilon."""
+    setting = to_setting(settings)
+    budget = setting.budget
+    at = sorted({*EPSILONS[:: 5 if setting.d > _WIDE else 2], EPSILONS[-1], budget.epsilon})
+    return [replace(setting, budget=replace(budget, epsilon=epsilon)) for epsilon in at]
+
+
 def curve_over_privacy(settings: Mapping[str, Any]) -> Curve:
     """Measure the error over epsilon."""
-    setting, way = to_setting(settings), settings["story.way"]
-    epsilon = setting.budget.epsilon
-    at = tuple(sorted({*EPSILONS[:: 5 if setting.d > _WIDE else 2], EPSILONS[-1], epsilon}))
-    points = [replace(setting, budget=replace(setting.budget, epsilon=e)) for e in at]
+    setting, way, points = to_setting(settings), settings["story.way"], along_privacy(settings)
+    at = tuple(point.budget.epsilon for point in points)
     private = [best(point, WORKING[way], few=point != setting) for point in points]
-    return _curve(setting, way, at, private, [best(setting, OPEN)] * len(at), epsilon)
+    return _curve(setting, way, at, private, [best(setting, OPEN)] * len(at), setting.budget.epsilon)
 
 
 def _curve(
@@ -284,17 +299,23 @@ def _curve(
     return Curve(setting, way, private[index].method, at, *spreads, index)
 
 
-def curve_over_patients(settings: Mapping[str, Any]) -> Curve:
-    """Measure the error over the number of patients of as many hospitals; a table's up to all of them."""
-    setting, way = to_setting(settings), settings["story.way"]
+def along_patients(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
+    """Return the points of the curve over the patients of as many hospitals; a table's up to all of them."""
+    setting = to_setting(settings)
     table = settings["data"] in TABLES
     digits = (1,) if setting.d > _WIDE else (1, 3)
     steps = {float(m * 10**p) for p in range(2, 9) for m in digits}
     if table:
         steps = {float(round(share * setting.n)) for share in (0.1, 0.2, 0.4, 0.6, 0.8)}
     least, most = max(len(setting.sizes), setting.k), setting.n if table else max(1e8, setting.n)
-    at = tuple(sorted({*(n for n in steps if least <= n <= most), float(setting.n)}))
-    points = [_part(setting, int(n)) if table else to_setting({**settings, "n": int(n)}) for n in at]
+    at = sorted({*(n for n in steps if least <= n <= most), float(setting.n)})
+    return [_part(setting, int(n)) if table else to_setting({**settings, "n": int(n)}) for n in at]
+
+
+def curve_over_patients(settings: Mapping[str, Any]) -> Curve:
+    """Measure the error over the number of patients."""
+    setting, way, points = to_setting(settings), settings["story.way"], along_patients(settings)
+    at = tuple(float(point.n) for point in points)
     # Both errors at one point before the next, so that the patients of a wide table are drawn once.
     private, free = [], []
     for point in points:

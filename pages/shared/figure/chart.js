@@ -1,11 +1,11 @@
 // Draw one figure without waiting for the server: Plotly.react keeps zoom and hover, and scrubbing is local.
 // The functions place() and themed() are those of layout.js, which stands before this file.
 let loading;
-function plotly() {
+function plotly(server) {
   if (window.Plotly) return Promise.resolve(window.Plotly);
   loading ??= new Promise((done, failed) => {
     const script = document.createElement("script");
-    script.src = "/assets/plotly.min.js";
+    script.src = `${server}/assets/plotly.min.js`;
     script.onload = () => done(window.Plotly);
     script.onerror = () => failed(new Error("the chart library did not load"));
     document.head.append(script);
@@ -14,6 +14,9 @@ function plotly() {
 }
 
 const STEP = 700; // milliseconds between frames that play
+const PICTURE = { width: 1120, height: 630, scale: 20 / 7 }; // of a saved figure: a PNG is 3200 x 1800 or more
+const PICTURE_FONT = "Arial, Helvetica, sans-serif"; // a picture is drawn outside of the page, without its font
+const INK = "#111111";
 const STALE = 3000; // milliseconds in which the server may still answer for the previous setting
 // A figure for a projector has its size in shares of the window: `fits.height`, and `fits.type` for the font.
 function fitted(layout) {
@@ -62,9 +65,7 @@ class View {
       this.moved += 1;
       this.draw();
     });
-    for (const button of root.querySelectorAll(".save button")) {
-      button.addEventListener("click", () => this.save(button.value));
-    }
+    root.addEventListener("dppca-save", ({ detail }) => this.save(detail));
   }
 
   get index() {
@@ -132,6 +133,8 @@ class View {
     }
     if (before?.scene !== data.scene) this.noises.clear();
     this.data = data;
+    this.server = data.server ?? this.server;
+    if (data.key) this.root.dataset.figure = data.key; // figures that were prefetched come without
     this.base = data.base ?? this.base; // figures that were prefetched come without
     this.follow(data.follow);
     if (this.stamp() !== this.stamped) this.soon(!this.replaced);
@@ -170,9 +173,8 @@ class View {
     now ? draw() : requestAnimationFrame(draw);
   }
 
-  traces() {
+  traces(ink = getComputedStyle(this.root).color) {
     const patch = this.data.frames[this.index]?.traces ?? {};
-    const ink = getComputedStyle(this.root).color;
     const traces = this.data.data.map((trace, i) => {
       const out = pictured({ ...trace, ...patch[i] }, this.base, this.noises.shown);
       if (out.meta === "text-colour") out.line = { ...out.line, color: ink, width: 1.5 };
@@ -192,7 +194,7 @@ class View {
 
   async draw() {
     this.stamped = this.stamp();
-    const library = await plotly();
+    const library = await plotly(this.server);
     const { data, root } = this;
     const began = this.index;
     this.width = this.chart.clientWidth;
@@ -216,15 +218,37 @@ class View {
     root.dataset.complete = String(data.complete);
   }
 
-  // Save the picture as it is on screen, on the page's background; as PNG at twice its size.
-  async save(format) {
-    const library = await plotly();
-    const paper = getComputedStyle(this.root).getPropertyValue("--st-background-color");
-    const layout = { ...this.chart.layout, paper_bgcolor: paper, plot_bgcolor: paper };
-    const size = { width: this.chart.clientWidth, height: this.chart.clientHeight };
-    const filename = this.data.filename ?? "what-privacy-costs";
-    const scale = format === "png" ? 2 : 1;
-    await library.downloadImage({ data: this.chart.data, layout }, { format, filename, scale, ...size });
+  // Save the figure as seen, as a picture on white paper with its title and its legend.
+  async save({ format, filename, title }) {
+    const library = await plotly(this.server);
+    const { data, chart } = this;
+    const layout = themed(place(data.layout, PICTURE.width), this.root);
+    for (const name of Object.keys(layout).filter((name) => /^[xy]axis/.test(name))) {
+      const { autorange, range } = chart.layout[name] ?? {};
+      if (range && !autorange) layout[name] = { ...layout[name], range: [...range] }; // a zoom is kept
+    }
+    const methods = data.frames[this.index]?.methods;
+    if (methods) Object.assign(layout.yaxis3, { ticktext: methods, tickfont: { size: 10.5 } }); // beside a panel
+    const keys = [...(data.legend ?? []), ...this.noises.legend].map(([name, color, dash, kind]) => {
+      const symbol = { point: "circle", cross: "x", band: "square", square: "square" }[kind];
+      const marks = symbol ? { mode: "markers", marker: { color, symbol, size: 10 } } : { mode: "lines" };
+      return { type: "scatter", x: [null], y: [null], name, showlegend: true, line: { color, dash, width: 2 }, ...marks };
+    });
+    if (keys.length) {
+      Object.assign(layout, { showlegend: true, legend: { orientation: "h", traceorder: "normal", x: 0, y: -0.12, yanchor: "top" } });
+    }
+    const height = Math.max(layout.height ?? 0, PICTURE.height);
+    const font = { ...layout.font, color: INK, family: PICTURE_FONT };
+    const margin = { ...layout.margin, t: (layout.margin?.t ?? 20) + 40 };
+    const heading = { text: title, x: 0, xref: "paper", xanchor: "left", y: 1, yref: "container", yanchor: "top" };
+    heading.pad = { t: 12 };
+    heading.font = { size: 18 };
+    Object.assign(layout, { font, margin, height, title: heading, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" });
+    const scale = format === "png" ? PICTURE.scale : 1;
+    const picture = { data: [...this.traces(INK), ...keys], layout };
+    const href = await library.toImage(picture, { format, scale, width: PICTURE.width, height });
+    // A link outside of the document: a click inside would be one beside the open menu, and close it.
+    Object.assign(document.createElement("a"), { href, download: `${filename}.${format}` }).click();
   }
 
   // Write the option at which the page's second slider of a telephone stands.

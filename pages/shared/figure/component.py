@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit import config
 
 from pages.shared import text
 
@@ -39,7 +40,6 @@ def figure(
     on_use: Callable[[], None] | None = None,
     on_pick: Callable[[], None] | None = None,
     on_move: Callable[[], None] | None = None,
-    save: str = "",
     says: str = "",
 ) -> None:
     """Show a figure of `charts`.
@@ -58,7 +58,6 @@ def figure(
         on_use: Called when a scrubbed frame is kept.
         on_pick: Called at a click on a point.
         on_move: Called when the second slider was moved.
-        save: Its name as a file.
         says: Its main finding in a sentence or two, for those who cannot see it; frames have their own
             ("spoken", else "sentence").
 
@@ -68,10 +67,10 @@ def figure(
     if not says and not payload.get("words"):
         raise ValueError(f"{key} must say its main finding, for those who do not see it")
     sent = payload | {"picks": on_pick is not None, "says": text.unmarked(says)}
-    if save:
-        sent["filename"] = save
     if "scene" not in sent:  # a figure without frames is identified by its content
         sent["scene"] = f"{zlib.crc32(repr(sent).encode()):08x}"
+    base = config.get_option("server.baseUrlPath").strip("/")
+    sent |= {"key": key, "server": f"/{base}" if base else ""}
     sent["turn"] = [_SERVER, next(_turns)]
     _mount(
         key=key,

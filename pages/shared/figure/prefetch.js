@@ -21,7 +21,7 @@ class Prefetch {
     if (time === PAUSES.length) return;
     this.timer = setTimeout(async () => {
       const { link } = this;
-      const answer = await fetch(`/ahead?${link}&known=${known}`).catch(() => null);
+      const answer = await fetch(`${this.view.server}/ahead?${link}&known=${known}`).catch(() => null);
       const figures = answer?.status === 200 ? await answer.json() : null;
       if (link !== this.link || !this.view.root.isConnected) return;
       if (figures) {

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import pandas as pd
+
 from pages.shared.charts.traces import frozen
 
 _MOST = 200  # longer lines are left out: nobody reads so many numbers
@@ -30,6 +32,40 @@ def tables(figure: dict[str, Any]) -> list[tuple[Row, list[Row]]]:
         if len(names) == len(columns):
             rows.extend(_rows(trace, across, up))
     return [panel for panel in panels.values() if panel[1]]
+
+
+def frame(figure: dict[str, Any]) -> pd.DataFrame:
+    """Return every mark that is drawn: its panel, its series, where it is, and the ends of its arms."""
+    drawn, parts = frozen(figure), []
+    for trace in drawn["data"]:
+        if trace.get("visible", True) is not True:
+            continue
+        axes = {name: drawn["layout"].get(_axis_name(trace, name), {}) for name in "xy"}
+        series = plainly(str(trace.get("name") or ""))
+        titles = {"across": _title(axes["x"], ""), "up": _title(axes["y"], ""), "series": series}
+        if trace.get("z"):
+            cells = pd.DataFrame(trace["z"], trace.get("y"), trace.get("x")).rename_axis(
+                index="y", columns="x"
+            )
+            parts.append(cells.stack(future_stack=True).rename("value").reset_index().assign(**titles))
+            continue
+        columns = {name: list(trace[name]) for name in "xy" if trace.get(name) is not None}
+        for name in "xy":
+            arms = trace.get(f"error_{name}", {})
+            columns |= {
+                f"{name}_{side}": list(arms[key])
+                for side, key in (("above", "array"), ("below", "arrayminus"))
+                if arms.get(key)
+            }
+        marks = pd.DataFrame({name: pd.Series(values) for name, values in columns.items()})
+        parts.append(marks.dropna(how="any", subset=[*{"x", "y"} & {*columns}]).assign(**titles))
+    order = ["across", "up", "series", "x", "y", "value", "x_below", "x_above", "y_below", "y_above"]
+    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=order[:5])
+    return table[[name for name in order if name in table]]
+
+
+def _axis_name(trace: dict[str, Any], name: str) -> str:
+    return f"{name}axis{trace.get(f'{name}axis', name)[1:]}"
 
 
 def plainly(words: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import Axis, Recipe, variant
-from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import RELEASED
 from pages.shared.settings import catalogue
@@ -36,6 +36,14 @@ def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
         choose_rows=settings["s_hat"] == RELEASED,
     )
     return experiment, settings["epsilon"]
+
+
+def over_epsilon(experiment: ExplorerExperiment, epsilon: float, methods: Sequence[str]) -> Recipe | None:
+    """Return the sweep over epsilon that has an experiment's runs; None where a sweep has no such runs."""
+    if experiment.start_error is not None:
+        return None
+    k = experiment.k if experiment.table else None
+    return recipe(experiment, epsilon, methods, Axis("epsilon", EPSILONS), k=k)
 
 
 def recipe(

@@ -1,0 +1,23 @@
+"""Write the Python that gives the error by round for every value of a family."""
+
+from pages.explore.convergence.curves import Family
+from pages.shared.charts.metric_axis import factor
+from pages.shared.reports import python_code
+from pages.shared.settings.catalogue import Settings
+
+_TRAJECTORIES = """
+from dppca_core.experiments import sweep
+from dppca_core.experiments.sweeps.iterate_table import by_round
+
+recipe = $recipe
+runs = by_round(sweep(recipe))
+errors = runs.set_index([$key, "round"])["sin_theta"]$times
+table = errors.groupby(level=[0, 1]).quantile([0.1, 0.5, 0.9]).unstack()
+print(table)
+"""
+
+
+def trajectories(family: Family, settings: Settings) -> str:
+    """Return the code of the page's figure, in the error that is on screen."""
+    template = _TRAJECTORIES.replace("$times", python_code.times(factor(settings)))
+    return python_code.program(template, recipe=family.recipe, key=family.key)

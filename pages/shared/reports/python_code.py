@@ -1,0 +1,96 @@
+"""Write the Python that makes a figure's numbers: a template of a page, with the current settings in it."""
+
+import json
+import sys
+from dataclasses import MISSING, fields, is_dataclass
+from itertools import groupby
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from dppca_core.experiments import Variant
+
+_WIDTH = 90
+_SAME = 4  # times as many values of a tuple as there are runs of them, from which on they are counted
+
+
+def program(template: str, **values: Any) -> str:
+    """Return a template's Python with values for its $names, and the imports of the records among them."""
+    records: dict[str, str] = {}
+    written = {name: constructor(value, records) for name, value in values.items()}
+    lines = Template(template.strip("\n")).substitute(written).split("\n")
+    body = lines.index("")  # below the template's imports
+    imported = {(f"from {module} ", name) for name, module in records.items()}
+    for line in lines[:body]:
+        module, _, names = line.partition("import ")
+        imported |= {(module, name) for name in names.split(", ")}
+    packages = sorted(f"import {name}" for module, name in imported if not module)
+    others = [
+        f"{module}import {', '.join(sorted(name for at, name in imported if at == module))}"
+        for module in sorted({module for module, _ in imported if module})
+    ]
+    return "\n".join([*packages, *([""] if packages else []), *others, *lines[body:]]) + "\n"
+
+
+def times(factor: float) -> str:
+    """Return the Python that multiplies by a factor, nothing for 1."""
+    return "" if factor == 1 else f" * {factor!r}"
+
+
+def constructor(value: Any, records: dict[str, str]) -> str:
+    """Return the expression that makes a value; each record's class goes into `records` with its module."""
+    if isinstance(value, Variant):
+        records["variant"] = "dppca_core.experiments"
+        named = [value.method, *([value.label] if value.label != value.method else [])]
+        options = [f"{key}={constructor(each, records)}" for key, each in value.options]
+        return f"variant({', '.join([*map(_quoted, named), *options])})"
+    if is_dataclass(value) and not isinstance(value, type):
+        name = type(value).__name__
+        records[name] = _module(type(value))
+        pairs = ((field, getattr(value, field.name)) for field in fields(value) if field.init)
+        changed = [(field.name, each) for field, each in pairs if not _default(field, each)]
+        arguments = [f"{field}={constructor(each, records)}" for field, each in changed]
+        return f"{name}({_wrapped(arguments)})"
+    if isinstance(value, list):
+        return f"[{_wrapped([constructor(each, records) for each in value])}]"
+    if isinstance(value, tuple):
+        runs = [(each, len(list(same))) for each, same in groupby(value)]
+        if len(value) > _SAME * len(runs):
+            return " + ".join(f"({constructor(each, records)},) * {count}" for each, count in runs)
+        inside = _wrapped([constructor(each, records) for each in value])
+        return f"({inside},)" if len(value) == 1 and "\n" not in inside else f"({inside})"
+    if isinstance(value, dict):
+        items = [f"{_quoted(key)}: {constructor(each, records)}" for key, each in value.items()]
+        return f"{{{_wrapped(items)}}}"
+    if isinstance(value, str):
+        return _quoted(value)
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def _quoted(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _default(field: Any, value: Any) -> bool:
+    """Return whether a field has its default, of the same type: a recipe's 1 is not its 1.0."""
+    return field.default is not MISSING and repr(field.default) == repr(value)
+
+
+def _module(kind: type) -> str:
+    """Return the shortest module that has the class: the public one, where there is one."""
+    parts = kind.__module__.split(".")
+    names = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+    return next(name for name in names if getattr(sys.modules[name], kind.__name__, None) is kind)
+
+
+def _wrapped(items: list[str]) -> str:
+    """Return the items with commas, on lines of their own where they are long."""
+    if sum(map(len, items)) + 2 * len(items) < _WIDTH - 30:
+        return ", ".join(items)
+    lines = [""]
+    for item in items:
+        if len(lines[-1]) + len(item) > _WIDTH:
+            lines.append("")
+        lines[-1] += f"{' ' if lines[-1] else ''}{item},"
+    return "\n    " + "\n    ".join(line.replace("\n", "\n    ") for line in lines if line) + "\n"

@@ -1,0 +1,95 @@
+"""Offer what a visitor may take along of a figure: data, pictures, the code that makes it, and a recipe."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dppca_core.experiments import Recipe
+from dppca_core.experiments.sweeps import recipe_file
+from dppca_core.tables import safe_csv
+from pages.shared.reports import html_report, number_tables
+
+_HERE = Path(__file__).parent
+_COMMAND = "python -m dppca_core.experiments {0}.json --out {0}.csv"
+_CODE = "It runs as it stands beside the package `dppca_core`, and prints the numbers of this figure."
+_save = st.components.v2.component(
+    "dppca.save",
+    html='<p class="dppca-save"><button type="button" value="png">PNG</button>'
+    '<button type="button" value="svg">SVG</button></p>',
+    css=(_HERE / "save.css").read_text(encoding="utf-8"),
+    js=(_HERE / "save.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+
+
+@st.fragment
+def menu(
+    key: str,
+    name: str,
+    title: str,
+    figure: Callable[[], dict[str, Any]],
+    *,
+    table: Callable[[], pd.DataFrame] | None = None,
+    code: Callable[[], str] | None = None,
+    recipe: Callable[[], Recipe | None] | None = None,
+) -> None:
+    """Show the menu "Take it along" below a figure. Nothing is built before it is opened or pressed.
+
+    Args:
+        key: The figure's key, as `component.figure` has it.
+        name: The name of its files.
+        title: What stands above it in a picture.
+        figure: Returns it, of public or simulated patients: `pictures` is for what its owner alone may see.
+        table: Returns the runs behind it; None offers the marks that are drawn.
+        code: Returns the Python that gives its numbers.
+        recipe: Returns what `python -m dppca_core.experiments` runs; None where the command cannot run it.
+    """
+    popover = st.popover("Take it along", key=f"{key} along", on_change="rerun", type="tertiary")
+    if not popover.open:
+        return
+    with popover:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            # Without cells that a spreadsheet would run: a hospital's name may be anything.
+            data = table or (lambda: number_tables.frame(figure()))
+            _download("Data (CSV)", lambda: safe_csv(data()), f"{name}.csv", "text/csv")
+            _pictures(key, name, title)
+            page = partial(_page, figure, title)
+            _download("Chart (HTML)", page, f"{name}.html", "text/html")
+        chosen = recipe() if recipe else None
+        if chosen is not None:
+            written = json.dumps(recipe_file.to_dict(chosen), indent=1)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                _download("Recipe (JSON)", written, f"{name}.json", "application/json")
+                st.caption(f"`{_COMMAND.format(name)}`")
+        program = code() if code else ""
+        if program:
+            st.markdown("**Code of this figure**")
+            st.caption(_CODE)
+            st.code(program, "python", height=min(26 * program.count("\n") + 40, 380))
+            _download("Code (Python)", program, f"{name}.py", "text/x-python")
+
+
+def pictures(key: str, name: str, title: str) -> None:
+    """Show a menu that saves a figure as a picture, and nothing else: its numbers are its owner's alone."""
+    popover = st.popover("Take it along", key=f"{key} along", on_change="rerun", type="tertiary")
+    if popover.open:
+        with popover:
+            _pictures(key, name, title)
+
+
+def _page(figure: Callable[[], dict[str, Any]], title: str) -> str:
+    return html_report.of_figure(figure(), title)
+
+
+def _pictures(key: str, name: str, title: str) -> None:
+    """Show the buttons by which the browser draws the figure that is on screen into a file."""
+    _save(key=f"{key} save", data={"figure": key, "filename": name, "title": title})
+
+
+def _download(label: str, data: str | Callable[[], str], name: str, kind: str) -> None:
+    st.download_button(label, data, name, kind, on_click="ignore")
