@@ -291,18 +291,22 @@ def frontier(corners: Sequence[Corner], plain: bool) -> str:
         level = frozenset.intersection(*(corner.level for corner in run))
         titles = " and ".join(METHODS[other].title for other in sorted(level))
         beside = f", with {titles} level within the spread of the runs" if titles else ""
-        trust = text.TRUST_TITLES[METHODS[name].trust].lower()
+        trust = text.trust_heading(METHODS[name].trust).lower()
         at = low if low == high else f"{low} to {high}"
         parts.append(f"{METHODS[name].title} at {symbol} {at} ({trust}){beside}")
     return f"Least error for its privacy, as far as drawn: {'; '.join(parts)}."
 
 
-def recommended(experiment: ExplorerExperiment, epsilon: float) -> str:
-    """Return which method the core recommends under each trust, from public numbers alone, and why."""
+def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) -> str:
+    """Return which method the core recommends under each trust, from public numbers alone, and why.
+
+    The line of whom the hospitals trust comes first.
+    """
     lines = [f"Recommended under each trust, from public numbers and {recommendations.declared(experiment)}:"]
-    for trust in TRUSTS:
+    for trust in sorted(TRUSTS, key=lambda trust: trust != trusted):
         reason = recommendations.recommended(experiment, epsilon, trust).reason
-        lines.append(f"- {text.TRUST_TITLES[trust]}: {reason}")
+        line = f"{text.trust_heading(trust)}: {reason}"
+        lines.append(f"- **{line}**" if trust == trusted else f"- {line}")
     return "\n".join(lines)
 
 

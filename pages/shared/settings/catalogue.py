@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
+from dppca_core.methods import METHODS
 from dppca_core.records import RELEASED
 from pages.shared import text
 from pages.shared.settings import of_pages
@@ -34,6 +35,14 @@ _BULKS = (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0)
 _VIEWS = {"plain": "Plain", "analyst": "Analyst", "researcher": "Researcher"}
 _HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
 
+# From the least trust to the most.
+_TRUSTS = ("untrusted server", "secure aggregation", "central")
+RECOMMENDED = "recommended"
+_METHODS = {RECOMMENDED: "the recommended one"} | {
+    name: method.title for name, method in METHODS.items() if method.trust in _TRUSTS
+}
+_VERSION = {"v": "2"}  # of links: those of the first were about DPS-PCA
+
 SYNTHETIC = "synthetic"
 _DATA = {
     SYNTHETIC: "Synthetic patients",
@@ -45,6 +54,14 @@ CHOICES: dict[str, Choice] = {
     choice.key: choice
     for choice in (
         _among("data", "Data", "Data", _DATA),
+        _among(
+            *("trust", *("Whom do the hospitals trust?",) * 2),
+            {trust: text.TRUST_TITLES[trust].lower() for trust in _TRUSTS},
+            help="Nobody: each hospital adds its own noise. Sealed sums: only the total is ever seen, with "
+            "one noise for all. One place: it sees every hospital's numbers and adds one noise.",
+            link_words={"untrusted server": "nobody", "secure aggregation": "sealed", "central": "one-place"},
+        ),
+        _among("method", *("Method shown",) * 2, _METHODS),
         Choice(
             *("epsilon", "Privacy loss ε", "Privacy", EPSILONS, 1.0),
             help="Left: more privacy. Right: more accuracy.",
@@ -136,11 +153,12 @@ def defaults() -> Settings:
 
 def to_link(settings: Settings) -> dict[str, str]:
     """Return the parameters of a link that restores these settings: those off their default."""
-    return {
+    link = {
         choice.parameter: choice.link(settings[key])
         for key, choice in CHOICES.items()
         if settings[key] != choice.default
     }
+    return _VERSION | link if link else {}
 
 
 def rows_kept(settings: Settings) -> int:
@@ -158,6 +176,8 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
     known = ((OF_PARAMETER[name], raw) for name, raw in params.items() if name in OF_PARAMETER)
     read = {choice.key: choice.read(raw) for choice, raw in known}
     requested = defaults() | {key: value for key, (value, _) in read.items()}
+    if read and not _VERSION.items() <= params.items() and not read.keys() & {"trust", "method"}:
+        requested["method"] = TRACED
     fixed = FIXED_BY_TABLE if requested["data"] in TABLES else ()
     link_text = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
     now, reasons = _resolve(requested, None)
@@ -210,7 +230,8 @@ def _least(key: str, limit: float) -> Value | None:
 def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str, str]]:
     """Return the nearest possible combination, and the reason for each control that was changed.
 
-    From a link (moved None) d prevails over k and s, and s over k. A table fixes d, n and the true sparsity.
+    From a link (moved None) d prevails over k and s, s over k, and the method over the trust. A table fixes
+    d, n and the true sparsity.
     """
     now = dict(settings)
     reasons: dict[str, str] = {}
@@ -218,6 +239,13 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
     def set_to(key: str, value: Value | None, reason: str) -> None:
         now[key], reasons[key] = value, reason
 
+    if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
+        title, needed = METHODS[now["method"]].title, METHODS[now["method"]].trust
+        reason = f"{title} trusts {text.TRUST_TITLES[needed].lower()}"
+        if moved == "trust":
+            set_to("method", RECOMMENDED, reason)
+        else:
+            set_to("trust", needed, reason)
     table = TABLES.get(now["data"])
     if table is None and moved == "s" and now["s"] > now["d"]:
         set_to("d", _least("d", now["s"]), f"it must be at least s = {now['s']}")
@@ -250,7 +278,7 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
 _GE_FIGURES: Settings = {  # Ge et al. section 5, as printed
     **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "s_hat": 50, "providers": 1, "iterations": 10, "burn_in": 0},
     **{"accounting": "as-printed", "scaling": "largest", "provider_noise": "shared", "scale": "linear"},
-    "first_panel": "rounds",
+    **{"trust": "untrusted server", "method": TRACED, "first_panel": "rounds"},
 }
 PRESETS: dict[str, Settings] = {
     "Defaults": {},
@@ -260,7 +288,8 @@ PRESETS: dict[str, Settings] = {
     "Five hospitals, small": {"n": 10_000, "providers": 5, "d": 50, "k": 2, "s": 8, "s_hat": 16},
     "Where Theorem 4.3 holds": {
         **{"d": 1000, "n": 10**9, "k": 5, "s": 10, "s_hat": 680, "providers": 1, "epsilon": 1.0},
-        **{"start": "near", "burn_in": 0, "first_panel": "rounds"},
+        **{"start": "near", "burn_in": 0, "trust": "untrusted server", "method": TRACED},
+        **{"first_panel": "rounds"},
     },
     "Too few patients": {"n": 1000, "providers": 1, "d": 1000, "k": 5, "s": 10, "s_hat": 50},
     "Weak signals in every feature": {
@@ -268,7 +297,7 @@ PRESETS: dict[str, Settings] = {
         **{"spike": 20.0, "bulk": 10.0},
     },
     "Breast cancer, three hospitals": {"data": "breast_cancer", "providers": 3, "k": 2, "s_hat": 30},
-    # Where something is seen: DPS-PCA errs 0.6 here, the recommended methods 0.2, a guess 1.7.
+    # Where something is seen: the recommended methods err 0.2 here, DPS-PCA 0.6, a guess 1.7.
     "Digits as images": {"data": "digits", "providers": 1, "k": 3, "s_hat": 64, "epsilon": 3.2},
 }
 PRESETS |= of_pages.presets()

@@ -8,13 +8,13 @@ from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.widgets import label_with_ends, set_all, settings, show, update
 
-MAIN = ("data", "epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
+MAIN = ("data", "trust", "epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
 MORE = (
     *("iterations", "burn_in", "provider_noise", "largest_share", "accounting", "neighbours", "scaling"),
     *("spike", "bulk", "start", "repeats", "seed", "metric", "scale"),
 )
-# These change what is shown, not what is measured, so presets do not set them.
-_SHOWN = ("view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
+# Presets leave these as they are but where they name them: what is shown, and whom the visitor trusts.
+_KEPT = ("trust", "view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
 
 
 def render(page: str) -> None:
@@ -34,7 +34,8 @@ def render(page: str) -> None:
             *("Start from", list(PRESETS)),
             key="preset",
             index=None,
-            placeholder="a preset ...",
+            placeholder="Start from a preset ...",
+            label_visibility="collapsed",
             on_change=_apply_preset,
         )
         for key in MAIN:
@@ -47,8 +48,8 @@ def render(page: str) -> None:
 
 
 def _preset(name: str, now: Settings) -> Settings:
-    """Return all settings of a preset; detail, ghost and loadings stay as they are now."""
-    return catalogue.defaults() | {key: now[key] for key in _SHOWN} | PRESETS[name]
+    """Return all settings of a preset; trust, detail, ghost and loadings stay as they are now."""
+    return catalogue.defaults() | {key: now[key] for key in _KEPT} | PRESETS[name]
 
 
 def _apply_preset() -> None:

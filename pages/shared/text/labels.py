@@ -6,13 +6,21 @@ METRIC_TITLES = {
     "energy": "captured energy (share)",
 }
 
+# Whom the hospitals trust, in the same words on every page.
 TRUST_TITLES = {
     "none": "No privacy",
-    "central": "Trusted curator",
-    "untrusted server": "Untrusted server",
-    "secure aggregation": "Secure aggregation",
-    "local": "No trust at all",
+    "central": "One place",
+    "untrusted server": "Nobody",
+    "secure aggregation": "Sealed sums",
+    "local": "Not even the hospital",
 }
+
+
+def trust_heading(trust: str) -> str:
+    """Return the heading over the methods of a trust."""
+    title = TRUST_TITLES[trust]
+    return title if trust == "none" else f"Trust: {title.lower()}"
+
 
 # Names of the protocols that share a method, whose title would be ambiguous.
 JOIN_WAYS = {

@@ -137,7 +137,7 @@ def test_every_method_is_there_with_its_trust_and_its_guarantee(screen):
     rows = page.figure["frames"][page.figure["active"]]["methods"]
     for method in METHODS.values():
         assert any(method.title in row for row in rows)
-        heading = text.TRUST_TITLES[method.trust]
+        heading = text.trust_heading(method.trust)
         assert f"<b>{heading}</b>" in rows
     kinds = {method.guarantee_at(3) for method in METHODS.values()}
     assert text.guarantee_notes(kinds) in page.words()["notes"]

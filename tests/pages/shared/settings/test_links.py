@@ -83,9 +83,17 @@ def test_what_a_table_fixes_is_not_spoken_of(screen):
 
 def test_a_link_restores_what_made_it(screen):
     """A link has what is off its default and nothing else; a corrected link has what it became."""
-    link = {"eps": "2", "accounting": "as-printed", "noise": "shared", "view": "plain", "ghost": "true"}
+    link = {
+        "v": "2",
+        "eps": "2",
+        "accounting": "as-printed",
+        "noise": "shared",
+        "view": "plain",
+        "ghost": "true",
+    }
     assert screen(**link).link == link | {"repeats": "2"}
-    assert screen(eps="0", metric="PROJECTOR", d="200").link == {
+    assert screen(v="2", eps="0", metric="PROJECTOR", d="200").link == {
+        "v": "2",
         "eps": "0.01",
         "metric": "projector",
         "repeats": "2",
@@ -93,15 +101,16 @@ def test_a_link_restores_what_made_it(screen):
 
 
 def test_old_links_open_and_new_ones_are_written_as_before():
-    """Settings are called as in the core; links keep the papers' letters."""
+    """Settings are called as in the core; links keep the papers' letters. Old links are about DPS-PCA."""
     link = {"eps": "2", "N": "8", "T": "20", "shat": "30", "burn": "1", "noise": "shared", "share": "0.5"}
     link |= {"own.eps": "1", "own.N": "3", "own.T": "5", "own.shat": "12", "own.burn": "1"}
     names = ("epsilon", "providers", "iterations", "s_hat", "burn_in", "provider_noise", "largest_share")
     opened, sentences = catalogue.open_link(link | {"family": "shat", "compare.over": "hospitals"})
     assert sentences == [] and [opened[name] for name in names] == [2.0, 8, 20, 30, 1, "shared", 0.5]
     assert (opened["family"], opened["compare.over"]) == ("s_hat", "providers")
-    assert catalogue.to_link(opened) == link | {"family": "shat", "compare.over": "hospitals"}
-    assert [catalogue.open_link({"view": word}) for word in ("board", "Board", "plain")] == [
+    more = {"v": "2", "method": "dps_pca", "family": "shat", "compare.over": "hospitals"}
+    assert catalogue.to_link(opened) == link | more
+    assert [catalogue.open_link({"v": "2", "view": word}) for word in ("board", "Board", "plain")] == [
         (catalogue.defaults() | {"view": "plain"}, [])
     ] * 3
 
