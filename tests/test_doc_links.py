@@ -37,7 +37,7 @@ def _of_dashboard(name: str, query: str) -> str | None:
     if name not in PAGES | {""}:
         return "no such page"
     asked = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
-    if unknown := set(asked) - set(OF_PARAMETER):
+    if unknown := set(asked) - {*OF_PARAMETER, "v"}:
         return f"no such settings: {sorted(unknown)}"
     notices = open_link(asked)[1]
     return " ".join(notices) or None

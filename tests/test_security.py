@@ -34,6 +34,7 @@ NETWORK = {"socket", "ssl", "http", "httpx", "requests", "aiohttp", "grpc", "ftp
 OPENS = {
     "app.py": "the chart library's own file",
     "dppca_core/datasets.py": "data/, by names in the code",
+    "dppca_core/accounting/deployments.py": "data/deployments.json",
     "dppca_core/populations/heart_disease.py": "data/",
     "dppca_core/release/journal.py": "a ledger's folder, chosen by whoever starts the server, by digest",
     "dppca_core/release/cohort_lists.py": "a ledger's folder, by names that stand there",

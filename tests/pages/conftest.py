@@ -22,14 +22,14 @@ manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.sca
 
 
 class Screen:
-    """Run a page, and give access to what it shows."""
+    """Run a page, and give access to what it shows. The version of its links is today's, unnamed."""
 
     def __init__(self, page: str = "", **link: str) -> None:
         self.app = AppTest.from_file(str(ROUTER), default_timeout=60)
         if page:
             # Streamlit knows a page by its address; before a first run AppTest looks for it by its file.
             self.app._page_hash = calc_hash(Path(page).parent.name)
-        for key, value in ({"repeats": "2"} | link).items():
+        for key, value in ({"v": "2", "repeats": "2"} | link).items():
             self.app.query_params[key] = value
         self.run()
 
@@ -79,7 +79,11 @@ class Screen:
 
     @property
     def link(self) -> dict[str, str]:
-        return dict(self.app.query_params)
+        return {key: value for key, value in self.app.query_params.items() if key != "v"}
+
+    @property
+    def settings(self) -> Any:
+        return self.app.session_state["settings of the last run"]
 
     def setting(self, key: str) -> Any:
         return self.app.session_state[key]

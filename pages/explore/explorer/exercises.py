@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from dppca_core.experiments.explorer.experiment import TRACED
-from pages.shared.settings.catalogue import CHOICES, Settings, Value, defaults, to_link
+from pages.shared.settings.catalogue import CHOICES, Settings, Value, changed, to_link
 
 TITLE = "Ten minutes in front of a class: six things to try"
 
@@ -32,8 +32,8 @@ class Exercise:
 
     def settings(self, moved: bool, plain: bool = False) -> Settings:
         """Return every control before or after the move."""
-        at = defaults() | {"view": "plain" if plain else "analyst"} | self.start
-        return at | {self.key: self.to} if moved else at
+        before = {"view": "plain" if plain else "analyst"} | self.start
+        return changed(before | {self.key: self.to} if moved else before)
 
     def link(self, moved: bool, plain: bool = False) -> str:
         """Return the link, relative to the front page."""

@@ -58,7 +58,7 @@ def lead(account: Account | None, settings: Settings) -> None:
     if table is None:
         st.caption(SEVERAL_ROWS)
         return
-    here: Settings = {"epsilon": settings["own.epsilon"], "plan.table": True}
+    here: Settings = {"epsilon": settings["own.epsilon"], "delta_set": True, "plan.table": True}
     if account is not None and account.limit is not None:
         here["neighbours"] = account.limit.neighbours
     sizes = {"k": settings["own.k"], "delta": settings["own.delta"], "providers": table.providers}

@@ -109,7 +109,7 @@ def twin_of(
     if isinstance(request, str):
         return request
     n, d = sum(sizes), request.d
-    wanted = catalogue.defaults() | asdict(request.budget)
+    wanted = catalogue.changed(asdict(request.budget))
     wanted |= {name: getattr(request, name) for name in ("d", "k", "iterations", "burn_in")}
     wanted |= {
         "view": settings["view"],

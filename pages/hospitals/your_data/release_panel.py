@@ -25,7 +25,7 @@ from pages.hospitals.your_data.session import Order
 from pages.hospitals.your_data.settings import BY_RULE, RECOMMENDED
 from pages.shared import text
 from pages.shared.figure import component
-from pages.shared.settings import widgets
+from pages.shared.settings import in_context, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 _METHOD_SETTINGS = {
@@ -128,6 +128,8 @@ def choose_settings(settings: Settings, prepared: PreparedTable, request: Reques
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:
                 widgets.choose(key)
+                if key == "own.epsilon":
+                    in_context.published(settings["view"] == "plain")
     if isinstance(request, str):
         return
     method = request.method

@@ -124,4 +124,4 @@ def explorer_settings(recipe: Recipe) -> Settings | None:
     for key in ("epsilon", "delta"):  # the middle of a sweep need not be an option
         settings[key] = CHOICES[key].nearest(settings[key])
     known = all(value in CHOICES[key].options for key, value in settings.items())
-    return settings | {"data": SYNTHETIC} if known else None
+    return settings | {"data": SYNTHETIC, "delta_set": True} if known else None

@@ -9,7 +9,7 @@ from pages.learn.story import sources as story_sources
 from pages.learn.story.settings import STEPS, step_controls
 from pages.shared.figure import component
 from pages.shared.reports import downloads, sources
-from pages.shared.settings import widgets
+from pages.shared.settings import in_context, widgets
 from pages.shared.settings.catalogue import CHOICES
 
 st.html(Path(__file__).with_name("story.css"))
@@ -32,6 +32,8 @@ with st.container(key="story"):
         st.container(key="story-terms").markdown(terms)
         for key in step_controls(step, settings):
             widgets.show(key, glossary.CONTROLS.get(key) or CHOICES[key].plain, plain=True)
+            if key == "epsilon":
+                in_context.published(plain=True)
     with right:
         component.figure(slide.figure, key=f"story {step}", save=name, says=slide.text.sentences)
     if step == STEPS:

@@ -35,13 +35,17 @@ _BULKS = (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0)
 _VIEWS = {"plain": "Plain", "analyst": "Analyst", "researcher": "Researcher"}
 _HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
 
+_DELTA_SET = "delta_set"  # False: delta moves with n
+# Of links: those of the first kept the default of their time, delta = 1e-5, and were about DPS-PCA.
+_VERSION = {"v": "2"}
+_FIRST_DELTA = 1e-5
+
 # From the least trust to the most.
 _TRUSTS = ("untrusted server", "secure aggregation", "central")
 RECOMMENDED = "recommended"
 _METHODS = {RECOMMENDED: "the recommended one"} | {
     name: method.title for name, method in METHODS.items() if method.trust in _TRUSTS
 }
-_VERSION = {"v": "2"}  # of links: those of the first were about DPS-PCA
 
 SYNTHETIC = "synthetic"
 _DATA = {
@@ -50,6 +54,13 @@ _DATA = {
 }
 
 _DELTAS = (*(10.0**-p for p in range(10, 2, -1)), 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+
+
+def delta_for(n: float) -> float:
+    """Return the failure chance that n patients get until it is set: min(1e-6, 1/(10 n)), rounded down."""
+    return max((delta for delta in _DELTAS if delta <= min(1e-6, 0.1 / n) * (1 + 1e-9)), default=_DELTAS[0])
+
+
 CHOICES: dict[str, Choice] = {
     choice.key: choice
     for choice in (
@@ -69,8 +80,9 @@ CHOICES: dict[str, Choice] = {
         ),
         Choice(
             *("delta", "Failure chance δ", "Chance that privacy fails"),
-            *(_DELTAS, 1e-5),
-            help="Left: more privacy. Right: more accuracy. Keep it well below 1 in the number of patients.",
+            *(_DELTAS, delta_for(100_000)),
+            help="Left: more privacy. Right: more accuracy. Until you set it, it follows the number of "
+            "patients: at most one in ten times as many.",
             plain_words={delta: text.one_in(delta) for delta in _DELTAS},
         ),
         Choice("n", "Patients in total n", "Patients in total", _ladder(2, 9), 100_000),
@@ -137,6 +149,7 @@ CHOICES: dict[str, Choice] = {
         Choice("ghost", "Hold previous", "Hold previous", (False, True), False),
         Choice("loadings", "Loadings", "Loadings", (False, True), False),
         Choice("slow", "Slow methods", "Slow methods", (False, True), False),
+        Choice(_DELTA_SET, *("Failure chance set by hand",) * 2, (False, True), False),
     )
 }
 
@@ -151,13 +164,23 @@ def defaults() -> Settings:
     return {key: choice.default for key, choice in CHOICES.items()}
 
 
+def changed(changes: Settings) -> Settings:
+    """Return the defaults with these changes. A failure chance among them counts as set by hand."""
+    return defaults() | {_DELTA_SET: "delta" in changes} | changes
+
+
 def to_link(settings: Settings) -> dict[str, str]:
-    """Return the parameters of a link that restores these settings: those off their default."""
+    """Return the parameters of a link that restores these settings: those off their default.
+
+    A delta that was set is always among them, one that moves with n never.
+    """
     link = {
         choice.parameter: choice.link(settings[key])
         for key, choice in CHOICES.items()
-        if settings[key] != choice.default
+        if key not in ("delta", _DELTA_SET) and settings[key] != choice.default
     }
+    if settings[_DELTA_SET]:
+        link["delta"] = CHOICES["delta"].link(settings["delta"])
     return _VERSION | link if link else {}
 
 
@@ -174,10 +197,14 @@ FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
 def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
     """Return the nearest possible settings to a link, and a sentence for each that was changed."""
     known = ((OF_PARAMETER[name], raw) for name, raw in params.items() if name in OF_PARAMETER)
-    read = {choice.key: choice.read(raw) for choice, raw in known}
+    read = {choice.key: choice.read(raw) for choice, raw in known if choice.key != _DELTA_SET}
     requested = defaults() | {key: value for key, (value, _) in read.items()}
-    if read and not _VERSION.items() <= params.items() and not read.keys() & {"trust", "method"}:
-        requested["method"] = TRACED
+    if read and not _VERSION.items() <= params.items():
+        first = {"delta": _FIRST_DELTA, _DELTA_SET: True, "method": TRACED}
+        requested |= first | {key: requested[key] for key in read}
+        if "trust" in read:  # typed by hand
+            requested["method"] = read["method"][0] if "method" in read else RECOMMENDED
+    requested[_DELTA_SET] |= "delta" in read
     fixed = FIXED_BY_TABLE if requested["data"] in TABLES else ()
     link_text = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
     now, reasons = _resolve(requested, None)
@@ -206,7 +233,7 @@ def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, l
 def _change(key: str, before: Settings, now: Settings, reason: str) -> str:
     choice = CHOICES[key]
     verb = ("lowered" if now[key] < before[key] else "raised") if choice.numeric else "set"
-    return f"{choice.name(now['view'] == 'board')} {verb} to {choice.text(now[key])}: {reason}."
+    return f"{choice.name(now['view'] == 'plain')} {verb} to {choice.text(now[key])}: {reason}."
 
 
 def conflict(settings: Settings) -> str | None:
@@ -239,6 +266,7 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
     def set_to(key: str, value: Value | None, reason: str) -> None:
         now[key], reasons[key] = value, reason
 
+    now[_DELTA_SET] |= moved == "delta"
     if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
         title, needed = METHODS[now["method"]].title, METHODS[now["method"]].trust
         reason = f"{title} trusts {text.TRUST_TITLES[needed].lower()}"
@@ -272,6 +300,8 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
         set_to("bulk", _most("bulk", now["spike"] / 1.01), f"it must stay below {now['spike']:g}")
     if now["start"] == "near" and d < 2 * now["k"]:
         set_to("start", "random", f"a start near the truth needs d at least 2k = {2 * now['k']}")
+    if not now[_DELTA_SET]:
+        now["delta"] = delta_for(table.n if table else now["n"])
     return now, reasons
 
 
@@ -288,8 +318,8 @@ PRESETS: dict[str, Settings] = {
     "Five hospitals, small": {"n": 10_000, "providers": 5, "d": 50, "k": 2, "s": 8, "s_hat": 16},
     "Where Theorem 4.3 holds": {
         **{"d": 1000, "n": 10**9, "k": 5, "s": 10, "s_hat": 680, "providers": 1, "epsilon": 1.0},
-        **{"start": "near", "burn_in": 0, "trust": "untrusted server", "method": TRACED},
-        **{"first_panel": "rounds"},
+        **{"delta": 1e-5, "start": "near", "burn_in": 0, "first_panel": "rounds"},
+        **{"trust": "untrusted server", "method": TRACED},
     },
     "Too few patients": {"n": 1000, "providers": 1, "d": 1000, "k": 5, "s": 10, "s_hat": 50},
     "Weak signals in every feature": {
@@ -298,6 +328,6 @@ PRESETS: dict[str, Settings] = {
     },
     "Breast cancer, three hospitals": {"data": "breast_cancer", "providers": 3, "k": 2, "s_hat": 30},
     # Where something is seen: the recommended methods err 0.2 here, DPS-PCA 0.6, a guess 1.7.
-    "Digits as images": {"data": "digits", "providers": 1, "k": 3, "s_hat": 64, "epsilon": 3.2},
+    "Digits as images": {"data": "digits", "providers": 1, "k": 3, "s_hat": 64, "epsilon": 4.0},
 }
 PRESETS |= of_pages.presets()

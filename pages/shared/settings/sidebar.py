@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dppca_core.datasets import TABLES
-from pages.shared.settings import catalogue, of_pages
+from pages.shared.settings import catalogue, in_context, of_pages
 from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.widgets import label_with_ends, set_all, settings, show, update
@@ -40,6 +40,8 @@ def render(page: str) -> None:
         )
         for key in MAIN:
             _widget(key, now, panel)
+            if key == "epsilon":
+                in_context.published(now["view"] == "plain")
         more = st.expander("More settings", key="more", on_change="rerun")
         if more.open:
             with more:
@@ -49,7 +51,7 @@ def render(page: str) -> None:
 
 def _preset(name: str, now: Settings) -> Settings:
     """Return all settings of a preset; trust, detail, ghost and loadings stay as they are now."""
-    return catalogue.defaults() | {key: now[key] for key in _KEPT} | PRESETS[name]
+    return catalogue.changed({key: now[key] for key in _KEPT} | PRESETS[name])
 
 
 def _apply_preset() -> None:

@@ -233,7 +233,7 @@ def test_a_stuck_trajectory_is_called_a_guess():
 
 @pytest.fixture(scope="module")
 def two_stages():
-    now = settings(traced="two_stage", family="n", n=20_000)
+    now = settings(traced="two_stage", family="n", n=20_000, delta=1e-5)
     family = curves.family(now)
     return family, sweep(family.recipe), now
 

@@ -48,7 +48,7 @@ def test_it_opens_with_the_answer_a_row_for_every_method_and_a_paragraph(screen)
     assert table(page)["whom it trusts"].iloc[0] == "trusted curator"
     assert paragraph(page) == protocol_paragraph.paragraph(settings, None)
     for part in (
-        *(f"at least {needed} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-5)", "d = 200"),
+        *(f"at least {needed} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-6)", "d = 200"),
         *("ŝ = 20 rows kept", "T = 10 rounds", "a random guess has 1.72"),
     ):
         assert part in paragraph(page)
@@ -168,7 +168,7 @@ def test_simulation_finds_no_epsilon_either(screen):
     ],
 )
 def test_delta_is_compared_with_the_patients_of_the_plan(changed, inverse):
-    settings = catalogue.defaults() | changed
+    settings = catalogue.changed(changed | {"delta": 1e-5})
     paragraph = protocol_paragraph.paragraph(settings, None)
     assert (f"δ is above 1/n = {inverse}:" in paragraph) == ("above 1/n" in paragraph) == bool(inverse)
     plain = protocol_paragraph.paragraph(settings | {"view": "plain"}, None)

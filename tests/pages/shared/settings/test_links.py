@@ -20,7 +20,7 @@ BAD = {
     "nothing": ({"n": ""}, {"n": 100_000}, "Patients in total n was not readable: set to 100,000."),
     "decimal comma": ({"eps": "1,3"}, {"epsilon": 1.25}, "Privacy loss ε was 1,3: set to 1.25, the nearest"),
     "underscores": ({"eps": "1__0"}, {"epsilon": 1.0}, "not a number"),
-    "nan": ({"delta": "nan"}, {"delta": 1e-5}, "not a number"),
+    "nan": ({"delta": "nan"}, {"delta": 1e-6}, "not a number"),
     "zero": ({"eps": "0"}, {"epsilon": 0.01}, "set to 0.01"),
     "negative": ({"n": "-5"}, {"n": 100}, "set to 100"),
     "huge": ({"n": "1e40"}, {"n": 10**9}, "set to 1,000,000,000"),
@@ -83,17 +83,9 @@ def test_what_a_table_fixes_is_not_spoken_of(screen):
 
 def test_a_link_restores_what_made_it(screen):
     """A link has what is off its default and nothing else; a corrected link has what it became."""
-    link = {
-        "v": "2",
-        "eps": "2",
-        "accounting": "as-printed",
-        "noise": "shared",
-        "view": "plain",
-        "ghost": "true",
-    }
+    link = {"eps": "2", "accounting": "as-printed", "noise": "shared", "view": "plain", "ghost": "true"}
     assert screen(**link).link == link | {"repeats": "2"}
-    assert screen(v="2", eps="0", metric="PROJECTOR", d="200").link == {
-        "v": "2",
+    assert screen(eps="0", metric="PROJECTOR", d="200").link == {
         "eps": "0.01",
         "metric": "projector",
         "repeats": "2",
@@ -101,18 +93,49 @@ def test_a_link_restores_what_made_it(screen):
 
 
 def test_old_links_open_and_new_ones_are_written_as_before():
-    """Settings are called as in the core; links keep the papers' letters. Old links are about DPS-PCA."""
+    """Settings are called as in the core; links keep the papers' letters."""
     link = {"eps": "2", "N": "8", "T": "20", "shat": "30", "burn": "1", "noise": "shared", "share": "0.5"}
     link |= {"own.eps": "1", "own.N": "3", "own.T": "5", "own.shat": "12", "own.burn": "1"}
     names = ("epsilon", "providers", "iterations", "s_hat", "burn_in", "provider_noise", "largest_share")
     opened, sentences = catalogue.open_link(link | {"family": "shat", "compare.over": "hospitals"})
     assert sentences == [] and [opened[name] for name in names] == [2.0, 8, 20, 30, 1, "shared", 0.5]
     assert (opened["family"], opened["compare.over"]) == ("s_hat", "providers")
-    more = {"v": "2", "method": "dps_pca", "family": "shat", "compare.over": "hospitals"}
-    assert catalogue.to_link(opened) == link | more
-    assert [catalogue.open_link({"v": "2", "view": word}) for word in ("board", "Board", "plain")] == [
+    written = link | {"family": "shat", "compare.over": "hospitals", "v": "2", "delta": "1e-05"}
+    written["method"] = "dps_pca"  # older links were about it
+    assert catalogue.to_link(opened) == written
+    assert [catalogue.open_link({"view": word, "v": "2"}) for word in ("board", "Board", "plain")] == [
         (catalogue.defaults() | {"view": "plain"}, [])
     ] * 3
+
+
+@pytest.mark.parametrize(
+    ("link", "delta"),
+    [
+        ({}, 1e-6),
+        ({"n": "1e6"}, 1e-5),  # links of the first version kept its default
+        ({"n": "1e6", "v": "1"}, 1e-5),
+        ({"n": "1e6", "delta": "1e-8"}, 1e-8),
+        ({"n": "1e6", "v": "2"}, 1e-7),
+        ({"n": "2e6", "v": "2"}, 1e-8),
+        ({"n": "100", "v": "2"}, 1e-6),
+        ({"n": "1e9", "v": "2"}, 1e-10),
+        ({"data": "breast_cancer", "v": "2", "n": "1e9"}, 1e-6),
+    ],
+)
+def test_delta_is_what_the_link_meant_or_follows_the_patients(link, delta):
+    opened, sentences = catalogue.open_link(link)
+    assert sentences == [] and opened["delta"] == delta
+    assert catalogue.open_link(catalogue.to_link(opened)) == (opened, [])
+
+
+def test_delta_moves_with_the_patients_until_it_is_set():
+    for n in CHOICES["n"].options:
+        assert catalogue.delta_for(n) <= min(1e-6, 1 / (10 * n)) < 10.001 * catalogue.delta_for(n)
+    now, sentences = catalogue.reconcile(catalogue.defaults() | {"n": 10**7}, moved="n")
+    assert now["delta"] == 1e-8 and sentences == [] and "delta" not in catalogue.to_link(now)
+    now, _ = catalogue.reconcile(now | {"delta": 1e-4}, moved="delta")
+    now, _ = catalogue.reconcile(now | {"n": 10**8}, moved="n")
+    assert now["delta"] == 1e-4 and catalogue.to_link(now)["delta"] == "0.0001"
 
 
 def test_settings_are_called_as_the_core_calls_them():

@@ -1,0 +1,38 @@
+"""What epsilon published releases used, as facts with their source: data/deployments.json.
+
+The figures and units are those of the OpenDP deployments registry, whose records are not copied here. Where a
+record names another unit than its source, the source's stands: a record of searches about vaccines says user,
+its paper "every user's daily search activity".
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+
+from dppca_core.paths import DATA
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """Hold one published release: delta is 0 where it is purely epsilon-private.
+
+    unit: whom or what the guarantee protects. person: whether that is a person with all that was counted of
+    them, as here; the epsilon of another unit is not comparable. source: the address of what states it.
+    """
+
+    name: str
+    by: str
+    year: int
+    health: bool
+    epsilon: float
+    delta: float
+    unit: str
+    person: bool
+    source: str
+
+
+@cache
+def deployments() -> tuple[Deployment, ...]:
+    """Return the published releases, health first, by epsilon."""
+    stored = json.loads((DATA / "deployments.json").read_text(encoding="utf-8"))
+    return tuple(sorted((Deployment(**record) for record in stored), key=lambda d: (not d.health, d.epsilon)))

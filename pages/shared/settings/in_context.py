@@ -1,0 +1,16 @@
+"""Show beside the slider of epsilon what published releases used."""
+
+import streamlit as st
+
+from dppca_core.accounting.deployments import deployments
+from pages.shared.text import deployments as text
+
+
+def published(plain: bool) -> None:
+    """Show one line that opens a table of published releases with their units."""
+    line = st.popover(
+        text.title(deployments(), plain), type="tertiary", key="epsilon elsewhere", on_change="rerun"
+    )
+    if line.open:
+        line.markdown(text.table(deployments()))
+        line.caption(text.NOTE)
