@@ -35,10 +35,10 @@ NOTHING_QUICK = "None of these methods is quick here: measure one at its button.
 FRONTIER_HELP = "Click a point to see one release of it, or choose it below."
 LOADINGS_NOTE = "Its directions are turned onto the true ones, as only what they span is estimated."
 _TRUSTS = {  # who trusts alike, and what that takes
-    "central": ("of those that trust a curator", "a curator who sees all second moments"),
-    "untrusted server": ("of those that trust no server", "noise added at each hospital, any server"),
-    "secure aggregation": ("of those that add up in secret", "sums that no one can look into"),
-    "local": ("of those that trust nobody", "noise added at each patient, nobody trusted"),
+    "central": ("of those that trust one place", "a curator who sees all second moments"),
+    "untrusted server": ("of those that trust nobody", "noise added at each hospital, any server"),
+    "secure aggregation": ("of those that trust sealed sums", "sums that no one can look into"),
+    "local": ("of those that trust not even the hospital", "noise added at each patient"),
     "none": ("without privacy", "all second moments in the open"),
 }
 _NEEDS = {
@@ -258,8 +258,8 @@ def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
         sentences.append(f"{marks}: not the same promise as the unmarked, so not the same race.")
     if any(METHODS[name].trust == "local" for name in methods):
         sentences.append(
-            "Methods that trust nobody hide each patient before anything is sent: a stronger promise than "
-            "that of methods with a curator or hospitals in between, at the price of more error."
+            "Methods that trust not even the hospital hide each patient before anything is sent: a stronger "
+            "promise than that of methods with one place or hospitals in between, at the price of more error."
         )
     sentences += [
         f"{METHODS[name].title} is left out: {reason}."
@@ -335,7 +335,7 @@ def release(name: str, epsilon: float, error: float, estimate: Estimate, plain: 
 
 _TRY_SWEEP = (
     "set *Noise across hospitals* (*More settings*) to independent, then move *Hospitals* up: methods with a "
-    "trusted curator or secure sums stay where they are, those that trust no server pay for each hospital's "
+    "trusted place or sealed sums stay where they are, those that trust nobody pay for each hospital's "
     "own noise."
 )
 _TRY_PANEL = {

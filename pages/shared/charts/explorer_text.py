@@ -78,7 +78,7 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale, pla
     rows = (table.row_noun if table else PATIENTS)[1]
     hospitals = text.count(experiment.providers, "hospital", "hospitals")
     method = METHODS[experiment.method]
-    who = "what is released" if plain else method.title
+    who = "the release" if plain else method.title
     setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
     directions, value = text.count(experiment.k, "direction", "directions"), text.error(middle)
     quality = f"finds the {directions} with error {value}"

@@ -74,7 +74,10 @@ def _widget(key: str, now: Settings, panel: Panel) -> None:
         st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
         return
     name = f"{choice.name(plain)} · {fixed}" if fixed else label_with_ends(choice, plain)
-    show(key, name, plain, disabled=fixed is not None, help=choice.help or None)
+    # What the options say by themselves needs no line of its own.
+    label = "collapsed" if key == "data" and not fixed else "visible"
+    more = {"disabled": fixed is not None, "help": choice.help or None, "label_visibility": label}
+    show(key, name, plain, **more)
 
 
 def _why_fixed(key: str, now: Settings, panel: Panel) -> str | None:

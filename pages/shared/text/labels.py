@@ -26,13 +26,13 @@ def trust_heading(trust: str) -> str:
 JOIN_WAYS = {
     "pca": "PCA",
     "sparse_pca": "Sparse PCA",
-    "dps_pca secure": "DPS-PCA, secure sums",
+    "dps_pca secure": "DPS-PCA, sealed sums",
     "full": "Full noisy moments",
     "dpdis_pca": "DPdisPCA",
     "federated_projector": "Averaged projectors",
     "dps_pca": "DPS-PCA, own noise",
     "dps_pca shared": "DPS-PCA, shared noise",
-    "two_stage_sealed": "Two stages, secure sums",
+    "two_stage_sealed": "Two stages, sealed sums",
     "two_stage_own_noise": "Two stages, own noise",
     "alone open": "PCA",
     "alone open sparse": "Sparse PCA",
@@ -43,9 +43,9 @@ JOIN_WAYS = {
 # Headings of the protocols by whom the hospitals trust.
 JOIN_TITLES = {
     "none": "Joined, no privacy",
-    "central": "Joined, trusted curator",
-    "secure aggregation": "Joined, secure sums",
-    "untrusted server": "Joined, untrusted server",
+    "central": "Joined, trusting one place",
+    "secure aggregation": "Joined, sealed sums",
+    "untrusted server": "Joined, trusting nobody",
     "one message": "Undone by two messages",
     "alone": "Alone, protected",
     "alone, none": "Alone, unprotected",
