@@ -148,6 +148,11 @@ class Method:
         """True if the method has a second stage, whose rows it can choose from what stage 1 released."""
         return "stage_one" in signature(self.fit).parameters
 
+    @cached_property
+    def iterative(self) -> bool:
+        """True if the method has an answer at each of several steps."""
+        return "iterations" in signature(self.fit).parameters
+
     @property
     def private(self) -> bool:
         """True if the method spends a budget."""

@@ -62,6 +62,7 @@ class Recommendation:
         error: Predicted sin Theta, in the median of runs.
         guess: That of a random guess.
         reason: One sentence.
+        why: The end of that sentence: what decides.
         errors: Predicted sin Theta of every candidate.
         chance: Predicted chance that the first of two stages names all rows that matter.
     """
@@ -71,6 +72,7 @@ class Recommendation:
     error: float
     guess: float
     reason: str
+    why: str
     errors: Mapping[str, float] = field(repr=False)
     chance: float
 
@@ -165,8 +167,9 @@ def _recommended(
         options[f"two_stage{suffix}"] = {"s_hat": rows, "iterations": rounds}
     errors = {name: min(math.sqrt(square), guess) for name, square in squares.items()}
     best = min(errors, key=lambda name: errors[name])
-    reason = _reason(best, errors[best], guess, chance)
-    return Recommendation(best, options.get(best, {}), errors[best], guess, reason, errors, chance)
+    why = _why(best, errors[best], guess, chance)
+    reason = _reason(best, errors[best], guess, why)
+    return Recommendation(best, options.get(best, {}), errors[best], guess, reason, why, errors, chance)
 
 
 def chosen_rows(d: int, k: int) -> int:
@@ -230,19 +233,22 @@ def _one_moment(setting: Setting, trust: str) -> float:
     return k * (d - k) * float(noise.mean()) + _sampling(setting)
 
 
-def _reason(method: str, error: float, guess: float, chance: float) -> str:
-    title = METHODS[method].title
+def _why(method: str, error: float, guess: float, chance: float) -> str:
     if error > _NOTHING * guess:
-        return f"No method is predicted to do much better than a guess ({guess:.2g}); {title} errs least."
-    start = f"{title} is predicted to err least, by {error:.2g} where a guess errs by {guess:.2g}: "
+        return f"no method is predicted to do much better than a guess ({guess:.2g})"
     if method.startswith("two_stage") and chance >= _LIKELY:
         # Of 64 draws: a chance of 99 % is not known from one of 95 %.
         shown = "above 95 %" if chance > 0.95 else f"of {100 * chance:.0f} %"
-        return f"{start}all rows that matter are found with a chance {shown}."
+        return f"all rows that matter are found with a chance {shown}"
     if method.startswith("two_stage"):
-        return f"{start}most rows that matter are found, but seldom all; more patients would help much."
+        return "most rows that matter are found, seldom all"
     if method.startswith("stacked_rounds"):
-        return (
-            f"{start}its rounds need less noise than a whole moment, and no few rows can be told from noise."
-        )
-    return f"{start}one noisy moment of all rows is enough."
+        return "no few rows stand out, and rounds need less noise than a moment"
+    return "one noisy moment of all rows is enough"
+
+
+def _reason(method: str, error: float, guess: float, why: str) -> str:
+    title = METHODS[method].title
+    if error > _NOTHING * guess:
+        return f"{why[0].upper()}{why[1:]}; {title} errs least."
+    return f"{title} is predicted to err least, by {error:.2g} where a guess errs by {guess:.2g}: {why}."

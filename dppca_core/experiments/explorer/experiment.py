@@ -21,7 +21,7 @@ from dppca_core.populations.spiked import SpikedModel, hospital_sizes
 from dppca_core.privacy import AccountingKind, Budget, Neighbours
 from dppca_core.records import RELEASED, ProviderNoise, Setting
 
-TRACED = "dps_pca"  # the method whose iterates are kept; the front page is about it
+TRACED = "dps_pca"  # the published method of Theorem 4.3, of which many runs are made at once
 # The ten preferred numbers a decade (ISO 3, R10, rounded) from 0.01 to 10: evenly spaced on a log axis.
 _PREFERRED = ("1", "1.25", "1.6", "2", "2.5", "3.2", "4", "5", "6.3", "8")
 EPSILONS = (*(float(f"{digits}e{power}") for power in (-2, -1, 0) for digits in _PREFERRED), 10.0)

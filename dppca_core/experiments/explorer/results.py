@@ -27,10 +27,11 @@ from dppca_core.records import Estimate, Setting
 
 
 class Cell(NamedTuple):
-    """Hold one run: errors (one per iterate for the traced method, else one), and what it cost.
+    """Hold one run: its errors, and what it cost.
 
-    Of the experiment's method also what its picture shows: the plane of the largest angle, and of a table
-    the first components turned onto the true ones, (d, at most COMPONENTS).
+    Errors are one per iterate for DPS-PCA and the experiment's method where they have iterates, else one. Of
+    the experiment's method also what its picture shows: the plane of the largest angle, and of a table the
+    first components turned onto the true ones, (d, at most COMPONENTS).
     """
 
     sin: Array
@@ -57,7 +58,11 @@ def run_seconds(name: str, d: int, k: int, providers: int) -> float:
 # A method is live up to four eigenproblems, or a tenth of a second; the others run when asked for.
 _LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
 _FIRST_SECONDS = 0.012  # of a run that the page waits for before it shows anything
-_SWEEP_REPEATS = 3  # of methods other than the main one, away from the epsilon that is shown
+_FIRST_HERE, _FIRST_ELSEWHERE = 0.015, 0.03  # of the method's runs that it waits for, here and elsewhere
+_LEAST = {"unit": 0.005, "inside": 0.0005}  # of a run however few the features, by how rows are scaled
+_LONGEST_FIRST = 0.3  # of a first run, with its patients' rows: where it takes longer, the page does not wait
+_SWEEP_SECONDS = 3.0  # of the experiment's method at all epsilons
+_SWEEP_REPEATS = 3  # of other methods, away from the epsilon that is shown; of the experiment's at least
 _SLOW_REPEATS = 3
 _SMALL = 400  # features up to which a first view has all that stands side by side
 
@@ -139,6 +144,25 @@ class Results(CellStore[Key, Cell]):
         least = 1 if name in self.names else min(experiment.repeats, _SLOW_REPEATS)
         return max(least, min(experiment.repeats, int(1e9 / (self._cost(name) * experiment.d**3))))
 
+    def _rows_seconds(self, name: str) -> float:
+        """Estimate the time of drawing the rows of one draw of patients, where the method scales each."""
+        drawn = isinstance(self.experiment.population, SpikedModel) and METHODS[name].scaling == "unit"
+        return 1.1e-9 * self.experiment.d**3 + 0.01 if drawn else 0.0
+
+    def _few(self, seconds: float, most: int, beside: float = 0.0) -> int:
+        """Return how many runs of the experiment's method, each with so much beside it, fit into a time."""
+        name = self.experiment.method
+        run = max(self._seconds(name), _LEAST[METHODS[name].scaling])
+        return min(most, int(seconds / (run + beside)))
+
+    @property
+    def sweep_repeats(self) -> int:
+        """Return how many repeats of the experiment's method are measured away from the epsilon shown."""
+        most = self.experiment.repeats
+        if self.experiment.method == TRACED:
+            return most
+        return min(most, max(_SWEEP_REPEATS, self._few(_SWEEP_SECONDS / len(EPSILONS), most)))
+
     def key(self, cell: Key) -> Key:
         """Return a cell's key: a method without privacy has one run for all epsilons."""
         name, epsilon, repeat = cell
@@ -219,7 +243,8 @@ class Results(CellStore[Key, Cell]):
 
     def _measured(self, name: str, estimate: Estimate) -> Cell:
         truth = self.truth
-        bases = estimate.iterates if name == TRACED else (estimate.basis,)
+        traced = estimate.iterates if name in (TRACED, self.experiment.method) else ()
+        bases = traced or (estimate.basis,)
         energy = np.zeros(0)
         if self.experiment.energy:
             best = float(truth.eigenvalues[: self.experiment.k].sum())
@@ -255,28 +280,51 @@ class Results(CellStore[Key, Cell]):
         """
         experiment = self.experiment
         names = [name for name in self.names if shown is None or name in shown]
-        step = experiment.patient_draws if experiment.d > _SMALL else 1  # those of the first draw
-        yield from ((experiment.method, epsilon, r) for r in range(0, experiment.repeats, step))
-        if experiment.d <= 1000:
-            yield from ((experiment.method, e, 0) for e in EPSILONS)
+        if experiment.method == TRACED:
+            step = experiment.patient_draws if experiment.d > _SMALL else 1  # those of the first draw
+            yield from ((TRACED, epsilon, r) for r in range(0, experiment.repeats, step))
+            if experiment.d <= 1000:
+                yield from ((TRACED, e, 0) for e in EPSILONS)
+        else:
+            yield from self._first_of_method(epsilon)
         if experiment.d <= _SMALL:
             yield from ((name, epsilon, 0) for name in names if self._seconds(name) <= _FIRST_SECONDS)
+        elif TRACED in names:
+            yield (TRACED, epsilon, 0)
+
+    def _first_of_method(self, epsilon: float) -> Iterator[Key]:
+        """Return the first cells of a method that runs once at a time: those that are quick."""
+        name, repeats, rows = self.experiment.method, self.experiment.repeats, 0.0
+        if self.experiment.patient_draws > 1:
+            rows = self._rows_seconds(name)
+        if self._rows_seconds(name) + self._seconds(name) > _LONGEST_FIRST:
+            return
+        yield from ((name, epsilon, r) for r in range(max(1, self._few(_FIRST_HERE, repeats, rows))))
+        points = self._few(_FIRST_ELSEWHERE, len(EPSILONS))
+        if points > 2:
+            yield from ((name, e, 0) for e in EPSILONS[:: -(-len(EPSILONS) // points)])
 
     def rest(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
         """Return all other cells: this epsilon, with or without the slow methods, then the other epsilons."""
         others = sorted(EPSILONS, key=lambda e: abs(np.log(e / epsilon)))
+        main = self.experiment.method
+        yield from ((main, epsilon, r) for r in range(self.experiment.repeats))
+        # The headline compares with an answer without privacy, on the same patients.
+        for name in (name for name in self.names if not self.private(name)):
+            yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
+        yield from ((main, e, 0) for e in others)
         # Those with the least error first: where a run takes long, the others come seconds later.
         yield from ((name, epsilon, 0) for name in self.names if METHODS[name].chooses_rows)
         yield from ((name, epsilon, 0) for name in self.names)
         yield from self._noises(epsilon)
         for name in self.names:
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
-        yield from ((self.experiment.method, e, r) for r in range(self.experiment.repeats) for e in others)
+        yield from ((main, e, r) for r in range(self.sweep_repeats) for e in others)
         if slow:
             for repeat in range(_SLOW_REPEATS):
                 yield from ((name, epsilon, repeat) for name in self.slow if repeat < self.repeats_of(name))
         for e in others:
-            for name in filter(self.private, self.names):
+            for name in (name for name in self.names if self.private(name) and name != main):
                 yield from ((name, e, r) for r in range(min(self.repeats_of(name), _SWEEP_REPEATS)))
         for e in others if self._noises_together else ():
             yield from self._noises(e)
@@ -312,7 +360,7 @@ class Results(CellStore[Key, Cell]):
                 "epsilon": epsilon if self.private(name) else None,
                 "delta": self.experiment.delta if self.private(name) else None,
                 "repeat": repeat,
-                "iteration": step if name == TRACED else None,
+                "iteration": step if len(value.sin) > 1 or name == TRACED else None,
                 "sin_theta": float(error),
                 "support_found": value.support if step == len(value.sin) - 1 else None,
                 "noise_std": value.noise_std,

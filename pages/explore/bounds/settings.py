@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.methods import METHODS
+from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
 
 SIN_BOUNDS = tuple(name for name, rule in BOUNDS.items() if rule.measure == "sin")
@@ -37,3 +38,6 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
 
 
 PRESETS = {"Ge et al. Fig. 2 (bounds page)": {"delta": 0.01, "figure2": True}}
+
+
+PANEL = Panel(decided={"trust": "each bound has its own"})

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from inspect import signature
 
 from dppca_core.methods import METHODS
+from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
 
 FAMILIES = ("epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat", "iterations")
@@ -28,3 +29,6 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         Choice("traced", "Method traced", "Method", tuple(titles), "dps_pca", titles),
         Choice("layout", "Layout", "Layout", tuple(layouts), "overlay", layouts),
     ]
+
+
+PANEL = Panel(decided={"trust": "comes with the method"})

@@ -6,6 +6,7 @@ Links are made from settings, so they stay valid; a browser test follows each an
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from dppca_core.experiments.explorer.experiment import TRACED
 from pages.shared.settings.catalogue import CHOICES, Settings, Value, changed, to_link
 
 TITLE = "Ten minutes in front of a class: six things to try"
@@ -92,18 +93,19 @@ EXERCISES = (
     Exercise(
         "Does less privacy always buy accuracy?",
         "",
-        {"d": 400, "n": 10**6, "s_hat": 12, "burn_in": 0, "epsilon": 0.1, "delta": 1e-7},
+        {"d": 400, "n": 10**6, "s_hat": 12, "burn_in": 0, "epsilon": 0.1, "delta": 1e-7, "method": TRACED},
         *("epsilon", 1.0),
         "the error falls at first, then jumps: from {0} to {1} in all, no better than guessing, because most "
         "runs find none of the right rows. In how many that is so is luck: try another {seed}.",
         (0.18, 1.73),
-        "As in the paper, few rows are kept from the first, random step on. A start that keeps none of the "
-        "right ones sees nothing of them; much noise brings others in, little noise does not. Set {burn_in} "
+        "As DPS-PCA is printed, few rows are kept from the first, random step on. A start that keeps none "
+        "of the right ones sees nothing of them; much noise brings others in, little noise does not. Set "
+        "{burn_in} "
         "(*More settings*) to 2, which costs no privacy, and the error falls with every step to the right.",
     ),
     Exercise(
         "Is the noise in the paper the noise that it takes?",
-        *("", {}, "accounting", "as-printed"),
+        *("", {"method": TRACED}, "accounting", "as-printed"),
         "the noise, third of the four figures, grows {0} times.",
         (6.5,),
         "Ge et al. count a patient's influence as 2 where it is the square root of 2, divide the budget by "

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.methods import METHODS
 from pages.explore.explorer import exercises, figure_code, report, text
@@ -13,10 +13,11 @@ from pages.shared.charts import explorer_summary, loadings, side_by_side
 from pages.shared.figure import component
 from pages.shared.reports import html_report, loadings_code, sources, take_along
 from pages.shared.settings import to_experiment, widgets
-from pages.shared.settings.catalogue import CHOICES
+from pages.shared.settings.catalogue import CHOICES, RECOMMENDED
 
-settings = widgets.head(text.TITLE, text.INTRODUCTION, ("view", "ghost", "loadings"), beside="first_panel")
-experiment, epsilon = to_experiment.from_settings(settings)
+experiment, epsilon = to_experiment.about_shown(widgets.settings())
+introduction = text.introduction(experiment, epsilon, widgets.settings())
+settings = widgets.head(text.TITLE, introduction, ("view", "ghost", "loadings"), beside="first_panel")
 results = cache.results(experiment)
 shown = side_by_side.methods(experiment, epsilon, settings)
 
@@ -52,9 +53,9 @@ def panels() -> None:
     )
     if settings["view"] != "plain":
         st.caption(text.two_stages(results, epsilon, settings))
-    if settings["loadings"] and (TRACED, epsilon, 0) in results.cells:
+    if settings["loadings"] and (experiment.method, epsilon, 0) in results.cells:
         st.markdown("**Loadings of one release, turned onto the true ones**")
-        figure = loadings.loadings(results, results.estimate(TRACED, epsilon, 0).basis)
+        figure = loadings.loadings(results, results.estimate(experiment.method, epsilon, 0).basis)
         component.figure(figure, key="loadings figure", says=loadings.description(figure))
         take_along.menu(
             *("loadings figure", "dppca-loadings", "Loadings of one release", lambda: figure),
@@ -73,13 +74,18 @@ next_cell = partial(results.next_missing, epsilon, settings["slow"])
 refresh.while_cells_come(panels, results, next_cell, measure_first)
 prefetch.begin(settings, widgets.last_move())
 
-widgets.choose("all_methods")
+with st.container(horizontal=True, vertical_alignment="bottom", key="methods shown"):
+    widgets.choose("all_methods")
+    if settings["view"] != "plain":
+        here = [RECOMMENDED, *to_experiment.selectable(experiment, settings["trust"])]
+        chosen = settings["method"] if settings["method"] in here else RECOMMENDED
+        widgets.choose_among("method", here, chosen)
 if settings["all_methods"]:
     widgets.slow_methods_button(
         [METHODS[name].title for name in results.slow],
         sum(run_seconds(name, experiment.d, experiment.k, experiment.providers) for name in results.slow),
     )
-st.markdown(f"**Try this:** {text.try_this(settings)}")
+st.markdown(f"**Try this:** {text.try_this(experiment, settings)}")
 with st.expander(exercises.TITLE):
     st.markdown(exercises.markdown(settings["view"] == "plain"))
 build = partial(report.build, results, epsilon, settings, html_report.link(settings))

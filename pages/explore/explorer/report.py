@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
 from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
-from pages.explore.explorer.text import TITLE, two_stages
+from pages.explore.explorer.text import TITLE, two_stages, why
 from pages.shared import text
 from pages.shared.charts import explorer_summary, explorer_text, loadings, side_by_side
 from pages.shared.reports import html_report, phrases, sources
@@ -29,14 +31,21 @@ def build(results: Results, epsilon: float, settings: Settings, link: str) -> Re
     words = payload["words"][payload["active"]]
     plain = settings["view"] == "plain"
     tiles = [(label, *values) for label, values in zip(payload["tiles"], words["tiles"], strict=True)]
-    formulas = [*_FORMULAS, phrases.accounting(settings), text.unmarked(sources.constants(results, epsilon))]
+    method = METHODS[results.experiment.method]
+    constants = text.unmarked(sources.constants(results, epsilon))
+    formulas = [*_formulas(method.name), phrases.accounting(settings), constants]
+    texts = [
+        ("The method", text.unmarked(why(results.experiment, epsilon, settings["trust"]))),
+        ("Two stages", two_stages(results, epsilon, settings)),
+    ]
+    numbers = "The answer in four numbers" if plain else f"{method.title} in four numbers"
     return Report(
         title=TITLE,
         sentence=words["sentence"],
         settings=phrases.settings_in_words(settings, (*sidebar.MAIN, *sidebar.MORE)),
         figures=_figures(results, epsilon, settings, payload),
-        texts=[("Two stages", two_stages(results, epsilon, settings))] * (not plain),
-        tables=[ReportTable(f"{METHODS[TRACED].title} in four numbers", ("", "", ""), tiles)],
+        texts=[] if plain else texts,
+        tables=[ReportTable(numbers, ("", "", ""), tiles)],
         guarantee=_guarantee(results, epsilon, settings),
         limits=_limits(results, payload, settings),
         sources=[
@@ -49,6 +58,15 @@ def build(results: Results, epsilon: float, settings: Settings, link: str) -> Re
     )
 
 
+def _formulas(method: str) -> tuple[str, ...]:
+    """Return how the method shown and its closed form are made, as plain text."""
+    if method == TRACED:
+        return _FORMULAS
+    reference = f"Algorithm: {METHODS[method].title}, {METHODS[method].reference}."
+    form = CLOSED_FORMS.get(method)
+    return (reference, f"Closed form: {BOUNDS[form].title}, {BOUNDS[form].formula}") if form else (reference,)
+
+
 def _figures(
     results: Results, epsilon: float, settings: Settings, payload: dict[str, Any]
 ) -> list[ReportFigure]:
@@ -58,9 +76,10 @@ def _figures(
     )
     finding = f"{words.get('spoken', words['sentence'])} {phrases.error_definition(settings)}"
     figures = [ReportFigure(payload, f"{first} by privacy setting and by method", finding)]
-    if (TRACED, epsilon, 0) in results.failed:
+    method = results.experiment.method
+    if (method, epsilon, 0) in results.failed:
         return figures
-    share = text.percent(results.cell(TRACED, epsilon, 0).support)
+    share = text.percent(results.cell(method, epsilon, 0).support)
     title, weights = "Loadings of one release, turned onto the true ones", "loadings"
     rows = "rows with the largest true loadings"
     if settings["view"] == "plain":
@@ -69,22 +88,21 @@ def _figures(
     if results.support_size >= results.experiment.d:
         kept = "every row is kept."
     finding = f"Left the true {weights}, right those that one run found: {kept}"
-    figure = loadings.loadings(results, results.estimate(TRACED, epsilon, 0).basis)
+    figure = loadings.loadings(results, results.estimate(method, epsilon, 0).basis)
     return [*figures, ReportFigure(figure, title, finding)]
 
 
 def _guarantee(results: Results, epsilon: float, settings: Settings) -> str:
-    """Return the guarantee of the traced method, at the epsilon that its calibration truly gives."""
+    """Return the guarantee of the method shown, at the epsilon that its calibration truly gives."""
     experiment, plain = results.experiment, settings["view"] == "plain"
     true_epsilon = explorer_text.true_epsilon(results, epsilon)
     odds = text.odds(true_epsilon, experiment.delta, experiment.neighbours)
-    caution = explorer_text.printed(results, epsilon, (TRACED,), plain)
+    caution = explorer_text.printed(results, epsilon, (experiment.method,), plain)
     if plain:
         return f"{odds} {text.margin(experiment.delta)} {caution}".strip()
-    rounds = text.count(experiment.iterations, "round", "rounds")
     relation = text.RELATIONS[experiment.neighbours]
     return (
-        f"{METHODS[TRACED].title}, over all its {rounds} together, is asked for (ε, δ) = "
+        f"{METHODS[experiment.method].title}, over all that it releases together, is asked for (ε, δ) = "
         f"({text.number(epsilon)}, {text.number(experiment.delta)}); {relation}. {odds} {caution}"
     ).strip()
 
@@ -95,7 +113,7 @@ def _measured(results: Results, plain: bool) -> str:
         return text.unmarked(sources.how_measured(results))
     return (
         f"Simulation, {text.count(experiment.repeats, 'run', 'runs')}, each with its own noise, on invented "
-        f"patients like those of the paper behind {METHODS[TRACED].title}: a few equally strong patterns in "
+        f"patients like those of the paper behind DPS-PCA: a few equally strong patterns in "
         "some of the measurements, and background in all the others. The true patterns are known, since the "
         "patients are invented."
     )
@@ -116,7 +134,7 @@ def _limits(results: Results, payload: dict[str, Any], settings: Settings) -> li
                 f"Of {settings['s']} measurements that matter only {experiment.s_hat} are kept: "
                 "the rest is lost at any privacy."
             )
-    if experiment.start_error is not None:
+    if experiment.start_error is not None and experiment.method == TRACED:
         limits.append(
             f"{METHODS[TRACED].title} starts {text.number(experiment.start_error)} from the truth here, "
             "which nobody has outside a simulation."

@@ -13,7 +13,8 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
         ),
         Choice(
             *("all_methods", *("All methods",) * 2, (False, True), False),
-            help="Beside the recommended one of each trust, DPS-PCA, and the answers without privacy.",
+            help="Beside the recommended one of each trust, DPS-PCA as published, and the answers without "
+            "privacy.",
             link_name="all",
         ),
     ]

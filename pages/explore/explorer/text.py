@@ -1,21 +1,38 @@
 """The sentences of the front page. No Streamlit here."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from dppca_core.experiments.explorer.closed_forms import closed_form, found_all
+from dppca_core.experiments.explorer.experiment import TRACED, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.charts.metric_axis import factor
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.text.recommended import recommended
 
 TITLE = "Explorer"
-INTRODUCTION = (
-    "**What does privacy cost?** How far private, distributed, sparse PCA is from the truth, measured live."
-)
+_PLAIN = {  # by whom the hospitals trust
+    "untrusted server": "Hospitals trust nobody: each adds its own noise.",
+    "secure aggregation": "Hospitals share sealed sums: one noise serves all.",
+    "central": "Hospitals trust one place, which adds one noise.",
+}
+
+
+def introduction(experiment: ExplorerExperiment, epsilon: float, settings: Settings) -> str:
+    """Return the page's question, and why the method that it shows is the one recommended."""
+    if settings["view"] == "plain":
+        return f"**What does privacy cost?** {_PLAIN[settings['trust']]}"
+    return why(experiment, epsilon, settings["trust"])
+
+
+def why(experiment: ExplorerExperiment, epsilon: float, trust: str) -> str:
+    """Return in one line why the experiment's method is the one recommended under a trust, or which is."""
+    best = recommended(experiment, epsilon, trust)
+    if experiment.method != best.method:
+        return f"**Chosen by you.** Recommended under this trust: {METHODS[best.method].title}."
+    return f"**Why this method?** {best.why[0].upper()}{best.why[1:]}."
+
 
 MEASURING = (
     "Two stages: measuring … This will say under each trust what they err, beside their closed form, and "
@@ -46,20 +63,24 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
             chance = bound.quantities.get("support_probability")
             words.append(share if chance is None else f"{share}, predicted {text.chance(chance)}")
         if words:
-            parts.append(f"{text.TRUST_TITLES[METHODS[name].trust]}: {'; '.join(words)}.")
+            parts.append(f"{text.trust_heading(METHODS[name].trust)}: {'; '.join(words)}.")
         needs = needs or "; ".join(bound.failed)
     return " ".join([*parts, *([f"The closed form needs {needs}."] if needs else [])])
 
 
-def try_this(settings: Mapping[str, Any]) -> str:
+def try_this(experiment: ExplorerExperiment, settings: Settings) -> str:
     """Return what to try next."""
-    hospitals = "Hospitals" if settings["view"] == "plain" else "Hospitals N"
+    plain = settings["view"] == "plain"
+    trust, place = (CHOICES["trust"].name(plain), CHOICES["trust"].text("central"))
     if settings["data"] != "synthetic":
         return (
-            "move the privacy slider to the right until DPS-PCA leaves the random guess, and compare with "
-            "Analyze Gauss, which needs a curator whom all hospitals trust. Few patients buy little privacy."
+            "move the privacy slider to the right until the answer leaves the random guess. Then set *"
+            f"{trust}* to {place}. Few patients buy little privacy."
         )
+    hospitals = CHOICES["providers"].name(plain)
+    sealed = CHOICES["trust"].text("secure aggregation")
+    grows = "with its square root" if experiment.method == TRACED else "where noise is what errs"
     return (
-        f"move *{hospitals}* up and watch the error grow with its square root, then set *Noise across "
-        "hospitals* (*More settings*) to secure aggregation: the price of not trusting the server is gone."
+        f"move *{hospitals}* up and watch the error grow {grows}, as each hospital adds its own noise. Then "
+        f"set *{trust}* to {sealed}: one noise serves all, and the extra error is gone."
     )

@@ -111,7 +111,7 @@ def marked(name: str, k: int) -> str:
 def grouped(name: str) -> Trace:
     """Return the method's legend group: whom it trusts."""
     trust = METHODS[name].trust
-    return {"legendgroup": trust, "legendgrouptitle": {"text": text.TRUST_TITLES[trust]}}
+    return {"legendgroup": trust, "legendgrouptitle": {"text": text.trust_heading(trust)}}
 
 
 def against(

@@ -50,7 +50,7 @@ if sweep is not None:
         name = controls.choose_release(settings, methods)
         panels.release(measure, name)
 if not plain:
-    st.markdown(text.recommended(experiment, epsilon))
+    st.markdown(text.recommended(experiment, epsilon, settings["trust"]))
 st.caption(text.notes(results, controls.used(settings), settings))
 st.caption(explorer_text.printed(results, epsilon, methods, plain))
 st.header("Against packages that can be installed")

@@ -35,10 +35,10 @@ NOTHING_QUICK = "None of these methods is quick here: measure one at its button.
 FRONTIER_HELP = "Click a point to see one release of it, or choose it below."
 LOADINGS_NOTE = "Its directions are turned onto the true ones, as only what they span is estimated."
 _TRUSTS = {  # who trusts alike, and what that takes
-    "central": ("of those that trust a curator", "a curator who sees all second moments"),
-    "untrusted server": ("of those that trust no server", "noise added at each hospital, any server"),
-    "secure aggregation": ("of those that add up in secret", "sums that no one can look into"),
-    "local": ("of those that trust nobody", "noise added at each patient, nobody trusted"),
+    "central": ("of those that trust one place", "a curator who sees all second moments"),
+    "untrusted server": ("of those that trust nobody", "noise added at each hospital, any server"),
+    "secure aggregation": ("of those that trust sealed sums", "sums that no one can look into"),
+    "local": ("of those that trust not even the hospital", "noise added at each patient"),
     "none": ("without privacy", "all second moments in the open"),
 }
 _NEEDS = {
@@ -258,8 +258,8 @@ def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
         sentences.append(f"{marks}: not the same promise as the unmarked, so not the same race.")
     if any(METHODS[name].trust == "local" for name in methods):
         sentences.append(
-            "Methods that trust nobody hide each patient before anything is sent: a stronger promise than "
-            "that of methods with a curator or hospitals in between, at the price of more error."
+            "Methods that trust not even the hospital hide each patient before anything is sent: a stronger "
+            "promise than that of methods with one place or hospitals in between, at the price of more error."
         )
     sentences += [
         f"{METHODS[name].title} is left out: {reason}."
@@ -291,18 +291,22 @@ def frontier(corners: Sequence[Corner], plain: bool) -> str:
         level = frozenset.intersection(*(corner.level for corner in run))
         titles = " and ".join(METHODS[other].title for other in sorted(level))
         beside = f", with {titles} level within the spread of the runs" if titles else ""
-        trust = text.TRUST_TITLES[METHODS[name].trust].lower()
+        trust = text.trust_heading(METHODS[name].trust).lower()
         at = low if low == high else f"{low} to {high}"
         parts.append(f"{METHODS[name].title} at {symbol} {at} ({trust}){beside}")
     return f"Least error for its privacy, as far as drawn: {'; '.join(parts)}."
 
 
-def recommended(experiment: ExplorerExperiment, epsilon: float) -> str:
-    """Return which method the core recommends under each trust, from public numbers alone, and why."""
+def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) -> str:
+    """Return which method the core recommends under each trust, from public numbers alone, and why.
+
+    The line of whom the hospitals trust comes first.
+    """
     lines = [f"Recommended under each trust, from public numbers and {recommendations.declared(experiment)}:"]
-    for trust in TRUSTS:
+    for trust in sorted(TRUSTS, key=lambda trust: trust != trusted):
         reason = recommendations.recommended(experiment, epsilon, trust).reason
-        lines.append(f"- {text.TRUST_TITLES[trust]}: {reason}")
+        line = f"{text.trust_heading(trust)}: {reason}"
+        lines.append(f"- **{line}**" if trust == trusted else f"- {line}")
     return "\n".join(lines)
 
 
@@ -331,7 +335,7 @@ def release(name: str, epsilon: float, error: float, estimate: Estimate, plain: 
 
 _TRY_SWEEP = (
     "set *Noise across hospitals* (*More settings*) to independent, then move *Hospitals* up: methods with a "
-    "trusted curator or secure sums stay where they are, those that trust no server pay for each hospital's "
+    "trusted place or sealed sums stay where they are, those that trust nobody pay for each hospital's "
     "own noise."
 )
 _TRY_PANEL = {

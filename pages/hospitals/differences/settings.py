@@ -49,6 +49,7 @@ def unused(settings: dict[str, Value]) -> dict[str, str]:
     recipe, method = SiteRecipe(data=settings["sites.data"]), METHODS[settings["sites.method"]]
     reasons = {
         "data": "chosen on the page",
+        "trust": "comes with the method",
         "providers": f"{len(recipe.hospitals)} here",
         "largest_share": "unequal here",
         "d": f"{recipe.d} here",

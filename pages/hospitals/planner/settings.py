@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
+from pages.shared import text
 from pages.shared.settings import public_table
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice, Value
@@ -10,21 +11,11 @@ from pages.shared.settings.setting import Choice, Value
 ASKED = {"patients": "How many patients", "epsilon": "How much privacy", "hospitals": "How many hospitals"}
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)
-TRUSTED = {
-    "any": "compare all",
-    "central": "one curator who sees all",
-    "untrusted server": "each hospital itself",
-    "secure aggregation": "sums that nobody can look into",
-    "local": "nobody, not even the hospital",
+TRUSTED = {"any": "compare all"} | {
+    trust: text.TRUST_TITLES[trust].lower()
+    for trust in ("untrusted server", "secure aggregation", "central", "local")
 }
 TUNED = {"published": "as published", "tuned": "tuned from public numbers"}
-# What stands before a method's name, so that a list of methods reads by whom they trust.
-_GROUPS = {
-    "central": "One place",
-    "untrusted server": "Own noise",
-    "secure aggregation": "Sealed sums",
-    "local": "Nobody",
-}
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
@@ -32,7 +23,9 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     measures = {"error": "error", "energy": "captured energy"}
     plain = {"error": "error", "energy": "share of the signal captured"}
     shares = {share: f"{100 * share:g} %" for share in SHARES}
-    titles = {name: f"{_GROUPS[each.trust]} · {each.title}" for name, each in PLANNED_METHODS.items()}
+    # Whom a method trusts stands before its name, so that a list of methods reads by that.
+    planned = PLANNED_METHODS.items()
+    titles = {name: f"{text.TRUST_TITLES[each.trust]} · {each.title}" for name, each in planned}
     plain_titles = {name: words.replace("-ε", "") for name, words in titles.items()}
     sizes = (*(m * 10**p for p in range(1, 6) for m in (1, 2, 5)), 10**6)
     return [
@@ -40,7 +33,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
         Choice("plan.of", "Target", "Target", tuple(measures), "error", measures, plain_words=plain),
         Choice("plan.target", "Error at most", "Error at most", ERRORS, 0.1),
         Choice("plan.share", "Captured at least", "Captured at least", SHARES, 0.95, shares),
-        Choice("plan.trust", "Whom patients trust", "Whom patients trust", tuple(TRUSTED), "any", TRUSTED),
+        Choice("plan.trust", *(shared["trust"].label,) * 2, tuple(TRUSTED), "any", TRUSTED),
         Choice(
             "plan.way",
             "Method",
@@ -78,4 +71,8 @@ def _held(settings: Mapping[str, Value]) -> dict[str, tuple[str, str]]:
     return {key: (value, "your table") for key, value in shown.items()}
 
 
-PANEL = Panel(decided={"provider_noise": "follows whom you trust", "start": "always random here"}, held=_held)
+_DECIDED = {
+    **{"trust": "chosen on the page", "provider_noise": "follows whom you trust"},
+    "start": "always random here",
+}
+PANEL = Panel(decided=_DECIDED, held=_held)

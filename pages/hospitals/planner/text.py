@@ -222,7 +222,7 @@ def recommended(settings: Settings) -> str:
     lines = [f"Recommended under each trust, from public numbers and {declared}{half}:"]
     for trust, at, answer in current:
         where = value(at, settings).replace("a privacy setting", "privacy")
-        lines.append(f"- {text.TRUST_TITLES[trust]}, at {where}: {answer.reason}")
+        lines.append(f"- {text.trust_heading(trust)}, at {where}: {answer.reason}")
     return "\n".join(lines)
 
 
@@ -236,7 +236,7 @@ def _on_table(settings: Settings, table: PublicTable) -> Iterator[str]:
         needs = "no method reaches it" if current != view.EVALUATING else short_reason(current, settings)
         if current.value is not None:
             needs = f"{view.title(settings, least)} with {value(current.value, settings)}"
-        yield f"- {text.TRUST_TITLES[trust]}. {at} For {goal(settings)}: {needs}."
+        yield f"- {text.trust_heading(trust)}. {at} For {goal(settings)}: {needs}."
 
 
 def _spread(needed: float, settings: Settings) -> str:
@@ -285,7 +285,7 @@ def _least(needed: float, settings: Settings) -> str:
         return ""
     best = min(less, key=lambda name: less[name].value or math.inf)
     needs = value(less[best].value or math.inf, settings) + doubt(less[best])
-    trust = text.TRUST_TITLES[PLANNED_METHODS[best].trust].lower()
+    trust = text.trust_heading(PLANNED_METHODS[best].trust).lower()
     return f" {view.title(settings, best)} ({trust}) would do with {needs}."
 
 

@@ -19,7 +19,7 @@ from pages.shared.text.labels import MEASURING
 from pages.shared.text.verdicts import Gain, gain
 
 BYTES_NOTE = (
-    "Bytes of 64-bit numbers: a network, encryption and the keys of secure sums come on top. Symmetric "
+    "Bytes of 64-bit numbers: a network, encryption and the keys of sealed sums come on top. Symmetric "
     "matrices travel as their upper triangle; all who join get the result."
 )
 _SEES = {"sum": "only sums", "messages": "noisy messages", "differences": "exact differences"}
@@ -28,9 +28,9 @@ _COLUMNS = (
     *("error", "energy captured"),
 )
 _JOINING = {
-    "untrusted server": "without trusting the server",
-    "secure aggregation": "with sums that nobody can look into",
-    "central": "with a curator whom all trust",
+    "untrusted server": "trusting nobody",
+    "secure aggregation": "with sealed sums",
+    "central": "with one place that all trust",
 }
 
 

@@ -59,6 +59,9 @@ def _held(settings: dict[str, Value]) -> dict[str, tuple[str, str]]:
 
 
 PANEL = Panel(
-    decided={"provider_noise": "all kinds are on the page", "start": "always random here"},
+    decided={
+        **{"trust": "all are compared", "provider_noise": "all kinds are on the page"},
+        "start": "always random here",
+    },
     held=_held,
 )

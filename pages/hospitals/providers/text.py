@@ -16,7 +16,7 @@ INTRODUCTION = (
     "the way."
 )
 _TRY = {
-    "rounds": "press *Play*; then choose *DPS-PCA, secure sums*: what does the server still see?",
+    "rounds": "press *Play*; then choose *DPS-PCA, sealed sums*: what does the server still see?",
     "sees": "move *{}* to the left, round by round: the more noise, the less of the pattern can be told.",
     "pair": "move *{}* to the left: with shared noise all points stay on the line, however much there is.",
 }

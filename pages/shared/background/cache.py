@@ -123,7 +123,7 @@ def regimes(
 def warm_up() -> None:
     """Use one BLAS thread, measure the default experiment, and exempt loaded modules from collection."""
     use_one_thread()
-    experiment, epsilon = to_experiment.from_settings(catalogue.defaults())
+    experiment, epsilon = to_experiment.about_shown(catalogue.defaults())
     cells = results(experiment)
     cells.try_cells(cells.first(epsilon))
     gc.collect()

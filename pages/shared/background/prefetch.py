@@ -48,7 +48,7 @@ def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
 
 def measure(settings: Settings) -> Iterator[None]:
     """Measure what a first view of these settings needs, in steps, and build its figure at the end."""
-    experiment, epsilon = to_experiment.from_settings(settings)
+    experiment, epsilon = to_experiment.about_shown(settings)
     results = cache.results(experiment)
     shown = side_by_side.methods(experiment, epsilon, settings)
     yield from results.steps(results.first(epsilon, shown))

@@ -8,10 +8,12 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
+from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
+from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import style
@@ -20,12 +22,16 @@ from pages.shared.charts.metric_axis import Scale
 from pages.shared.charts.traces import EPSILON_TICKS, ZERO, Trace, arms, axis, band, line, this_setting
 from pages.shared.settings.catalogue import Settings
 
-_FIRST = ("none", "central")  # groups of the third panel start with these
+# The groups of the third panel, from the most trust to the least.
+_ORDER = ("none", "central", "secure aggregation", "untrusted server", "local")
 _NO_BOUND = Bound({}, math.inf, applies=False, why=(), source="")
+_EVERY = 3  # epsilons between two at which the closed form of two stages is evaluated, 3 to 10 ms each
 
 
 def reference(results: Results) -> str:
-    """Return the method that "without privacy" means in the sentence and in the sweep: as sparse as ours."""
+    """Return the method that "without privacy" means in the sentence and in the sweep: made as ours is."""
+    if METHODS[results.experiment.method].chooses_rows:
+        return "sparse_pca_shrunk"
     return "sparse_pca" if "s_hat" in METHODS[results.experiment.method].uses else "pca"
 
 
@@ -51,13 +57,14 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
 
 
 def rounds(results: Results, scale: Scale, plain: bool) -> list[Trace]:
-    """Return panel 1: error per iteration, with the theorem's terms and the closed form; frames set its y."""
-    look, name = style.look(TRACED), METHODS[TRACED].title
-    steps = list(range(results.experiment.iterations + 1))
+    """Return panel 1: error per step, with the theorem's terms and the closed form; frames set its y."""
+    method = results.experiment.method
+    look, name = style.look(method), METHODS[method].title
+    steps = steps_of(results)
     marker = {"symbol": look.symbol, "size": 6, "color": look.colour}
-    ends = [steps[0], steps[-1]]
-    terms = []
-    for i, term in enumerate(("sampling", "+ privacy", "+ optimisation")):
+    ends = [0, max(steps[-1], 1)]
+    terms: list[Trace] = []
+    for i, term in enumerate(("sampling", "+ privacy", "+ optimisation") if method == TRACED else ()):
         fill = {"fill": "tonexty" if i else "tozeroy", "fillcolor": style.faded(style.THEOREM[i], 0.5)}
         dash = style.THEOREM_DASHES[i]
         terms.append(line(1, f"Theorem 4.3: {term}", style.THEOREM[0], dash, x=steps[1:], **fill))
@@ -76,19 +83,32 @@ def rounds_at(
     results: Results, scale: Scale, epsilon: float, theorem: Bound, prediction: Bound
 ) -> dict[int, Trace]:
     """Return what changes with epsilon in panel 1, by position among its traces."""
-    stacked = np.full((3, results.experiment.iterations), math.nan)
-    if theorem.applies:
-        for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
-            row[:] = theorem.terms[term]
-        stacked = stacked.cumsum(axis=0)
-    patch = {i: {"y": scale.drawn(scale.bounded(row))} for i, row in enumerate(stacked)}
-    cells = results.measured(TRACED, epsilon)
-    spread = quantiles([scale.values(cell) for cell in cells]) if cells else None
-    for i, which in ((3, 0), (4, 2), (5, 1)):
+    method, patch = results.experiment.method, {}
+    if method == TRACED:
+        stacked = np.full((3, results.experiment.iterations), math.nan)
+        if theorem.applies:
+            for row, term in zip(stacked, ("stat", "priv", "opt"), strict=True):
+                row[:] = theorem.terms[term]
+            stacked = stacked.cumsum(axis=0)
+        patch = {i: {"y": scale.drawn(scale.bounded(row))} for i, row in enumerate(stacked)}
+    at, runs = len(patch), [scale.values(cell) for cell in results.measured(method, epsilon)]
+    # The rounds of a run may depend on epsilon; those of other runs at this epsilon are as many.
+    spread = quantiles(runs) if runs else None
+    for i, which in ((at, 0), (at + 1, 2), (at + 2, 1)):
         patch[i] = {"y": [] if spread is None else scale.drawn(spread[which])}
-    total = prediction.total if prediction.applies else math.nan
-    patch[6] = {"y": scale.drawn(np.repeat(scale.bounded(total), 2))}
+        patch[i] |= {} if spread is None else {"x": list(range(spread.shape[1]))}
+    total = prediction.final if prediction.applies else math.nan
+    patch[at + 3] = {"y": scale.drawn(np.repeat(scale.bounded(total), 2))}
     return patch
+
+
+def steps_of(results: Results) -> list[int]:
+    """Return the steps of the experiment's method, from the longest of its runs so far."""
+    method = results.experiment.method
+    if method == TRACED:
+        return list(range(results.experiment.iterations + 1))
+    runs = [len(cell.sin) for epsilon in EPSILONS for cell in results.measured(method, epsilon)[:1]]
+    return list(range(max(runs, default=2)))
 
 
 def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]) -> list[Trace]:
@@ -99,14 +119,15 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
     seen = np.isfinite(spread[:, 1])
     at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
     low, middle, high = (scale.drawn(values) for values in spread[seen].T)
-    predicted = scale.bounded([bound.total if bound.applies else math.nan for bound in predictions])
+    forms = {e: bound.final for e, bound in zip(EPSILONS, predictions, strict=True) if bound.applies}
+    predicted = scale.drawn(scale.bounded(np.array(list(forms.values()))))
     runs = [scale.last(cell) for cell in results.measured(free, EPSILONS[0])]
     level = scale.drawn([quantiles(runs)[1] if runs else math.nan] * 2)
     ends = [EPSILONS[0], EPSILONS[-1]]
     return [
         *band(2, name, look.colour, at, low, high),
         line(2, name, look.colour, x=at, y=middle, meta="ghost"),
-        line(2, "closed-form prediction", look.colour, "dash", x=list(EPSILONS), y=scale.drawn(predicted)),
+        line(2, "closed-form prediction", look.colour, "dash", x=list(forms), y=predicted),
         line(2, METHODS[free].title, free_look.colour, free_look.dash, x=ends, y=level),
         line(2, "random guess", style.GUESS, "dot", x=ends, y=[scale.guess] * 2),
         this_setting(2, [], [(10**v if scale.log else v) for v in span]),
@@ -121,7 +142,7 @@ class Comparison:
         self.names = [name for name in results.methods if name in shown and name not in results.skipped]
         self._spreads = spreads(results, scale, self.names)
         trusts = [METHODS[name].trust for name in self.names]
-        order = dict.fromkeys(trust for trust in (*_FIRST, *trusts) if trust in trusts)
+        order = [trust for trust in _ORDER if trust in trusts]
         self._groups: list[tuple[float, list[str]]] = []
         self.positions: list[float] = []
         position = 0.0
@@ -131,7 +152,7 @@ class Comparison:
             self.positions += [position + i for i in range(len(members) + 1)]
             position += len(members) + 1.35
         self.bottom = position - 0.75
-        self._headings = [f"<b>{text.TRUST_TITLES[trust]}</b>" for trust in order]
+        self._headings = [f"<b>{text.trust_heading(trust)}</b>" for trust in order]
         ends = {"x": [scale.guess] * 2, "y": [-0.6, self.bottom]}
         self.traces = [self._dots(plain), line(3, "random guess", style.GUESS, "dot") | ends]
 
@@ -172,14 +193,24 @@ class Comparison:
 
 
 def bounds_at(results: Results, epsilon: float, theorem: bool) -> tuple[Bound, Bound]:
-    """Return Theorem 4.3 and the closed form here; void for another method and for clipped rows.
+    """Return Theorem 4.3, which is about DPS-PCA, and the closed form; void where neither is about the runs.
 
-    theorem: False where it is not drawn, and void.
+    theorem: False beside a picture, which draws no theorem. The closed form of two stages takes milliseconds:
+    a first view does not wait for it, and a picture has it at every `_EVERY`th epsilon.
     """
-    if results.experiment.method != TRACED or results.experiment.clip is not None:
+    experiment = results.experiment
+    prior = experiment.mean_share + experiment.scale_share
+    if experiment.clip is not None or prior or not isinstance(experiment.population, SpikedModel | str):
         return _NO_BOUND, _NO_BOUND
-    setting = results.setting(epsilon)
-    return BOUNDS["ge2018"](setting) if theorem else _NO_BOUND, BOUNDS["dps_prediction"](setting)
+    method = experiment.method
+    if method == TRACED:
+        setting = results.setting(epsilon)
+        return BOUNDS["ge2018"](setting) if theorem else _NO_BOUND, BOUNDS["dps_prediction"](setting)
+    slow = METHODS[method].chooses_rows
+    every = 1 if theorem else _EVERY
+    if slow and (EPSILONS.index(epsilon) % every or results.missing((method, e, 0) for e in EPSILONS)):
+        return _NO_BOUND, _NO_BOUND
+    return _NO_BOUND, closed_form(results, method, epsilon) or _NO_BOUND
 
 
 def explorer(
@@ -196,16 +227,16 @@ def explorer(
         settings: Of the page.
         bounds: Theorem 4.3 and the closed form at each of EPSILONS.
         shown: The methods that stand side by side.
-        drawn: The picture in the first panel; None shows the iterates there, and leaves the panel out for a
-            method other than DPS-PCA, which has none.
+        drawn: The picture in the first panel; None shows the error of each step there, and leaves the panel
+            out for a method of a single step.
     """
     plain = settings["view"] == "plain"
     scale = Scale(results, settings)
     cells = list(results.cells.values())  # more may come meanwhile
     last = np.array([scale.last(cell) for cell in cells])
     span = scale.span(float(last[last > ZERO].min(initial=1e-2)))
-    traced = drawn is None and results.experiment.method == TRACED
-    first = drawn.traces if drawn else rounds(results, scale, plain) if traced else []
+    steps = drawn is None and METHODS[results.experiment.method].iterative
+    first = drawn.traces if drawn else rounds(results, scale, plain) if steps else []
     second = sweep(results, scale, [prediction for _, prediction in bounds], span)
     third = Comparison(results, scale, plain, shown)
     dots_at = len(first) + len(second)  # their place among all traces, after the mark of this epsilon
@@ -213,7 +244,7 @@ def explorer(
     for at, (theorem, prediction) in zip(EPSILONS, bounds, strict=True):
         dots, words = third.frame(at)
         moved = drawn.frame(at) if drawn else {}
-        if traced:
+        if steps:
             moved = rounds_at(results, scale, at, theorem, prediction)
         moved |= {dots_at - 1: {"x": [at] * 2}, dots_at: dots}
         frames.append({"traces": {str(i): patch for i, patch in moved.items()}, "methods": words})
@@ -237,18 +268,21 @@ def _layout(
     measure = plain_measure if plain else text.METRIC_TITLES[scale.metric]
     kind = "log" if scale.log else "linear"
     value = {"decades": scale.log, "type": kind, "range": span, "fixedrange": False}
-    by_round = f"{METHODS[TRACED].title}, {'round by round' if plain else f'{word} per iteration'}"
+    name = METHODS[results.experiment.method].title
+    last = steps_of(results)[-1]
+    step = "iteration" if results.experiment.method == TRACED else "step"
+    by_round = f"{name}, {'round by round' if plain else f'{word} per {step}'}"
     titles = (
         drawn.title if drawn else by_round,
         "What more privacy costs" if plain else f"{word.capitalize()} against ε",
         "Methods side by side",
     )
     epsilon_title = "privacy setting" if plain else "privacy loss ε"
-    missing = drawn is None and results.experiment.method != TRACED
-    alone, rounds = drawn is not None or missing, results.experiment.iterations
-    round_title, ticks = "round" if plain else "iteration t", max(1, rounds // 5)
+    missing = drawn is None and not METHODS[results.experiment.method].iterative
+    alone = drawn is not None or missing
+    round_title, ticks = "round" if plain else f"{step} t", max(1, last // 5)
     first = {
-        "xaxis": axis(round_title, range=[-0.3, rounds + 0.3], dtick=ticks),
+        "xaxis": axis(round_title, range=[-0.3, last + 0.3], dtick=ticks),
         "yaxis": axis(measure, **value),
     }
     if drawn:

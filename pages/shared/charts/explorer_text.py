@@ -13,6 +13,7 @@ from dppca_core.datasets import MEASUREMENTS, PATIENTS
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.strength import strength
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import Bound
@@ -53,8 +54,8 @@ def words(
     low, middle, high = quantiles([scale.last(cell) for cell in cells])
     support = float(np.median([cell.support for cell in cells]))
     noise = cells[0].noise_std
-    relative = text.percent(noise / float(results.truth.eigenvalues[experiment.k - 1]))
-    strength = "of the weakest direction's strength"
+    relative = text.percent(noise / strength(results))
+    of_weakest = "of the weakest direction's strength"
     rows = [text.percent(support), f"{results.support_size:,} of {experiment.d:,} count"]
     if results.support_size >= experiment.d:
         rows = ["–", "every row is kept"]
@@ -65,7 +66,7 @@ def words(
         "tiles": [
             [text.error(middle), spread],
             rows,
-            [relative, strength] if plain else [text.short(noise), f"{relative} {strength}"],
+            [relative, of_weakest] if plain else [text.short(noise), f"{relative} {of_weakest}"],
             [text.size(cells[0].bytes_sent), f"in {text.count(rounds, 'round', 'rounds')}"],
         ],
     }
@@ -76,6 +77,8 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale, pla
     experiment, table = results.experiment, results.experiment.table
     rows = (table.row_noun if table else PATIENTS)[1]
     hospitals = text.count(experiment.providers, "hospital", "hospitals")
+    method = METHODS[experiment.method]
+    who = "the release" if plain else method.title
     setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
     directions, value = text.count(experiment.k, "direction", "directions"), text.error(middle)
     quality = f"finds the {directions} with error {value}"
@@ -88,10 +91,12 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale, pla
         # A truth without zero rows is out of a sparse reference's reach.
         cut = not experiment.sparse and reference != "pca" and experiment.s_hat < experiment.d
         columns = f", on as many {(table.column_noun if table else MEASUREMENTS)[1]}," if cut else ""
-        free = f"; without privacy{columns} {text.error(quantiles([scale.last(cell) for cell in cells])[1])}"
+        least = float(quantiles([scale.last(cell) for cell in cells])[1])
+        better = least > middle if scale.metric == "energy" else least < middle
+        free = f"; without privacy{columns}{'' if better else ' no better,'} {text.error(least)}"
     return (
         f"With {experiment.n:,} {rows} in {hospitals} at {setting}, "
-        f"{METHODS[experiment.method].title} {quality}{free}; guessing {text.short(scale.guess)}."
+        f"{who} {quality}{free}; guessing {text.short(scale.guess)}."
     )
 
 

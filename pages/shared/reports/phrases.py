@@ -51,7 +51,7 @@ def methods(names: Sequence[str], k: int, plain: bool) -> list[str]:
     """Return each method's source, trust model and guarantee, one line each."""
     lines = []
     for method in (METHODS[name] for name in names):
-        trust = "" if method.trust == "none" else f"{text.TRUST_TITLES[method.trust].lower()}; "
+        trust = "" if method.trust == "none" else f"{text.trust_heading(method.trust).lower()}; "
         about = f"{trust}{text.guarantee(method.guarantee_at(k), plain)}"
         lines.append(f"{method.title}: {method.reference} ({about}).")
     return lines

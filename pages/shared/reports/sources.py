@@ -125,7 +125,7 @@ def how_measured(results: Results, runs: str = "") -> str:
     draws = f", over {experiment.patient_draws} draws of patients" if many else ", over one draw of patients"
     if runs:
         draws = ", and its own draw of patients"
-    method = METHODS[TRACED]
+    method, shown = METHODS[TRACED], METHODS[experiment.method]
     scaled = any(METHODS[name].scaling == "unit" for name in results.names)
     return (
         f"**Simulation**, {how_often}{draws}; {method.title} is {method.reference}, Algorithm 1, on the "
@@ -134,5 +134,5 @@ def how_measured(results: Results, runs: str = "") -> str:
         f"public bound that all {experiment.n:,} patients respect with probability "
         f"{1 - experiment.failure:g}. Truth is the population's."
         + (_STAND_INS if scaled and experiment.n > stand_ins(experiment.d) else "")
-        + ("" if runs else f" Methods other than {method.title} are repeated less often from d = 500 up.")
+        + ("" if runs else f" Methods other than {shown.title} are repeated less often from d = 500 up.")
     )

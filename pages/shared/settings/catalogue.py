@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dppca_core.datasets import TABLES
-from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
+from dppca_core.methods import METHODS
 from dppca_core.records import RELEASED
 from pages.shared import text
 from pages.shared.settings import of_pages
@@ -35,8 +36,16 @@ _VIEWS = {"plain": "Plain", "analyst": "Analyst", "researcher": "Researcher"}
 _HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
 
 _DELTA_SET = "delta_set"  # False: delta moves with n
-_VERSION = {"v": "2"}  # of links: those of the first kept the default of their time, delta = 1e-5
+# Of links: those of the first kept the default of their time, delta = 1e-5, and were about DPS-PCA.
+_VERSION = {"v": "2"}
 _FIRST_DELTA = 1e-5
+
+# From the least trust to the most.
+_TRUSTS = ("untrusted server", "secure aggregation", "central")
+RECOMMENDED = "recommended"
+_METHODS = {RECOMMENDED: "the recommended one"} | {
+    name: method.title for name, method in METHODS.items() if method.trust in _TRUSTS
+}
 
 SYNTHETIC = "synthetic"
 _DATA = {
@@ -56,6 +65,14 @@ CHOICES: dict[str, Choice] = {
     choice.key: choice
     for choice in (
         _among("data", "Data", "Data", _DATA),
+        _among(
+            *("trust", *("Whom do the hospitals trust?",) * 2),
+            {trust: text.TRUST_TITLES[trust].lower() for trust in _TRUSTS},
+            help="Nobody: each hospital adds its own noise. Sealed sums: only the total is ever seen, with "
+            "one noise for all. One place: it sees every hospital's numbers and adds one noise.",
+            link_words={"untrusted server": "nobody", "secure aggregation": "sealed", "central": "one-place"},
+        ),
+        _among("method", *("Method shown",) * 2, _METHODS),
         Choice(
             *("epsilon", "Privacy loss ε", "Privacy", EPSILONS, 1.0),
             help="Left: more privacy. Right: more accuracy.",
@@ -183,7 +200,10 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
     read = {choice.key: choice.read(raw) for choice, raw in known if choice.key != _DELTA_SET}
     requested = defaults() | {key: value for key, (value, _) in read.items()}
     if read and not _VERSION.items() <= params.items():
-        requested |= {"delta": _FIRST_DELTA, _DELTA_SET: True} | {key: requested[key] for key in read}
+        first = {"delta": _FIRST_DELTA, _DELTA_SET: True, "method": TRACED}
+        requested |= first | {key: requested[key] for key in read}
+        if "trust" in read:  # typed by hand
+            requested["method"] = read["method"][0] if "method" in read else RECOMMENDED
     requested[_DELTA_SET] |= "delta" in read
     fixed = FIXED_BY_TABLE if requested["data"] in TABLES else ()
     link_text = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
@@ -237,7 +257,8 @@ def _least(key: str, limit: float) -> Value | None:
 def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str, str]]:
     """Return the nearest possible combination, and the reason for each control that was changed.
 
-    From a link (moved None) d prevails over k and s, and s over k. A table fixes d, n and the true sparsity.
+    From a link (moved None) d prevails over k and s, s over k, and the method over the trust. A table fixes
+    d, n and the true sparsity.
     """
     now = dict(settings)
     reasons: dict[str, str] = {}
@@ -246,7 +267,13 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
         now[key], reasons[key] = value, reason
 
     now[_DELTA_SET] |= moved == "delta"
-
+    if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
+        title, needed = METHODS[now["method"]].title, METHODS[now["method"]].trust
+        reason = f"{title} trusts {text.TRUST_TITLES[needed].lower()}"
+        if moved == "trust":
+            set_to("method", RECOMMENDED, reason)
+        else:
+            set_to("trust", needed, reason)
     table = TABLES.get(now["data"])
     if table is None and moved == "s" and now["s"] > now["d"]:
         set_to("d", _least("d", now["s"]), f"it must be at least s = {now['s']}")
@@ -281,7 +308,7 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
 _GE_FIGURES: Settings = {  # Ge et al. section 5, as printed
     **{"d": 1000, "n": 100_000, "k": 5, "s": 10, "s_hat": 50, "providers": 1, "iterations": 10, "burn_in": 0},
     **{"accounting": "as-printed", "scaling": "largest", "provider_noise": "shared", "scale": "linear"},
-    "first_panel": "rounds",
+    **{"trust": "untrusted server", "method": TRACED, "first_panel": "rounds"},
 }
 PRESETS: dict[str, Settings] = {
     "Defaults": {},
@@ -292,6 +319,7 @@ PRESETS: dict[str, Settings] = {
     "Where Theorem 4.3 holds": {
         **{"d": 1000, "n": 10**9, "k": 5, "s": 10, "s_hat": 680, "providers": 1, "epsilon": 1.0},
         **{"delta": 1e-5, "start": "near", "burn_in": 0, "first_panel": "rounds"},
+        **{"trust": "untrusted server", "method": TRACED},
     },
     "Too few patients": {"n": 1000, "providers": 1, "d": 1000, "k": 5, "s": 10, "s_hat": 50},
     "Weak signals in every feature": {
@@ -299,7 +327,7 @@ PRESETS: dict[str, Settings] = {
         **{"spike": 20.0, "bulk": 10.0},
     },
     "Breast cancer, three hospitals": {"data": "breast_cancer", "providers": 3, "k": 2, "s_hat": 30},
-    # Where something is seen: DPS-PCA errs 0.6 here, the recommended methods 0.2, a guess 1.7.
+    # Where something is seen: the recommended methods err 0.2 here, DPS-PCA 0.6, a guess 1.7.
     "Digits as images": {"data": "digits", "providers": 1, "k": 3, "s_hat": 64, "epsilon": 4.0},
 }
 PRESETS |= of_pages.presets()

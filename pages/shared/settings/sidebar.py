@@ -8,13 +8,13 @@ from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.widgets import label_with_ends, set_all, settings, show, update
 
-MAIN = ("data", "epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
+MAIN = ("data", "trust", "epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
 MORE = (
     *("iterations", "burn_in", "provider_noise", "largest_share", "accounting", "neighbours", "scaling"),
     *("spike", "bulk", "start", "repeats", "seed", "metric", "scale"),
 )
-# These change what is shown, not what is measured, so presets do not set them.
-_SHOWN = ("view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
+# Presets leave these as they are but where they name them: what is shown, and whom the visitor trusts.
+_KEPT = ("trust", "view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
 
 
 def render(page: str) -> None:
@@ -50,8 +50,8 @@ def render(page: str) -> None:
 
 
 def _preset(name: str, now: Settings) -> Settings:
-    """Return all settings of a preset; detail, ghost and loadings stay as they are now."""
-    return catalogue.changed({key: now[key] for key in _SHOWN} | PRESETS[name])
+    """Return all settings of a preset; trust, detail, ghost and loadings stay as they are now."""
+    return catalogue.changed({key: now[key] for key in _KEPT} | PRESETS[name])
 
 
 def _apply_preset() -> None:
@@ -74,7 +74,10 @@ def _widget(key: str, now: Settings, panel: Panel) -> None:
         st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
         return
     name = f"{choice.name(plain)} · {fixed}" if fixed else label_with_ends(choice, plain)
-    show(key, name, plain, disabled=fixed is not None, help=choice.help or None)
+    # What the options say by themselves needs no line of its own.
+    label = "collapsed" if key == "data" and not fixed else "visible"
+    more = {"disabled": fixed is not None, "help": choice.help or None, "label_visibility": label}
+    show(key, name, plain, **more)
 
 
 def _why_fixed(key: str, now: Settings, panel: Panel) -> str | None:

@@ -1,15 +1,19 @@
 """Turn the controls' settings into the core's objects."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import Axis, Recipe, variant
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import RELEASED
 from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.catalogue import RECOMMENDED, Settings
+from pages.shared.text.recommended import recommended
 
 _RUNS = (
     *("s_hat", "providers", "largest_share", "iterations", "burn_in", "provider_noise"),
@@ -44,6 +48,25 @@ def over_epsilon(experiment: ExplorerExperiment, epsilon: float, methods: Sequen
         return None
     k = experiment.k if experiment.table else None
     return recipe(experiment, epsilon, methods, Axis("epsilon", EPSILONS), k=k)
+
+
+def method_shown(experiment: ExplorerExperiment, epsilon: float, settings: Settings) -> str:
+    """Return the method that was chosen, or the one recommended under the trust at this epsilon."""
+    chosen = str(settings["method"])
+    if chosen != RECOMMENDED and chosen in selectable(experiment, settings["trust"]):
+        return chosen
+    return recommended(experiment, epsilon, settings["trust"]).method
+
+
+def selectable(experiment: ExplorerExperiment, trust: str) -> list[str]:
+    """Return the methods under a trust that are fast enough here to follow a slider."""
+    return [name for name in Results(experiment).names if METHODS[name].trust == trust]
+
+
+def about_shown(settings: Settings) -> tuple[ExplorerExperiment, float]:
+    """Return the experiment of these settings about the method that they show, and the epsilon."""
+    experiment, epsilon = from_settings(settings)
+    return replace(experiment, method=method_shown(experiment, epsilon, settings)), epsilon
 
 
 def recipe(

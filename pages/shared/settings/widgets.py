@@ -74,7 +74,8 @@ def set_all(requested: Settings) -> None:
 
 def label_with_ends(choice: Choice, plain: bool) -> str:
     """Return a control's name and the meaning of its ends, without markup, for screen readers."""
-    return choice.name(plain) + (" · private ↔ accurate" if choice.key in ("epsilon", "delta") else "")
+    ends = choice.key == "epsilon" or (choice.key == "delta" and not plain)  # there it would take two lines
+    return choice.name(plain) + (" · private ↔ accurate" if ends else "")
 
 
 def show(key: str, name: str, plain: bool, **more: Any) -> None:

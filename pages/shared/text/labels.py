@@ -6,25 +6,33 @@ METRIC_TITLES = {
     "energy": "captured energy (share)",
 }
 
+# Whom the hospitals trust, in the same words on every page.
 TRUST_TITLES = {
     "none": "No privacy",
-    "central": "Trusted curator",
-    "untrusted server": "Untrusted server",
-    "secure aggregation": "Secure aggregation",
-    "local": "No trust at all",
+    "central": "One place",
+    "untrusted server": "Nobody",
+    "secure aggregation": "Sealed sums",
+    "local": "Not even the hospital",
 }
+
+
+def trust_heading(trust: str) -> str:
+    """Return the heading over the methods of a trust."""
+    title = TRUST_TITLES[trust]
+    return title if trust == "none" else f"Trust: {title.lower()}"
+
 
 # Names of the protocols that share a method, whose title would be ambiguous.
 JOIN_WAYS = {
     "pca": "PCA",
     "sparse_pca": "Sparse PCA",
-    "dps_pca secure": "DPS-PCA, secure sums",
+    "dps_pca secure": "DPS-PCA, sealed sums",
     "full": "Full noisy moments",
     "dpdis_pca": "DPdisPCA",
     "federated_projector": "Averaged projectors",
     "dps_pca": "DPS-PCA, own noise",
     "dps_pca shared": "DPS-PCA, shared noise",
-    "two_stage_sealed": "Two stages, secure sums",
+    "two_stage_sealed": "Two stages, sealed sums",
     "two_stage_own_noise": "Two stages, own noise",
     "alone open": "PCA",
     "alone open sparse": "Sparse PCA",
@@ -35,9 +43,9 @@ JOIN_WAYS = {
 # Headings of the protocols by whom the hospitals trust.
 JOIN_TITLES = {
     "none": "Joined, no privacy",
-    "central": "Joined, trusted curator",
-    "secure aggregation": "Joined, secure sums",
-    "untrusted server": "Joined, untrusted server",
+    "central": "Joined, trusting one place",
+    "secure aggregation": "Joined, sealed sums",
+    "untrusted server": "Joined, trusting nobody",
     "one message": "Undone by two messages",
     "alone": "Alone, protected",
     "alone, none": "Alone, unprotected",

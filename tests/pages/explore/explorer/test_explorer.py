@@ -3,6 +3,7 @@
 import json
 import math
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.numerics.moments import clip_rows
 from pages.explore.explorer import text as explorer_page_text
 from pages.shared import text
+from pages.shared.background import cache
 from pages.shared.charts.traces import frozen
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.text.recommended import recommended
@@ -28,7 +30,9 @@ SEVEN = {"epsilon": 2.0, "delta": 1e-3, "n": 1_000_000, "providers": 20, "d": 40
 
 def test_it_opens_with_the_sentence_the_odds_and_four_figures(screen):
     words = screen().words()
-    assert words["sentence"].startswith("With 100,000 patients in 5 hospitals at ε = 1, DPS-PCA finds")
+    assert words["sentence"].startswith(
+        "With 100,000 patients in 5 hospitals at ε = 1, Two-stage PCA, own noise finds"
+    )
     assert words["odds"].endswith("ends at most at 73:27.")
     assert len(words["tiles"]) == 4 and all(value for value, _ in words["tiles"])
 
@@ -44,18 +48,32 @@ def test_each_of_the_seven_sliders_changes_the_figure(screen, key, value):
     assert after["words"][after["active"]]["sentence"] != before["words"][before["active"]]["sentence"]
 
 
-def test_what_is_drawn_is_what_the_core_measures(screen):
-    """The last point of the first panel, the sentence and the tile are one number: the median."""
-    page = screen(first="rounds", repeats="3", delta="0.001", scale="linear")
-    settings = catalogue.defaults() | {"repeats": 3, "delta": 0.001, "scale": "linear"}
+@pytest.mark.parametrize("trust", TRUSTS)
+@pytest.mark.parametrize("method", ["", "dps_pca"])
+def test_what_is_drawn_is_what_the_core_measures_of_the_method_shown(screen, trust, method):
+    """The last point of the first panel, the sentence and the tile are one number: the median of its runs.
+
+    Shown is the recommended one, or the one chosen, which says whom the hospitals trust.
+    """
+    words = {"central": "one-place", "secure aggregation": "sealed", "untrusted server": "nobody"}
+    link = {"first": "rounds", "repeats": "3", "delta": "0.001", "scale": "linear", "trust": words[trust]}
+    settings = catalogue.open_link({"v": "2"} | link)[0]
+    assert settings["trust"] == trust
     experiment, epsilon = to_experiment.from_settings(settings)
+    name = method or recommended(experiment, epsilon, trust).method
     results = Results(experiment)
-    errors = sorted(results.cell("dps_pca", epsilon, repeat).sin[-1] for repeat in range(3))
+    errors = sorted(results.cell(name, epsilon, repeat).sin[-1] for repeat in range(3))
+    shown = cache.results(replace(experiment, method=name))
+    shown.try_cells((name, epsilon, repeat) for repeat in range(3))
+    page = screen(**link | ({"method": method} if method else {}))
+    assert page.setting("trust") == METHODS[name].trust
+    assert METHODS[name].title in page.words()["sentence"]
+    assert ("Why this method?" in page.markdown) == (not method)
     figure = page.figure
     frame = figure["frames"][figure["active"]]["traces"]
     position = next(i for i, t in enumerate(figure["data"]) if t.get("mode") == "lines+markers")
     assert frame[str(position)]["y"][-1] == pytest.approx(errors[1], rel=1e-3)
-    assert f"error {errors[1]:.2g};" in page.words()["sentence"]
+    assert f"error {text.error(errors[1])};" in page.words()["sentence"]
     assert float(page.words()["tiles"][0][0]) == pytest.approx(errors[1], rel=0.05)
 
 
@@ -137,7 +155,7 @@ def test_every_method_is_there_with_its_trust_and_its_guarantee(screen):
     rows = page.figure["frames"][page.figure["active"]]["methods"]
     for method in METHODS.values():
         assert any(method.title in row for row in rows)
-        heading = text.TRUST_TITLES[method.trust]
+        heading = text.trust_heading(method.trust)
         assert f"<b>{heading}</b>" in rows
     kinds = {method.guarantee_at(3) for method in METHODS.values()}
     assert text.guarantee_notes(kinds) in page.words()["notes"]
@@ -164,9 +182,11 @@ def test_shared_noise_says_that_two_hospitals_undo_it(screen):
 
 def test_the_theorem_speaks_where_its_assumptions_hold_and_is_silent_elsewhere(screen):
     assert screen().words()["theorem"] == ""  # the picture draws no theorem
-    assert "Theorem 4.3 says nothing here" in screen(first="rounds").words()["theorem"]
+    assert screen(first="rounds").words()["theorem"] == ""  # it is about another method
+    assert "Theorem 4.3 says nothing here" in screen(first="rounds", method="dps_pca").words()["theorem"]
     held = screen(
         first="rounds",
+        method="dps_pca",
         d="1000",
         n="1e9",
         k="5",
@@ -185,8 +205,10 @@ def test_the_theorem_speaks_where_its_assumptions_hold_and_is_silent_elsewhere(s
 
 def test_the_picture_is_of_the_median_angle_and_says_it(screen):
     page = screen(k="1", repeats="3", d="50", s="6", shat="12")
-    experiment, epsilon = to_experiment.from_settings(page.settings)
-    angles = [abs(Results(experiment).cell("dps_pca", epsilon, r).plane.angle) for r in range(3)]
+    experiment, epsilon = to_experiment.about_shown(page.settings)
+    shown = cache.results(experiment)
+    angles = [abs(shown.cell(experiment.method, epsilon, r).plane.angle) for r in range(3)]
+    page.run()
     angle, figure = statistics.median(angles), page.figure
     frame = figure["frames"][figure["active"]]["traces"]
     names = [trace["name"] for trace in figure["data"]]
@@ -218,9 +240,9 @@ def points(figure, name):
 @pytest.mark.parametrize("k", [1, 2])
 def test_scores_of_a_table_stand_beside_the_true_ones_turned_onto_them(screen, k):
     page = screen(data="breast_cancer", k=str(k), N="1", eps="10", repeats="1", shat="30")
-    experiment, epsilon = to_experiment.from_settings(page.settings)
+    experiment, epsilon = to_experiment.about_shown(page.settings)
     results = Results(experiment)
-    basis, truth = results.estimate("dps_pca", epsilon, 0).basis, results.truth.basis
+    basis, truth = results.estimate(experiment.method, epsilon, 0).basis, results.truth.basis
     chosen = np.sort(np.random.default_rng(0).permutation(569)[:300])
     rows = clip_rows(datasets.rows("breast_cancer")[chosen], TABLES["breast_cancer"].bound)
     unit = np.abs(rows @ truth).max() / 100
@@ -266,11 +288,27 @@ def test_presets_about_iterates_open_round_by_round(screen):
     assert page.figure["layout"]["meta"]["titles"][0].startswith("DPS-PCA")
 
 
+def test_a_trust_that_a_chosen_method_does_not_serve_shows_the_recommended_one(screen):
+    page = screen(method="dps_pca")
+    page.move("trust", "central")
+    assert page.setting("method") == catalogue.RECOMMENDED and page.link["trust"] == "one-place"
+    assert "DPS-PCA trusts nobody" in page.notices and "Two-stage PCA finds" in page.words()["sentence"]
+
+
+def test_an_older_link_is_about_dps_pca_and_a_new_one_restores_trust_and_method(screen):
+    assert "DPS-PCA finds" in screen(v="", d="50", shat="12", s="6").words()["sentence"]
+    chosen = screen(trust="sealed", method="cape", d="50", shat="12", s="6")
+    assert "CAPE finds" in chosen.words()["sentence"]
+    assert "CAPE finds" in screen(**chosen.link).words()["sentence"]
+
+
 def test_the_detail_switch_hides_symbols_from_a_board(screen):
     page = screen(view="Plain")
     labels = " ".join(w.label for w in page.app.select_slider if w.key in SEVEN)
     assert not set("εδŝ") & set(labels)
     assert "ε" not in page.words()["sentence"]
+    assert not any(method.title in page.words()["sentence"] for method in METHODS.values())
+    assert "Hospitals trust nobody" in page.markdown
 
 
 def test_a_delta_above_one_in_n_is_noted(screen):

@@ -287,7 +287,7 @@ def test_the_hull_names_who_is_level_with_it(results):
     assert [(corner.method, corner.epsilon) for corner in hull] == [(near, 1.0), (near, 10.0)]
     assert all(corner.level == {level} for corner in hull)
     assert text.frontier(hull, False) == (
-        "Least error for its privacy, as far as drawn: Analyze Gauss at ε = 1 to 10 (trusted curator), with "
+        "Least error for its privacy, as far as drawn: Analyze Gauss at ε = 1 to 10 (trust: one place), with "
         "CAPE level within the spread of the runs."
     )
 
@@ -323,7 +323,9 @@ def test_every_method_has_words_for_what_it_needs():
 
 def test_it_recommends_what_the_core_does_under_each_trust(opened):
     experiment, epsilon = to_experiment.from_settings(settings_of(opened))
-    shown = text.recommended(experiment, epsilon)
+    shown = text.recommended(experiment, epsilon, "secure aggregation")
+    assert shown.splitlines()[1].startswith("- **Trust: sealed sums")
+    shown = text.recommended(experiment, epsilon, settings_of(opened)["trust"])
     assert shown in opened.markdown
     for trust in TRUSTS:
         answer = recommend(
@@ -347,5 +349,5 @@ def test_a_method_that_stays_level_keeps_its_place_in_the_sentence():
     ]
     shown = text.frontier(corners, False)
     level = "with Two-stage PCA, sealed sums level within the spread"
-    assert f"Two-stage PCA at ε = 0.1 to 1 (trusted curator), {level}" in shown
-    assert shown.endswith("DPS-PCA at ε = 10 (untrusted server).")
+    assert f"Two-stage PCA at ε = 0.1 to 1 (trust: one place), {level}" in shown
+    assert shown.endswith("DPS-PCA at ε = 10 (trust: nobody).")

@@ -45,7 +45,7 @@ def test_it_opens_with_the_answer_a_row_for_every_method_and_a_paragraph(screen)
     assert (
         len(table(page)) == len(PLANNED_METHODS) and table(page).loc["DPS-PCA", "patients at ε = 1"] == needed
     )
-    assert table(page)["whom it trusts"].iloc[0] == "trusted curator"
+    assert table(page)["whom it trusts"].iloc[0] == "one place"
     assert paragraph(page) == protocol_paragraph.paragraph(settings, None)
     for part in (
         *(f"at least {needed} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-6)", "d = 200"),

@@ -48,7 +48,7 @@ def test_what_a_table_fixes_or_a_slider_has_not_is_not_measured():
 def test_a_look_ahead_is_all_that_the_press_needs():
     for _ in prefetch.measure(SMALL):
         pass
-    experiment, epsilon = to_experiment.from_settings(SMALL)
+    experiment, epsilon = to_experiment.about_shown(SMALL)
     results = cache.results(experiment)
     shown = side_by_side.methods(experiment, epsilon, SMALL)
     assert results.missing(results.first(epsilon, shown)) == []
@@ -57,7 +57,7 @@ def test_a_look_ahead_is_all_that_the_press_needs():
 
 
 def test_steps_can_be_left_off_and_taken_up_again():
-    results = Results(to_experiment.from_settings(SMALL)[0])
+    results = Results(to_experiment.about_shown(SMALL)[0])
     steps = results.steps(results.first(1.0))
     while not results.cells:
         next(steps)
@@ -67,7 +67,7 @@ def test_steps_can_be_left_off_and_taken_up_again():
 
 
 def test_two_that_want_the_same_measure_it_once(monkeypatch):
-    results, asked = Results(to_experiment.from_settings(SMALL)[0]), []
+    results, asked = Results(to_experiment.about_shown(SMALL)[0]), []
     kept = Results.estimate
 
     def estimate(self: Results, name: str, epsilon: float, repeat: int) -> object:
@@ -191,7 +191,7 @@ def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch):
     for _ in prefetch.measure(SMALL):
         pass
     ((_, figure),) = prefetch._READY.items()
-    experiment, epsilon = to_experiment.from_settings(SMALL)
+    experiment, epsilon = to_experiment.about_shown(SMALL)
     shown = side_by_side.methods(experiment, epsilon, SMALL)
     whole = explorer_summary.payload(cache.results(experiment), epsilon, SMALL, shown)
     at = whole["active"]

@@ -157,8 +157,9 @@ def test_the_explorers_report_is_the_screen(screen, built, view):
     assert "0.01" not in dict(made.settings).values() if view == "plain" else True
     assert any("each record outright" in limit for limit in made.limits)
     assert any("floating point" in limit for limit in made.limits)
-    stages = [words for _, words in made.texts]
-    assert bool(stages) == (view != "plain") and all(words in page.captions for words in stages)
+    texts = [words for _, words in made.texts]
+    shown = page.captions + page.markdown.replace("**", "")
+    assert bool(texts) == (view != "plain") and all(words in shown for words in texts)
     assert len(made.figures) == 2 and all(drawn.says for drawn in made.figures)
     assert (
         len(html_report.html(made._replace(figures=4 * list(made.figures))).encode()) < 6e6
