@@ -15,7 +15,9 @@ from pages.shared.reports import downloads, html_report, sources
 from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import CHOICES
 
-settings = widgets.head(text.TITLE, text.INTRODUCTION, ("view", "ghost", "loadings"), beside="first_panel")
+settings = widgets.head(
+    *(text.TITLE, text.INTRODUCTION, text.STEPS), ("view", "ghost", "loadings"), beside="first_panel"
+)
 experiment, epsilon = to_experiment.from_settings(settings)
 results = cache.results(experiment)
 shown = side_by_side.methods(experiment, epsilon, settings)

@@ -13,6 +13,11 @@ from pages.shared.charts.metric_axis import factor
 from pages.shared.settings.catalogue import Settings
 
 TITLE = "Explorer"
+STEPS = (
+    "The picture shows patients, the true pattern and the private one.",
+    "Move privacy to the right: less noise, and the patterns meet.",
+    "The error says how far the noise moves the answer.",
+)
 INTRODUCTION = (
     "**What does privacy cost?** How far private, distributed, sparse PCA is from the truth, measured live."
 )

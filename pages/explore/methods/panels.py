@@ -18,7 +18,7 @@ from pages.shared.charts import loadings
 from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.figure import component
 from pages.shared.reports import downloads
-from pages.shared.settings import swept
+from pages.shared.settings import swept, widgets
 from pages.shared.text import duration, short
 
 _AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
@@ -28,7 +28,7 @@ def _show(
     finding: str, figure: dict[str, Any], caption: str, table: pd.DataFrame, key: str, name: str, **more: Any
 ) -> DeltaGenerator:
     """Show a finding, its figure and downloads; return a container for what else may be measured."""
-    st.markdown(f"**{finding}**")
+    widgets.headline(finding, "epsilon", "n")
     component.figure(figure, key=key, save=name, says=finding, **more)
     st.caption(caption)
     below = st.container()

@@ -11,7 +11,7 @@ from pages.shared.figure import component
 from pages.shared.reports import downloads, html_report, sources
 from pages.shared.settings import widgets
 
-settings = controls.choose_population(widgets.head(text.TITLE, text.INTRODUCTION))
+settings = controls.choose_population(widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS))
 controls.choose(settings)
 controls.stop(settings)
 chosen, next_missing = view.focus(settings), partial(view.next_missing, settings)
@@ -23,7 +23,7 @@ def panels() -> None:
         st.rerun()
     simulations = controls.simulated(settings)
     headline = text.headline(settings, simulations)
-    st.markdown(f"**{headline}**")
+    widgets.headline(headline, "epsilon", "providers")
     figure = charts.figure(view.drawn(settings), settings, simulations)
     component.figure(figure, key="plan figure", save="dppca-plan", says=headline)
     st.caption(text.below_chart(settings))

@@ -12,7 +12,7 @@ from pages.shared.figure import component
 from pages.shared.reports import downloads, sources
 from pages.shared.settings import to_experiment, widgets
 
-settings = widgets.head(page_text.TITLE, page_text.INTRODUCTION)
+settings = widgets.head(page_text.TITLE, page_text.INTRODUCTION, page_text.STEPS)
 widgets.choose_panel("join.panel")
 recipe, adjustments = view.recipe(settings)
 results, panel = cache.collaboration_results(recipe), settings["join.panel"]
@@ -39,7 +39,7 @@ def compared() -> None:
         says = headline = gain_text.bytes_line(grouped, recipe)
         notes = gain_text.BYTES_NOTE
         figure, name = gain_charts.sent(results, grouped, settings), "bytes"
-    st.markdown(f"**{headline}**")
+    widgets.headline(headline, "epsilon", "providers")
     if figure["data"][-1]["x"]:
         component.figure(figure, key=f"{name} figure", save=f"dppca-{name}", says=says)
     if name == "bytes":
@@ -50,17 +50,17 @@ def compared() -> None:
     downloads.downloads(results.table, lambda: figure, f"dppca-{name}")
 
 
-if panel not in ("rounds", "sees") or settings["join.source"] == "simulated":
-    controls.sizes(recipe, settings)
 if panel in ("rounds", "sees"):
     run_panels.run(recipe, settings)
 elif panel == "pair":
     run_panels.pair(recipe, settings)
 else:
-    widgets.choose_beside("join.trust", "join.rank")
     refresh.while_cells_come(compared, results, partial(results.next_missing, settings["slow"]))
     seconds = sum(recipe.seconds(PROTOCOLS[key]) for key in results.slow)
     widgets.slow_methods_button([title(key) for key in results.slow], seconds)
+    widgets.choose_beside("join.trust", "join.rank")
+if panel not in ("rounds", "sees") or settings["join.source"] == "simulated":
+    controls.sizes(recipe, settings)
 st.markdown(f"**Try this:** {page_text.try_this(recipe, settings)}")
 experiment, epsilon = to_experiment.from_settings(settings)
 sources.page(cache.results(experiment), epsilon, settings, measured=gain_text.about(recipe))

@@ -19,7 +19,9 @@ def show(figure: dict[str, Any], name: str, says: str, save: str = "") -> None:
     component.figure(figure, key=f"{name} figure", save=f"dppca-{save or name}", says=says)
 
 
-settings = widgets.head(attack_text.TITLE, attack_text.INTRODUCTION)
+OF_ATTACK = ("attack.method", "attack.alarms", "attack.draws")
+
+settings = widgets.head(attack_text.TITLE, attack_text.INTRODUCTION, attack_text.STEPS)
 plain, method = settings["view"] == "plain", settings["attack.method"]
 budget, n, asked = view.budget(settings), patients(settings), settings["attack.draws"]
 draws = cache.attack_draws(view.attack_setting(settings))
@@ -28,20 +30,21 @@ bug, why_no_bug = view.bug(settings)
 honest = view.audit(draws, "true", asked)
 broken = view.audit(draws, bug, asked) if bug else None
 headline = failed_runs.NO_ANSWER if attack is None else attack_text.headline(attack, draws)
-st.markdown(f"**{headline}**")
-widgets.choose_beside("attack.method", "attack.alarms", "attack.draws")
+widgets.headline(headline, "epsilon", "delta")
 failed_runs.show(draws.failed)
 if attack is None or honest is None:
+    widgets.choose_beside(*OF_ATTACK)
     st.stop()
 count = len(attack.here)  # fewer than asked for where some have failed
 
 st.header("One patient more or less")
 picture = neighbours.picture(budget, seed=settings["seed"])
-st.markdown(attack_text.experiment(picture, attack.limit, budget, plain))
 releases = attack_charts.releases(picture, attack.limit)
 component.figure(releases, key="releases figure", save="dppca-releases")
+st.markdown(attack_text.experiment(picture, attack.limit, budget, plain))
 
 st.header("The attacker's best test")
+widgets.choose_beside(*OF_ATTACK)
 chosen, measured = attack_text.chosen(attack, budget), attack_text.measured(attack, count)
 st.markdown(chosen)
 left, right = st.columns(2)
