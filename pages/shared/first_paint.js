@@ -23,7 +23,8 @@
     const app = document.querySelector("[data-testid=stApp]");
     const figure = document.querySelector(".dppca-live");
     const ran = app?.dataset.testScriptState === "notRunning" && !document.querySelector("[data-testid=stSkeleton]");
-    return figure ? figure.dataset.drawn : ran && document.querySelector("[data-testid=stMain] h1");
+    const awaited = document.querySelector("#first-paint aside"); // a page of sliders has a figure, if not at once
+    return figure ? figure.dataset.drawn : ran && !awaited && document.querySelector("[data-testid=stMain] h1");
   };
   const timer = setInterval(() => {
     if (!ready() && performance.now() < PATIENCE) return;

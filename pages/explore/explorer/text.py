@@ -14,7 +14,7 @@ from pages.shared.settings.catalogue import Settings
 
 TITLE = "Explorer"
 STEPS = (
-    "The picture shows patients, the true pattern and the private one.",
+    "Points are patients; the lines are the true and private pattern.",
     "Move privacy to the right: less noise, and the patterns meet.",
     "The error says how far the noise moves the answer.",
 )

@@ -29,7 +29,7 @@ def used(settings: Settings) -> list[str]:
 
 def choose(settings: Settings) -> None:
     """Show which methods are compared, what is swept, and what is drawn of it."""
-    left, middle, right = widgets.beside("methods", [5, 2, 2])
+    left, middle, right = widgets.beside("methods", [8, 2, 2])
     panel = settings["compare.panel"]
     with left:
         widgets.choose_panel("compare.panel")

@@ -198,7 +198,7 @@ def head(
     with st.container(key="title", horizontal=True, vertical_alignment="center"):
         st.title(title, anchor=False)
         view_switches(shown)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(key="lead", horizontal=True, vertical_alignment="center"):
         newcomer.introduction(page, steps, introduction)
         if beside:
             _segments(beside)
