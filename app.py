@@ -15,6 +15,7 @@ from starlette.routing import Route
 from streamlit.starlette import App
 
 from dppca_core.experiments.failures import surviving
+from pages import order
 from pages.hospitals.your_data import session
 from pages.learn.papers import results
 from pages.shared.background import cache, engine, prefetch
@@ -85,5 +86,5 @@ ROUTES = [
     Route("/ahead", prefetched),
 ]
 
-MIDDLEWARE = [Middleware(same_origin.SameOrigin), Middleware(first_paint.FirstPaint)]
+MIDDLEWARE = [Middleware(same_origin.SameOrigin), Middleware(first_paint.FirstPaint, titles=order.titles())]
 app = App("pages/menu.py", lifespan=warm, routes=ROUTES, middleware=MIDDLEWARE)

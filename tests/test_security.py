@@ -58,7 +58,7 @@ OPENS = {
     "examples/flower/own_files.py": "a path that the hospital's own settings give",
     "pages/shared/background/memory.py": "what the system says of its memory",
     "pages/shared/figure/component.py": "scripts and style beside it",
-    "pages/shared/server/first_paint.py": "a style of the pages",
+    "pages/shared/server/first_paint.py": "a style and a script of the pages",
     "pages/hospitals/your_data/unsaved_warning.py": "a script beside it",
     "pages/explore/methods/other_packages.py": "data/peers.json",
     "pages/learn/story/handout.py": "a style beside it",

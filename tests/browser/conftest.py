@@ -3,12 +3,12 @@
 import urllib.request
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from pages import order
 from scripts.started import COMPLETE, chromium, serving
 from tests.waiting import PATIENCE_SECONDS
 
@@ -34,9 +34,8 @@ def address() -> Iterator[str]:
         yield started
 
 
-MENU = {  # section of each page, as the menu names both
-    page.parent.name.replace("_", " ").capitalize(): page.parents[1].name.capitalize()
-    for page in sorted(Path(__file__).parents[2].glob("pages/*/*/page.py"))
+MENU = {  # group of each page, as the menu names both
+    order.title(page): group for group, pages in order.menu().items() for page in pages
 }
 
 

@@ -1,4 +1,4 @@
-"""All sliders and the chart that they move are on one screen, on a projector too."""
+"""All sliders and the chart that they move are on one screen, on a projector too, and nothing jumps."""
 
 import pytest
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 SLIDERS = ("epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat")
 # Boxes of the sliders, and whether a press 12 pixels above or below a thumb still reaches its slider.
 BOXES = """(keys) => keys.map((key) => {
-  const slider = document.querySelector(`.st-key-${key} [data-testid=stSlider]`);
+  const slider = document.querySelector(`[data-testid=stSidebar] .st-key-${key} [data-testid=stSlider]`);
   const thumb = slider.querySelector('[data-testid=stSliderThumbValue]').parentElement
     .getBoundingClientRect();
   const x = thumb.left + thumb.width / 2, y = thumb.top + thumb.height / 2;
@@ -17,32 +17,65 @@ BOXES = """(keys) => keys.map((key) => {
   const { top, bottom } = slider.getBoundingClientRect();
   return { key, top, bottom, reached };
 })"""
+# What tells how to read the first chart: ticks and title of its axes, and its legend inside or below.
+READ_BY = ".xaxislayer-above, .g-xtitle, .g-x2title, g.legend, .dppca-live > .under > .legend"
+READING = f"""() => [...document.querySelector('.dppca-live').querySelectorAll('{READ_BY}')]
+  .map((part) => part.getBoundingClientRect()).filter((box) => box.height > 0)
+  .map(({{ top, bottom }}) => [top, bottom])"""
+WITH_SLIDERS = ("privacy", "convergence", "bounds", "methods", "providers", "differences", "planner")
+SHIFTS = """window.shifted = 0;
+new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
+  if (!entry.hadRecentInput) window.shifted += entry.value;
+})).observe({ type: 'layout-shift', buffered: true });"""
 
 
-@pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (1920, 1080)])
-def test_all_sliders_and_the_chart_are_in_sight(watched, address, size):
+@pytest.mark.parametrize(
+    ("place", "size"),
+    [("", (1440, 900)), ("", (1920, 1080)), *((place, (1280, 720)) for place in ("", *WITH_SLIDERS))],
+)
+def test_all_sliders_and_the_chart_are_in_sight(watched, address, place, size):
     width, height = size
-    page = watched(viewport={"width": width, "height": height}).open(address).page
-    boxes = page.evaluate(BOXES, list(SLIDERS))
+    page = watched(viewport={"width": width, "height": height}).open(f"{address}{place}?{SMALL}").page
+    page.locator(".unready").wait_for(state="detached")
+    keys = [key for key in SLIDERS if page.locator(f".st-key-{key} [data-testid=stSlider]").count()]
+    assert len(keys) >= 7  # what another setting decides is a field
+    boxes = page.evaluate(BOXES, keys)
     assert [box["key"] for box in boxes if box["top"] < 0 or box["bottom"] > height] == []
     assert [box["key"] for box in boxes if not box["reached"]] == []
-    for part in (".chart", ".legend"):  # the chart's box holds its axes
-        box = page.locator(f".dppca-live {part}").first.bounding_box()
-        assert box["y"] >= 0 and box["y"] + box["height"] <= height, part
+    parts = page.evaluate(READING)
+    assert parts and all(top >= 0 and bottom <= height for top, bottom in parts), parts
 
 
-@pytest.mark.parametrize("page_name", ["", "privacy", "story", "your_data"])
-def test_no_empty_band_stands_above_the_content(watched, address, page_name):
-    """Sixty pixels at most between the menu and what a page begins with."""
+@pytest.mark.parametrize("place", ["", "privacy", "story", "your_data"])
+def test_no_empty_band_stands_above_or_below_the_content(watched, address, place):
+    """Sixty pixels at most between the menu and what a page begins with, and eighty below its end."""
     page = watched().page
-    page.goto(address + page_name)
+    page.goto(address + place)
     page.get_by_text("Try this").first.wait_for()
-    first = page.evaluate(
-        "Math.min(...[...document.querySelectorAll('[data-testid=stMain] [data-testid=stElementContainer]')]"
-        ".map((e) => e.getBoundingClientRect()).filter((box) => box.height > 0).map((box) => box.top))"
+    first, below = page.evaluate(
+        """() => {
+          const main = document.querySelector('[data-testid=stMain]');
+          const boxes = [...main.querySelector('[data-testid=stVerticalBlock]').children]
+            .map((part) => part.getBoundingClientRect()).filter((box) => box.height > 0);
+          const block = main.querySelector('[data-testid=stMainBlockContainer]').getBoundingClientRect();
+          const end = Math.max(...boxes.map((box) => box.bottom));
+          return [Math.min(...boxes.map((box) => box.top)), block.bottom - end];
+        }"""
     )
     header = page.get_by_test_id("stHeader").bounding_box()
     assert first - header["y"] - header["height"] <= 60
+    assert below <= 80
+
+
+def test_a_page_has_its_shape_at_first_and_nothing_jumps(watched, address):
+    page = watched().page
+    page.add_init_script(SHIFTS)
+    page.goto(f"{address}privacy", wait_until="commit")
+    assert page.locator("#first-paint h1").inner_text() == "Privacy"
+    page.locator(".unready").wait_for(state="detached")
+    page.get_by_text("Try this").first.wait_for()
+    assert page.locator("#first-paint").count() == 0
+    assert page.evaluate("window.shifted") <= 0.05
 
 
 def test_on_a_telephone_two_settings_stand_under_the_headline_with_the_result(watched, address):
@@ -55,3 +88,16 @@ def test_on_a_telephone_two_settings_stand_under_the_headline_with_the_result(wa
     sliders[1].press("ArrowLeft")
     page.get_by_text("With 5,000 patients").wait_for()
     page.wait_for_url("**n=5000**")
+
+
+@pytest.mark.parametrize("place", WITH_SLIDERS)
+def test_on_a_telephone_each_page_has_two_settings_between_headline_and_result(watched, address, place):
+    page = watched(viewport={"width": 390, "height": 844}).open(f"{address}{place}?{SMALL}").page
+    page.locator(".unready").wait_for(state="detached")
+    sliders = page.locator(".st-key-main-settings").get_by_role("slider")
+    parts = (page.locator(".st-key-headline"), sliders.nth(0), page.locator(".dppca-live .chart").first)
+    tops = [part.bounding_box()["y"] for part in parts]
+    assert sliders.count() == 2
+    assert tops == sorted(tops) and tops[0] > 0 and tops[-1] < 844 - 200  # with the steps of a first visit
+    sliders.nth(0).press("ArrowLeft")
+    page.wait_for_url("**eps=**")

@@ -21,7 +21,7 @@ def choose(settings: Settings) -> list[str]:
     """Show which method is measured and which bounds are drawn; return the names of those bounds."""
     fitting = closed_form_drawn(settings)
     drawn = [name for name in SIN_BOUNDS if name == fitting or settings[f"show.{name}"]]
-    left, right = st.columns([1, 3])
+    left, right = widgets.beside("bounds", [1, 3])
     with left:
         widgets.choose("of")
     with right.expander(f"Bounds drawn: {len(drawn)} of {len(SIN_BOUNDS)}", key="bound list"):

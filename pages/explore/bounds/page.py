@@ -14,7 +14,7 @@ from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
-settings = widgets.head(text.TITLE, text.INTRODUCTION)
+settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)
 plain = settings["view"] == "plain"
 experiment, epsilon = to_experiment.from_settings(settings)
 results = cache.results(experiment)
@@ -43,7 +43,7 @@ def panels() -> None:
         if seconds * len(EPSILONS) < engine.FIRST_SECONDS:  # else the worker does it
             results.try_cells((method, e, 0) for e in EPSILONS)
     headline = text.headline(results, here, scale, settings)
-    st.markdown(f"**{headline}**")
+    widgets.headline(headline, "epsilon", "n")
     failed_runs.of_methods(results)
     figure = charts.against_epsilon(results, evaluated, scale, settings)
     component.figure(figure, key="bounds figure", says=headline)

@@ -20,6 +20,11 @@ from pages.shared.charts.traces import Figure, drawn_values
 from pages.shared.settings.catalogue import Settings
 
 TITLE = "Bounds"
+STEPS = (
+    "The thick line is measured; the others are what papers promise.",
+    "Move privacy: see where a promise still applies.",
+    "Hollow marks at the top promise nothing.",
+)
 INTRODUCTION = (
     "**Does the theory hold here?** What the papers promise, over what is measured: thin where an assumption "
     "fails, hollow at the top where a bound says nothing."

@@ -11,10 +11,8 @@ from pages.shared.settings import to_experiment, widgets
 
 SLOT = "convergence"
 
-settings = widgets.head(text.TITLE, text.INTRODUCTION)
-for column, key in zip(st.columns(3), ("family", "traced", "layout"), strict=True):
-    with column:
-        widgets.choose(key)
+settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)
+widgets.choose_beside("family", "traced", "layout")
 family = curves.family(settings)
 with st.container():
     for note in text.notes(family, settings):
@@ -26,7 +24,7 @@ def panels() -> None:
     """Show what has been measured so far."""
     readings = curves.readings(family, settings, job.table())
     headline = text.headline(family, readings, settings)
-    st.markdown(f"**{headline}**")
+    widgets.headline(headline, "epsilon", "n")
     figure = charts.figure(family, readings, settings)
     key = f"{settings['layout']} figure"
     component.figure(figure, key=key, says=headline)

@@ -16,6 +16,11 @@ from pages.shared.settings import swept
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
 TITLE = "Convergence"
+STEPS = (
+    "Each point is the error after one more round.",
+    "Move a slider: all curves are measured again.",
+    "Where a curve is flat, more rounds do not help.",
+)
 INTRODUCTION = (
     "**How fast does it converge?** The error after every round: how much a round gains, and where noise and "
     "sampling stop it."

@@ -17,7 +17,9 @@ from pages.shared.settings.catalogue import CHOICES, RECOMMENDED
 
 experiment, epsilon = to_experiment.about_shown(widgets.settings())
 introduction = text.introduction(experiment, epsilon, widgets.settings())
-settings = widgets.head(text.TITLE, introduction, ("view", "ghost", "loadings"), beside="first_panel")
+settings = widgets.head(
+    *(text.TITLE, introduction, text.STEPS), ("view", "ghost", "loadings"), beside="first_panel"
+)
 results = cache.results(experiment)
 shown = side_by_side.methods(experiment, epsilon, settings)
 
@@ -59,7 +61,7 @@ def panels() -> None:
         component.figure(figure, key="loadings figure", says=loadings.description(figure))
         take_along.menu(
             *("loadings figure", "dppca-loadings", "Loadings of one release", lambda: figure),
-            code=lambda: loadings_code.loadings(results, TRACED, epsilon),
+            code=lambda: loadings_code.loadings(results, experiment.method, epsilon),
         )
     failed_runs.of_methods(results)
 

@@ -12,6 +12,11 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.text.recommended import recommended
 
 TITLE = "Explorer"
+STEPS = (
+    "Points are patients; the lines are the true and private pattern.",
+    "Move privacy to the right: less noise, and the patterns meet.",
+    "The error says how far the noise moves the answer.",
+)
 _PLAIN = {  # by whom the hospitals trust
     "untrusted server": "Hospitals trust nobody: each adds its own noise.",
     "secure aggregation": "Hospitals share sealed sums: one noise serves all.",

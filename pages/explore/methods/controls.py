@@ -29,16 +29,17 @@ def used(settings: Settings) -> list[str]:
 
 def choose(settings: Settings) -> None:
     """Show which methods are compared, what is swept, and what is drawn of it."""
-    _choose_methods(settings)
-    right, left = st.columns([5, 3], vertical_alignment="bottom")
+    left, middle, right = widgets.beside("methods", [8, 2, 2])
     panel = settings["compare.panel"]
     with left:
+        widgets.choose_panel("compare.panel")
+    with middle:
         if panel == "needed":
             widgets.choose("compare.target")
         elif panel != "frontier":
             widgets.choose("compare.over")
-    with right:
-        widgets.choose_panel("compare.panel")
+    with right.popover(f"{len(used(settings))} of {len(METHODS)} methods", width="stretch"):
+        _choose_methods(settings)
 
 
 def _choose_methods(settings: Settings) -> None:

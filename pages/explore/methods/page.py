@@ -10,7 +10,7 @@ from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
-settings = widgets.head(text.TITLE, text.INTRODUCTION)
+settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)
 plain, neighbours = settings["view"] == "plain", settings["neighbours"]
 experiment, epsilon = to_experiment.from_settings(settings | {"start": "random"})  # sweeps know no other
 results = cache.results(experiment)

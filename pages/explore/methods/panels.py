@@ -18,7 +18,7 @@ from pages.shared.charts import loadings
 from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.figure import component
 from pages.shared.reports import loadings_code, take_along
-from pages.shared.settings import swept
+from pages.shared.settings import swept, widgets
 from pages.shared.text import duration, short
 
 _AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
@@ -36,7 +36,7 @@ def _show(
     **more: Any,
 ) -> DeltaGenerator:
     """Show a finding, its figure and its menu; return a container for what else may be measured."""
-    st.markdown(f"**{finding}**")
+    widgets.headline(finding, "epsilon", "n")
     component.figure(figure, key=key, says=finding, **more)
     recipes = sweeps.measured(sweep, set(table["method"]))
     program = figure_code.needed if measure.panel == "needed" else figure_code.against

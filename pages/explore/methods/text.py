@@ -27,6 +27,11 @@ from pages.shared.settings.catalogue import Settings
 from pages.shared.text import recommended as recommendations
 
 TITLE = "Methods"
+STEPS = (
+    "Each line is one method, given the same patients.",
+    "Choose what is swept, and move the other sliders.",
+    "The lowest line errs least; compare methods of the same trust.",
+)
 INTRODUCTION = (
     "**Compared to what?** The same patients given to every method: what each errs, takes, sends and asks "
     "you to trust."

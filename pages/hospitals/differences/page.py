@@ -11,13 +11,17 @@ from pages.shared.figure import component
 from pages.shared.reports import phrases, sources, take_along
 from pages.shared.settings import widgets
 
-settings = widgets.head(text.TITLE, text.LEAD)
+settings = widgets.head(text.TITLE, text.LEAD, text.STEPS)
 results = cache.site_results(view.recipe(settings))
 shown = view.SiteView(results, settings)
 synthetic = shown.recipe.synthetic
-widgets.choose_beside("sites.data", "sites.method", "sites.kind")
-differences = ("sites.strength", "sites.differ") if synthetic else ()
-widgets.choose_beside(*differences, "sites.share", "sites.against")
+*columns, last = widgets.beside("sites", 4)
+for column, key in zip(columns, ("sites.data", "sites.method", "sites.kind"), strict=True):
+    with column:
+        widgets.choose(key)
+with last.popover("More choices", width="stretch"):
+    for key in (*(("sites.strength", "sites.differ") if synthetic else ()), "sites.share", "sites.against"):
+        widgets.choose(key)
 with st.container():
     for sentence in text.notes(shown):
         st.caption(sentence)
@@ -35,7 +39,7 @@ def panels() -> None:
     for _ in engine.at_first(first_look()):
         pass
     headline = text.headline(shown)
-    st.markdown(f"**{headline}**")
+    widgets.headline(headline, "epsilon", "n")
     failed_runs.show(results.failed)
     st.header("Standardising, and what it costs")
     draw = charts.against_strength if synthetic else charts.by_kind

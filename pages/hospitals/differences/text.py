@@ -19,6 +19,11 @@ from pages.shared.settings.catalogue import CHOICES
 from pages.shared.text.numbers import listed
 
 TITLE = "Differences"
+STEPS = (
+    "Each line is one way to standardise before joining.",
+    "Under More choices, let the hospitals differ more or less.",
+    "A lower line is a better joint answer.",
+)
 LEAD = (
     "**What if hospitals differ?** They measure differently and treat different patients: who gains by "
     "joining, and at what cost?"

@@ -39,7 +39,7 @@ def choose(settings: Settings) -> None:
     keys = ["plan.of", target, "plan.trust", "plan.way", "plan.tuned", *size]
     if own_table.table_of(settings) is not None:
         keys = [target, "plan.trust", "plan.way"]
-    for column, key in zip(st.columns(len(keys), vertical_alignment="bottom"), keys, strict=True):
+    for column, key in zip(widgets.beside("plan", len(keys)), keys, strict=True):
         with column:
             if key == "plan.way":
                 widgets.choose_among(key, view.listed(settings), view.focus(settings))

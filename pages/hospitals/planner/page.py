@@ -20,7 +20,7 @@ from pages.shared.figure import component
 from pages.shared.reports import html_report, sources, take_along
 from pages.shared.settings import widgets
 
-settings = controls.choose_population(widgets.head(text.TITLE, text.INTRODUCTION))
+settings = controls.choose_population(widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS))
 controls.choose(settings)
 controls.stop(settings)
 chosen, next_missing = view.focus(settings), partial(view.next_missing, settings)
@@ -32,7 +32,7 @@ def panels() -> None:
         st.rerun()
     simulations = controls.simulated(settings)
     headline = text.headline(settings, simulations)
-    st.markdown(f"**{headline}**")
+    widgets.headline(headline, "epsilon", "providers")
     figure = charts.figure(view.drawn(settings), settings, simulations)
     component.figure(figure, key="plan figure", says=headline)
     take_along.menu(

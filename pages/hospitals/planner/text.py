@@ -18,6 +18,11 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.text import recommended as recommendations
 
 TITLE = "Planner"
+STEPS = (
+    "The thick line shows how many patients a study needs.",
+    "Set the error that you accept, then move privacy.",
+    "Below the line the study is too small.",
+)
 QUESTION = "How many patients does it take?"
 INTRODUCTION = (
     f"**{QUESTION}** What a study needs, for every private method, by a formula where there is one and by "

@@ -74,9 +74,10 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
         dots(1, "error", np.maximum(errors, floor)),
         dots(2, captured, energies),
     ]
+    on_top = {"side": "top"}  # as the rows of all methods are more than a window holds
     axes = {
-        "xaxis": axis(error_title(settings), anchor="y") | scale,
-        "xaxis2": axis(captured if plain else f"{captured} (share)", range=[0, 1.03], anchor="y2"),
+        "xaxis": axis(error_title(settings), anchor="y") | on_top | scale,
+        "xaxis2": axis(captured if plain else f"{captured} (share)", range=[0, 1.03], anchor="y2") | on_top,
         "yaxis": names | {"anchor": "x"},
         "yaxis2": names | {"anchor": "x2"},
     }
@@ -84,11 +85,13 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
     deep = pixels / tall
     wide = playback.placed(axes, [0, 0.62], [0.65, 1], whole, whole)
     wide["yaxis2"]["showticklabels"] = False
-    wide |= {"height": pixels + 90, "margin": {"l": 245, "r": 12, "t": 30, "b": 50}}
+    wide |= {"height": pixels + 90, "margin": {"l": 245, "r": 12, "t": 70, "b": 10}}
     narrow = playback.placed(axes, whole, whole, [1 - deep, 1], [0, deep])
-    narrow |= {"height": tall + 84, "margin": {"l": 222, "r": 8, "t": 30, "b": 48}}
-    at_right = {"x": 1, "xanchor": "right", "yanchor": "bottom"}
-    return one_panel(data, legend_at=1, legend=at_right, meta={"titles": (), "narrow": narrow}, **wide)
+    narrow |= {"height": tall + 84, "margin": {"l": 222, "r": 8, "t": 70, "b": 8}}
+    at_left = {"x": -0.3, "yanchor": "bottom"}
+    narrow["legend"] = {"orientation": "h", "x": 0, "y": 1 + 44 / tall, "yanchor": "bottom"}
+    meta = {"titles": (), "narrow": narrow, "least": wide["height"]}
+    return one_panel(data, legend_at=1, legend=at_left, meta=meta, **wide)
 
 
 def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
@@ -116,11 +119,15 @@ def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings:
     span = [math.log10(min(values) / 1.6), math.log10(max(values) * 1.6)]
     return one_panel(
         data,
-        legend_at=1,
+        legend_at=1 + 50 / max(pixels, 1),
         legend={"yanchor": "bottom"},
-        xaxis=axis("bytes of one hospital", type="log", range=span, dtick=1, exponentformat="SI"),
+        xaxis=axis("bytes of one hospital", type="log", range=span, dtick=1, exponentformat="SI", side="top"),
         yaxis=names,
         height=pixels + 96,
-        margin={"l": 245, "r": 12, "t": 34, "b": 50},
-        meta={"titles": (), "narrow": {"margin": {"l": 190, "r": 8, "t": 56, "b": 48}}},
+        margin={"l": 245, "r": 12, "t": 74, "b": 10},
+        meta={
+            "titles": (),
+            "narrow": {"margin": {"l": 190, "r": 8, "t": 96, "b": 8}},
+            "least": pixels + 96,
+        },
     )

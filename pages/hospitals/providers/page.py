@@ -12,7 +12,7 @@ from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
-settings = widgets.head(page_text.TITLE, page_text.INTRODUCTION)
+settings = widgets.head(page_text.TITLE, page_text.INTRODUCTION, page_text.STEPS)
 widgets.choose_panel("join.panel")
 recipe, adjustments = view.recipe(settings)
 results, panel = cache.collaboration_results(recipe), settings["join.panel"]
@@ -41,7 +41,7 @@ def compared() -> None:
         notes = gain_text.BYTES_NOTE
         figure, name = gain_charts.sent(results, grouped, settings), "bytes"
         program = figure_code.sent
-    st.markdown(f"**{headline}**")
+    widgets.headline(headline, "epsilon", "providers")
     if figure["data"][-1]["x"]:
         component.figure(figure, key=f"{name} figure", says=says)
         take_along.menu(
@@ -56,17 +56,17 @@ def compared() -> None:
     st.caption(notes)
 
 
-if panel not in ("rounds", "sees") or settings["join.source"] == "simulated":
-    controls.sizes(recipe, settings)
 if panel in ("rounds", "sees"):
     run_panels.run(recipe, settings)
 elif panel == "pair":
     run_panels.pair(recipe, settings)
 else:
-    widgets.choose_beside("join.trust", "join.rank")
     refresh.while_cells_come(compared, results, partial(results.next_missing, settings["slow"]))
     seconds = sum(recipe.seconds(PROTOCOLS[key]) for key in results.slow)
     widgets.slow_methods_button([title(key) for key in results.slow], seconds)
+    widgets.choose_beside("join.trust", "join.rank")
+if panel not in ("rounds", "sees") or settings["join.source"] == "simulated":
+    controls.sizes(recipe, settings)
 st.markdown(f"**Try this:** {page_text.try_this(recipe, settings)}")
 experiment, epsilon = to_experiment.from_settings(settings)
 sources.page(cache.results(experiment), epsilon, settings, measured=gain_text.about(recipe))

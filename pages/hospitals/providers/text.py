@@ -11,6 +11,11 @@ from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
 TITLE = "Providers"
+STEPS = (
+    "Each point is the error of one way to work together.",
+    "Move the number of hospitals: each has fewer patients.",
+    "Joining pays where its point lies left of staying alone.",
+)
 INTRODUCTION = (
     "**Who sees what?** What hospitals find together, by whom they trust, or alone, and what leaves them on "
     "the way."

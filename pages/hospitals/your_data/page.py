@@ -31,6 +31,7 @@ settings = widgets.head(
     "Your data",
     "**And on ours?** Your own patients: public facts in, noise added once, directions out, and a ledger of "
     "what that cost.",
+    text.STEPS,
 )
 widgets.choose("own.shown")
 

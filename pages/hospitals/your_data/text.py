@@ -46,6 +46,11 @@ COPIED = (
     "This server keeps it for 30 days, encrypted: only this browser tab has the key, until the tab is closed."
 )
 ON_SERVER = "This server keeps it until a file of it is downloaded: bring the table again to have it back."
+STEPS = (
+    "Load a table with one row for each patient.",
+    "Say what is public, then rehearse on invented patients.",
+    "Release once: the ledger shows how much privacy is left.",
+)
 TRY_THIS = (  # the first of which something has still to be done
     "take the breast cancer table as if it were yours, and release its directions.",
     "say how many rows one patient can have, from how the table was made.",

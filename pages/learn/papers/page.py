@@ -104,7 +104,7 @@ def source(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None)
 
 
 overview = results.overview()
-settings = widgets.head(page_text.TITLE, page_text.introduction(*results.counts()))
+settings = widgets.head(page_text.TITLE, page_text.introduction(*results.counts()), page_text.STEPS)
 plain = settings["view"] == "plain"
 choice = catalogue.CHOICES["figure"]
 st.selectbox(

@@ -11,6 +11,11 @@ from dppca_core.experiments.papers import Figure, Finding, PaperRun, Stored, Ver
 from pages.shared import text
 
 TITLE = "Papers"
+STEPS = (
+    "The chart shows our own runs of a printed figure.",
+    "Choose a figure, or run it again with another seed.",
+    "The heading says whether it comes out as printed.",
+)
 REPRODUCED = {True: "comes out as printed", False: "does not come out as printed"}
 HOLDS = {True: "holds", False: "does not hold"}
 NOT_RUN = "not run here"

@@ -13,6 +13,11 @@ from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
 
 TITLE = "Privacy"
+STEPS = (
+    "Each point is a patient; the two sets differ in one.",
+    "Move privacy to the right: the attacker is right more often.",
+    "Right 50 times in 100 is a guess: nothing was learned.",
+)
 INTRODUCTION = (
     "**What can an attacker learn about one patient?** Two data sets that differ in one patient, what is "
     "released of them, and how well the best attacker tells which it was."

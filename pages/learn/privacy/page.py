@@ -31,7 +31,9 @@ def show(
     take_along.menu(f"{name} figure", f"dppca-{name}", title, lambda: figure, code=code, **more)
 
 
-settings = widgets.head(attack_text.TITLE, attack_text.INTRODUCTION)
+OF_ATTACK = ("attack.method", "attack.alarms", "attack.draws")
+
+settings = widgets.head(attack_text.TITLE, attack_text.INTRODUCTION, attack_text.STEPS)
 plain, method = settings["view"] == "plain", settings["attack.method"]
 budget, n, asked = view.budget(settings), patients(settings), settings["attack.draws"]
 draws = cache.attack_draws(view.attack_setting(settings))
@@ -40,16 +42,15 @@ bug, why_no_bug = view.bug(settings)
 honest = view.audit(draws, "true", asked)
 broken = view.audit(draws, bug, asked) if bug else None
 headline = failed_runs.NO_ANSWER if attack is None else attack_text.headline(attack, draws)
-st.markdown(f"**{headline}**")
-widgets.choose_beside("attack.method", "attack.alarms", "attack.draws")
+widgets.headline(headline, "epsilon", "delta")
 failed_runs.show(draws.failed)
 if attack is None or honest is None:
+    widgets.choose_beside(*OF_ATTACK)
     st.stop()
 count = len(attack.here)  # fewer than asked for where some have failed
 
 st.header("One patient more or less")
 picture = neighbours.picture(budget, seed=settings["seed"])
-st.markdown(attack_text.experiment(picture, attack.limit, budget, plain))
 releases = attack_charts.releases(picture, attack.limit)
 show(
     releases,
@@ -58,8 +59,10 @@ show(
     "One patient more or less",
     partial(figure_code.releases, budget, settings["seed"]),
 )
+st.markdown(attack_text.experiment(picture, attack.limit, budget, plain))
 
 st.header("The attacker's best test")
+widgets.choose_beside(*OF_ATTACK)
 chosen, measured = attack_text.chosen(attack, budget), attack_text.measured(attack, count)
 st.markdown(chosen)
 best_test = partial(figure_code.test, draws.attacked, attack.alarms, count)

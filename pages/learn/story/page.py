@@ -9,7 +9,7 @@ from pages.learn.story import sources as story_sources
 from pages.learn.story.settings import STEPS, step_controls
 from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
-from pages.shared.settings import in_context, widgets
+from pages.shared.settings import in_context, newcomer, widgets
 from pages.shared.settings.catalogue import CHOICES
 
 st.html(Path(__file__).with_name("story.css"))
@@ -17,6 +17,7 @@ settings = widgets.settings()
 step = settings["story.step"]
 with st.spinner(text.waiting(settings)):
     slide = slides.slide(settings)
+newcomer.introduction("story", text.STEPS)
 with st.container(key="story"):
     with st.container(key="story-steps", horizontal=True, vertical_alignment="center"):
         controls.step_through()

@@ -17,6 +17,11 @@ from pages.learn.story.view import NEARLY_FREE, Decision, Joined, Spread
 from pages.shared import text
 from pages.shared.text.verdicts import Gain, gain
 
+STEPS = (
+    "Eight steps show why hospitals join, and what that takes.",
+    "Next or an arrow key goes on; sliders change the numbers.",
+    "The bold sentence answers the question above it.",
+)
 _SLOW = 1000  # measurements per patient from which the chart over patients takes seconds
 _CERTAIN = 99.5  # times in 100 from which a spy is as good as never wrong
 

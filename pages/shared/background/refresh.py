@@ -7,6 +7,7 @@ import streamlit as st
 from pages.shared import text
 from pages.shared.background import engine, sessions
 from pages.shared.background.engine import Cells, NextCell
+from pages.shared.figure import component
 
 SECONDS = 0.6  # between two renderings
 
@@ -22,7 +23,8 @@ def while_more(part: Callable[[], None], more: Callable[[], bool], seconds: floa
     refreshing = more()
 
     def render() -> None:
-        part()
+        with component.preliminary(refreshing):
+            part()
         if more() != refreshing:
             st.rerun()  # the whole page decides anew whether this part refreshes itself
 

@@ -48,7 +48,7 @@ class View {
     });
     this.resizer.observe(this.chart);
     window.addEventListener("resize", () => {
-      if (this.data?.layout.meta?.fits && this.root.isConnected) this.soon();
+      if (this.data && this.root.isConnected && (this.data.layout.meta?.fits || this.first)) this.soon();
     });
     this.second = root.querySelector(".second");
     this.second.querySelector("input").addEventListener("input", () => this.name());
@@ -70,6 +70,34 @@ class View {
 
   get index() {
     return this.scrubbed ?? this.data.active;
+  }
+
+  get first() {
+    return document.querySelector(".dppca-live") === this.root;
+  }
+
+  // Return the pixels from the top of the page to the chart.
+  get top() {
+    const page = this.root.closest("[data-testid=stMain]");
+    return Math.round(this.chart.getBoundingClientRect().top + (page?.scrollTop ?? 0));
+  }
+
+  // The first figure of a page ends with the window, so that its axes and its legend are in sight with the sliders.
+  within(layout) {
+    if (!this.first || layout.meta?.fits || this.width < (layout.meta?.rows === undefined ? 640 : 820)) return layout;
+    const below = [".under", ".scrub"].map((name) => this.root.querySelector(name).offsetHeight);
+    const room = innerHeight - this.top - below[0] - below[1] - 12;
+    const height = Math.max(Math.min(layout.height ?? 450, room), layout.meta?.least ?? 240);
+    this.chart.style.minHeight = `${height}px`; // at once: the library may still be loading
+    const { t, b } = { t: 8, b: 48, ...layout.margin }, { legend } = layout;
+    if (!(legend?.y < 0) || layout.showlegend === false) return { ...layout, height };
+    const plot = Math.max(height - t - b - this.legend, 40); // the legend stands below ticks and axis title
+    return { ...layout, height, legend: { ...legend, y: -b / plot } };
+  }
+
+  // Return the height of the legend that the library draws, as far as that is known.
+  get legend() {
+    return Math.ceil(this.chart.querySelector("g.legend")?.getBoundingClientRect().height ?? 40);
   }
 
   // Play the frames, from the first when the last is on screen; a second press pauses. Where reduced motion
@@ -144,7 +172,8 @@ class View {
   stamp() {
     const { scene, version, complete, ghost } = this.data;
     const ink = getComputedStyle(this.root).color; // the theme may change with the time of day
-    return JSON.stringify([scene, version, complete, this.index, ghost, ghost && this.data.active, ink]);
+    const top = this.first && this.top; // what stands above may have grown
+    return JSON.stringify([scene, version, complete, this.index, ghost, ghost && this.data.active, ink, top]);
   }
 
   // The page's epsilon slider tells the server only when it is released. Its value, the index of the frame,
@@ -193,12 +222,16 @@ class View {
   }
 
   async draw() {
+    this.words();
     this.stamped = this.stamp();
+    this.width = this.chart.clientWidth;
+    this.within(place(this.data.layout, this.width));
     const library = await plotly(this.server);
     const { data, root } = this;
     const began = this.index;
     this.width = this.chart.clientWidth;
-    const layout = themed(fitted(place(data.layout, this.width)), root);
+    const guessed = this.legend;
+    const layout = themed(this.within(fitted(place(data.layout, this.width))), root);
     const frame = data.frames[began];
     if (frame?.methods) layout.yaxis3.ticktext = frame.methods;
     for (const name of this.moved ? free(layout) : []) {
@@ -208,8 +241,8 @@ class View {
       layout[name] = { ...layout[name], uirevision: this.moved };
       if (zoomed?.whole === whole) layout[name] = { ...layout[name], range: zoomed.range, autorange: false };
     }
-    this.words();
     await library.react(this.chart, this.traces(), layout, { displayModeBar: false, responsive: false, showTips: false });
+    if (this.first && Math.abs(this.legend - guessed) > 2) return this.draw();
     if (data.picks && !this.picking) {
       this.picking = true;
       this.chart.on("plotly_click", ({ points: [point] }) => this.pick({ name: point.data.uid, x: point.x }));

@@ -7,7 +7,9 @@ scrubbing must work without the server.
 import itertools
 import secrets
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from pages.shared import text
 
 _SERVER = secrets.token_hex(4)  # tells the counts of two starts of the server apart
 _turns = itertools.count(1)
+_preliminary = ContextVar("preliminary", default=False)
 _HERE = Path(__file__).parent
 # Joined to one module, whose exports are in the last file.
 SCRIPTS = ("layout.js", "keyboard.js", "prefetch.js", "picture.js", "chart.js")
@@ -32,6 +35,16 @@ _mount = st.components.v2.component(
 
 def _nothing() -> None:
     pass
+
+
+@contextmanager
+def preliminary(more: bool) -> Iterator[None]:
+    """Draw figures lighter within this context if more is to come."""
+    token = _preliminary.set(more)
+    try:
+        yield
+    finally:
+        _preliminary.reset(token)
 
 
 def figure(
@@ -71,6 +84,7 @@ def figure(
         sent["scene"] = f"{zlib.crc32(repr(sent).encode()):08x}"
     base = config.get_option("server.baseUrlPath").strip("/")
     sent |= {"key": key, "server": f"/{base}" if base else ""}
+    sent.setdefault("complete", not _preliminary.get())
     sent["turn"] = [_SERVER, next(_turns)]
     _mount(
         key=key,

@@ -4,7 +4,8 @@ const METHOD_LABELS = 196; // pixels for the names of the third panel
 const GAP = 30;
 const ROW = 19; // pixels for each method in the third panel
 const BETWEEN = 90; // pixels between panels one under the other
-const ABOVE = 400; // pixels of a page above and below its chart
+const LEAST_ROW = 15; // pixels for each of them in a low window
+const HEIGHT = 460; // pixels of panels side by side
 
 // Place panels side by side where there is room, else one below the other. Domains are shares of the plot area.
 function place(layout, width) {
@@ -32,9 +33,8 @@ function place(layout, width) {
       placed["yaxis" + n] = { ...layout["yaxis" + n], domain: [0, 1] };
       title(i, n === "3" ? start - (METHOD_LABELS - 20) / inner : start, 1.02);
     });
-    // As high as the window leaves under headline and figures, so that the axes are in sight with the sliders.
-    const room = Math.min(Math.max(innerHeight - ABOVE, 300), 460);
-    placed.height = Math.max(room, ROW * layout.meta.rows + MARGIN.t + MARGIN.b);
+    placed.height = Math.max(HEIGHT, ROW * layout.meta.rows + MARGIN.t + MARGIN.b);
+    placed.meta = { ...layout.meta, least: Math.max(240, LEAST_ROW * layout.meta.rows + MARGIN.t + MARGIN.b) };
   } else {
     const heights = panels.map((n) => (n === "3" ? ROW * layout.meta.rows : 290));
     const total = heights.reduce((sum, each) => sum + each, BETWEEN * (panels.length - 1));

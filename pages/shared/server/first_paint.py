@@ -1,23 +1,38 @@
-"""Put the dashboard's style sheet into the page that a browser opens, before anything is drawn.
+"""Put the dashboard's style sheet, its first script and the page's shape into what a browser opens.
 
-What a script sends as a style is applied after its first elements, which then jump.
+What a script of the page sends as a style is applied after its first elements, which then jump.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pages.shared.settings import of_pages
+
 _HERE = Path(__file__).parents[1]
-_STYLE = (_HERE / "page.css").read_bytes()
-_END = b"</head>"
+_STYLE = (_HERE / "page.css").read_text(encoding="utf-8")
+_SCRIPT = (_HERE / "first_paint.js").read_text(encoding="utf-8")
+_HEAD = f"<style>{_STYLE}</style><script>{_SCRIPT}</script></head>".encode()
+_ROOT = b'<div id="root">'
+
+
+def shape(name: str, title: str) -> bytes:
+    """Return the shape of a page until it is drawn: title, sentences, chart, and a sidebar if it has one."""
+    side = "<aside></aside>" if title and not of_pages.panel(name).hidden else ""
+    parts = f"<section><h1>{title}</h1><i></i><i></i><b></b></section>"
+    return f'<div id="first-paint" aria-hidden="true">{side}{parts}</div>'.encode()
 
 
 class FirstPaint:
-    """Add the style sheet to the head of each HTML answer."""
+    """Add them to each HTML answer.
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    titles: by a page's name in links; the first is that of the page without a name.
+    """
+
+    def __init__(self, app: ASGIApp, titles: Mapping[str, str]) -> None:
+        self.app, self.titles = app, titles
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
@@ -38,7 +53,9 @@ class FirstPaint:
                 body += message.get("body", b"")
                 if message.get("more_body", False):
                     return
-                whole = body.replace(_END, b"<style>" + _STYLE + b"</style>" + _END, 1)
+                name = scope["path"].strip("/") or next(iter(self.titles))
+                drawn = shape(name, self.titles.get(name, ""))
+                whole = body.replace(b"</head>", _HEAD, 1).replace(_ROOT, drawn + _ROOT, 1)
                 headers = MutableHeaders(scope=begun)
                 for name in ("etag", "last-modified"):  # of the page without the style sheet
                     if name in headers:

@@ -5,10 +5,11 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.datasets import TABLES
 from pages.shared import text
-from pages.shared.settings import catalogue
+from pages.shared.settings import catalogue, newcomer
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.settings.setting import Choice
 
@@ -124,9 +125,14 @@ def choose(key: str) -> None:
 
 def choose_beside(*keys: str) -> None:
     """Show some of a page's own controls beside each other."""
-    for column, key in zip(st.columns(len(keys), vertical_alignment="bottom"), keys, strict=True):
+    for column, key in zip(beside(keys[0], len(keys)), keys, strict=True):
         with column:
             choose(key)
+
+
+def beside(name: str, spec: int | Sequence[float]) -> list[DeltaGenerator]:
+    """Return columns for controls in one row, which a telephone scrolls sideways (page.css)."""
+    return st.container(key=f"row-of-{name}").columns(spec, vertical_alignment="bottom")
 
 
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
@@ -177,22 +183,58 @@ def notices(plain: bool = False) -> None:
         st.caption(large)
 
 
-def head(title: str, introduction: str, shown: Collection[str] = ("view",), beside: str = "") -> Settings:
+def head(
+    title: str,
+    introduction: str,
+    steps: Sequence[str],
+    shown: Collection[str] = ("view",),
+    beside: str = "",
+) -> Settings:
     """Show a page's title, switches and notices; return the settings of all controls.
 
+    steps: three sentences for a first visit, in place of the introduction until they are closed.
     beside: the page's own setting that is chosen beside the introduction, if there is one.
     """
-    left, right = st.columns([1, 2], vertical_alignment="center")
-    left.title(title)
-    with right:
+    page = title.lower().replace(" ", "_")
+    with st.container(key="title", horizontal=True, vertical_alignment="center"):
+        st.title(title, anchor=False)
         view_switches(shown)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(introduction)
+    with st.container(key="lead", horizontal=True, vertical_alignment="center"):
+        newcomer.introduction(page, steps, introduction)
         if beside:
             _segments(beside)
     with st.container():  # always there: what follows must keep its position, or the figure is built again
         notices()
     return settings()
+
+
+def headline(sentence: str, *keys: str) -> None:
+    """Show a page's answer, and below it on a telephone, which has no sidebar, its two main settings."""
+    if moved():  # in a fragment, which does not apply it
+        st.rerun()
+    st.container(key="headline").markdown(f"**{sentence}**")
+    now = settings()
+    plain = now["view"] == "plain"
+    with st.container(key="main-settings", horizontal=True):
+        for key in keys:
+            if now["data"] in TABLES and key in catalogue.FIXED_BY_TABLE:
+                continue
+            choice, twin = CHOICES[key], f"telephone {key}"
+            if st.session_state.get(twin) != now[key]:
+                st.session_state[twin] = now[key]
+            st.select_slider(
+                *(choice.name(plain), choice.options, now[key]),
+                key=twin,
+                format_func=partial(choice.option, plain=plain),
+                on_change=_move_twin,
+                args=(key, twin),
+            )
+
+
+def _move_twin(key: str, twin: str) -> None:
+    """Set a setting to what its second slider shows, which a browser may have missed."""
+    if twin in st.session_state:
+        set_to(key, st.session_state[twin])
 
 
 def choose_panel(key: str) -> None:

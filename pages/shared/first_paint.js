@@ -1,0 +1,54 @@
+// Runs in the head of each page, before anything is drawn.
+(() => {
+  const { classList } = document.documentElement;
+
+  // Streamlit keeps the choice of light or dark for each address; here one choice holds for all pages.
+  for (const name of ["getItem", "setItem", "removeItem"]) {
+    const plain = Storage.prototype[name];
+    Storage.prototype[name] = function (key, ...rest) {
+      return plain.call(this, String(key).replace(/^(stActiveTheme-).*(-v\d+)$/, "$1/$2"), ...rest);
+    };
+  }
+  // A browser may keep nothing for a site: then the system decides, and steps come back.
+  const kept = (key) => { try { return localStorage.getItem(key) ?? ""; } catch { return ""; } };
+  const keep = (key, value) => { try { localStorage.setItem(key, value); } catch { /* closed until the next load */ } };
+  const theme = kept("stActiveTheme-/-v2");
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches ? !/Light/.test(theme) : /Dark/.test(theme);
+  classList.toggle("dark-at-first", dark);
+
+  // The page's shape stands until its first figure does, so that nothing jumps; then the page as a whole.
+  const PATIENCE = 6000; // milliseconds
+  classList.add("unready");
+  const ready = () => {
+    const app = document.querySelector("[data-testid=stApp]");
+    const figure = document.querySelector(".dppca-live");
+    const ran = app?.dataset.testScriptState === "notRunning" && !document.querySelector("[data-testid=stSkeleton]");
+    const awaited = document.querySelector("#first-paint aside"); // a page of sliders has a figure, if not at once
+    return figure ? figure.dataset.drawn : ran && !awaited && document.querySelector("[data-testid=stMain] h1");
+  };
+  const timer = setInterval(() => {
+    if (!ready() && performance.now() < PATIENCE) return;
+    clearInterval(timer);
+    classList.remove("unready");
+    document.getElementById("first-paint")?.remove();
+  }, 30);
+
+  // A page's three steps stand in place of its introduction until they are closed.
+  const CLOSED = "dppca steps closed";
+  const closed = new Set(kept(CLOSED).split(" ").filter((page) => /^\w+$/.test(page)));
+  const style = document.head.appendChild(document.createElement("style"));
+  const hide = () => {
+    style.textContent = [...closed].map((page) =>
+      `body .st-key-introduction-${page} > :has(.steps) { display: none }
+      body .st-key-introduction-${page} > :not(:has(.steps)) { display: flex }`).join("\n");
+  };
+  hide();
+  document.addEventListener("click", ({ target }) => {
+    const page = target.closest?.("[data-closes]")?.dataset.closes;
+    if (!page) return;
+    keep(CLOSED, [...closed.add(page)].join(" "));
+    hide();
+    document.querySelector("[data-testid=stMain]")?.focus(); // where the keyboard goes on
+    dispatchEvent(new Event("resize")); // the first figure takes the room
+  });
+})();

@@ -1,0 +1,45 @@
+"""Three steps explain a page on a first visit alone; menu and choice of dark are those of all pages."""
+
+import pytest
+
+from pages import order
+from tests.browser.conftest import SMALL
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_steps_of_a_page_are_closed_for_good(watched, address):
+    page = watched(viewport={"width": 1280, "height": 720}).open(f"{address}?{SMALL}").page
+    steps, lead = page.locator(".steps"), page.get_by_text("What does privacy cost?")
+    assert steps.get_by_role("listitem").count() == 3 and not lead.is_visible()
+    steps.get_by_role("button", name="Close these three steps").press("Enter")
+    lead.wait_for()
+    assert not steps.is_visible()
+    page.reload()
+    page.wait_for_selector(".dppca-live[data-drawn]")
+    assert lead.is_visible() and not steps.is_visible()
+    page.goto(f"{address}privacy?{SMALL}")
+    steps.get_by_role("button").wait_for()  # another page has its own
+
+
+def test_dark_holds_for_every_page_once_it_is_chosen(watched, address):
+    page = watched().open(f"{address}privacy?{SMALL}").page
+    page.get_by_test_id("stMainMenu").get_by_role("button").click()
+    page.get_by_text("Dark", exact=True).click()
+    scheme = "getComputedStyle(document.querySelector('.stApp')).colorScheme === 'dark'"
+    page.wait_for_function(scheme)
+    ink = "getComputedStyle(document.querySelector('.dppca-live .xtick text')).fill"
+    page.wait_for_function(f"{ink} === 'rgb(230, 237, 243)'")  # the figure follows at once
+    page.goto(f"{address}bounds?{SMALL}")
+    page.wait_for_selector(".dppca-live[data-drawn]")
+    assert page.evaluate(scheme)
+
+
+def test_the_menu_is_in_the_order_of_learning(watched, address):
+    page = watched().open(f"{address}?{SMALL}").page
+    sections = page.get_by_test_id("stTopNavSection")
+    assert sections.all_inner_texts() == list(order.GROUPS)
+    sections.first.click()
+    links = page.get_by_test_id("stTopNavDropdownLink")
+    links.first.wait_for()
+    assert links.all_inner_texts() == ["Explorer", "Privacy", "Story"]
