@@ -103,19 +103,21 @@ def _round(
             answers[hospital] = answer
         except ValueError as reason:
             faults[hospital] = str(reason)
-    basis, mean, ended = None, None, _why_over(plan, question.round, faults, len(answers), policy)
+    prior: dict[str, Array] = {}
+    basis, ended = None, _why_over(plan, question.round, faults, len(answers), policy)
     if not ended:
         try:
             after = protocol.server_step(plan, state, {i: answer.message for i, answer in answers.items()})
             if len(after.iterates) > len(state.iterates):
                 basis = after.iterates[-1]
             else:
-                mean = after.mean
+                name = "mean" if state.mean is not after.mean else "squares"
+                prior[name] = getattr(after, name)
             state = after
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as reason:
             ended = f"The run ended in round {question.round}: the answers do not combine ({reason})."
     seconds = time.perf_counter() - begun
-    return Round(question.round, question, answers, faults, basis, seconds, mean), state, ended
+    return Round(question.round, question, answers, faults, basis, seconds, **prior), state, ended
 
 
 def _why_over(plan: Plan, number: int, faults: Mapping[int, str], answered: int, policy: Policy) -> str:

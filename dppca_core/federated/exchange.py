@@ -29,7 +29,8 @@ class NoisyMean(NamedTuple):
 class ServerState:
     """Hold where the server stands: rounds that are over, Q, and all Q(t) so far, at the end the result.
 
-    received: means of all rounds, for a method that combines them. mean: of the rows, where it is paid for.
+    received: means of all rounds, for a method that combines them. mean, squares: of the rows, where
+    they are paid for.
     """
 
     rounds: int = 0
@@ -37,6 +38,7 @@ class ServerState:
     iterates: tuple[Array, ...] = ()
     received: tuple[NoisyMean, ...] = ()
     mean: Array | None = None
+    squares: Array | None = None
 
 
 class RoundNoise(NamedTuple):

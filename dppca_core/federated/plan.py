@@ -26,6 +26,7 @@ class Plan:
 
     `names` are the hospitals', for sentences; "Hospital 1", ... where there are none. mean_share: of the
     budget (as 1/z^2), pays in a first round for the mean at which rows are centred; 0 has no such round.
+    scale_share: likewise, in the next round for the scales that they are divided by.
     Raises ValueError for a field out of its range.
     """
 
@@ -38,6 +39,7 @@ class Plan:
     options: tuple[tuple[str, Option], ...] = ()
     names: tuple[str, ...] = ()
     mean_share: float = 0.0
+    scale_share: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.run, str) or not _RUN.fullmatch(self.run):
@@ -53,9 +55,10 @@ class Plan:
             raise ValueError(f"names must be one for each of {len(self.sizes)} hospitals, got {self.names!r}")
         for name in self.names:
             checks.instance(str, names=name)
-        checks.not_negative(mean_share=self.mean_share)
-        if self.mean_share:
-            gaussian.remaining(self.budget, self.mean_share)
+        checks.not_negative(mean_share=self.mean_share, scale_share=self.scale_share)
+        for share in (self.mean_share, self.scale_share, self.mean_share + self.scale_share):
+            if share:
+                gaussian.remaining(self.budget, share)
 
     @property
     def hospitals(self) -> int:
@@ -63,10 +66,19 @@ class Plan:
 
     @property
     def after_mean(self) -> "Plan":
-        """Return the plan of the method itself: with what the mean leaves of the budget."""
+        """Return the plan of what follows the mean: with what it leaves of the budget."""
         if not self.mean_share:
             return self
-        return replace(self, budget=gaussian.remaining(self.budget, self.mean_share), mean_share=0.0)
+        budget, left = gaussian.remaining(self.budget, self.mean_share), 1 - self.mean_share
+        return replace(self, budget=budget, mean_share=0.0, scale_share=self.scale_share / left)
+
+    @property
+    def after_scales(self) -> "Plan":
+        """Return the plan of the method itself: with what mean and scales leave of the budget."""
+        plan = self.after_mean
+        if not plan.scale_share:
+            return plan
+        return replace(plan, budget=gaussian.remaining(plan.budget, plan.scale_share), scale_share=0.0)
 
     @property
     def method_options(self) -> dict[str, Option]:
@@ -84,11 +96,12 @@ class Plan:
 def to_dict(plan: Plan) -> dict[str, Any]:
     """Return what JSON can hold; `from_dict` gives the same plan back.
 
-    A plan without a mean reads as before there was one, so that old records stay what they are.
+    A plan without a mean or scales reads as before there were any, so that old records stay what they are.
     """
     plain = asdict(plan) | {"sizes": list(plan.sizes), "names": list(plan.names)}
-    if not plan.mean_share:
-        del plain["mean_share"]
+    for share in ("mean_share", "scale_share"):
+        if not plain[share]:
+            del plain[share]
     return plain | {"options": plan.method_options}
 
 

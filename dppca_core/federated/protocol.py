@@ -25,6 +25,7 @@ from dppca_core.federated.message import Arrays, Message
 from dppca_core.federated.one_round import AveragedProjectors, CompressedMoments
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.power_rounds import PowerRounds
+from dppca_core.federated.scale_round import AfterScales
 from dppca_core.federated.two_stages import SealedTwoStages, TwoStages
 from dppca_core.privacy import Budget, Event
 
@@ -120,7 +121,9 @@ class ProviderState:
 def exchange_of(plan: Plan) -> Exchange:
     """Return the exchange of a plan's method. Raises ValueError for a method without one, or bad options."""
     checks.one_of(EXCHANGES, method=plan.method)
-    method = EXCHANGES[plan.method](plan.after_mean)
+    method = EXCHANGES[plan.method](plan.after_scales)
+    if plan.scale_share:
+        method = AfterScales(plan.after_mean, method)
     return AfterMean(plan, method) if plan.mean_share else method
 
 
@@ -185,7 +188,7 @@ def check_answer(plan: Plan, number: int, hospital: int, answer: Message) -> Non
 def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) -> ServerState:
     """Return the server after one more round; after the last, its last iterate is the result.
 
-    A round that pays for the mean adds no iterate.
+    A round that pays for mean or scales adds no iterate.
 
     `answers` by hospital; of a secure aggregation the one sum, under `ALL`. Hospitals without an answer are
     left out: the others' weights then add up to one. Raises ValueError for no answer, one that does not

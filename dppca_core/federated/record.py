@@ -5,7 +5,8 @@
  {"0": {"arrays": {NAME: ARRAY}, "wire_bytes": 488, "seconds": 0.01}}, "faults": {"2": "did not answer ..."}}
 {"kind": "end", "seconds": 0.1, "ended": ""}
 
-The round of a mean that is paid for has no basis, and "mean": ARRAY beside. No other round has that key.
+The round of a mean that is paid for has no basis, and "mean": ARRAY beside; that of scales has
+"squares". No other round has these keys.
 ARRAY is {"dtype": "float64", "shape": [30, 2], "data": BASE64 of the little-endian numbers, row by row}.
 Messages carry their noise already, so that a record holds nothing that the server did not see.
 """
@@ -21,12 +22,15 @@ from numpy.typing import NDArray
 
 from dppca_core import checks
 from dppca_core.arrays import Array
+from dppca_core.federated import scale_round
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Arrays, Message, read_array
 from dppca_core.federated.plan import Plan, from_dict, to_dict
 from dppca_core.federated.protocol import check_answer, exchange_of
+from dppca_core.mechanisms.paid_scale import ColumnScales
 
 MOST_CHARACTERS = 200 * 2**20
+PRIOR = ("mean", "squares")  # what rounds before the method's may pay for, in their order
 _MOST_SAID = 200  # characters of a reason, which may quote what was uploaded
 
 
@@ -41,7 +45,7 @@ class RecordedAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """Hold one round: the question, answers and faults by hospital, and the basis or the mean after it."""
+    """Hold one round: the question, answers and faults by hospital; basis, mean or squares after it."""
 
     number: int
     question: Message
@@ -50,11 +54,12 @@ class Round:
     basis: Array | None
     seconds: float
     mean: Array | None = None
+    squares: Array | None = None
 
     @property
     def stands(self) -> bool:
         """Return True where the server could go on after it."""
-        return self.basis is not None or self.mean is not None
+        return any(given is not None for given in (self.basis, self.mean, self.squares))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +84,14 @@ class Record:
         """Return the mean at which rows were centred, (d,), in units of the bound; None without one."""
         return self.rounds[0].mean if self.rounds else None
 
+    @property
+    def scales(self) -> ColumnScales | None:
+        """Return by what centred rows were divided, in units of the bound; None without paid scales."""
+        squares = next((done.squares for done in self.rounds if done.squares is not None), None)
+        if squares is None:
+            return None
+        return scale_round.scales(self.plan.after_mean, squares, exchange_of(self.plan).summed)
+
 
 def opening_line(record: Record) -> str:
     return _line(kind="plan", plan=to_dict(record.plan), start=record.start, about=dict(record.about))
@@ -101,7 +114,7 @@ def round_line(done: Round) -> str:
         basis=done.basis,
         answers=answers,
         faults=dict(done.faults),
-        **({} if done.mean is None else {"mean": done.mean}),
+        **{name: array for name in PRIOR if (array := getattr(done, name)) is not None},
     )
 
 
@@ -177,9 +190,9 @@ def _arrays(plain: object) -> Arrays:
 
 def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
     exchange = exchange_of(plan)
-    centred = plan.mean_share > 0 and number == 1 and "mean" in plain
-    optional = ["mean"] if centred else []
-    _keys(plain, "round", "round", "seconds", "question", "basis", "answers", "faults", *optional)
+    paid = [name for name, share in zip(PRIOR, (plan.mean_share, plan.scale_share), strict=True) if share]
+    given_here = [name for name in paid[number - 1 : number] if name in plain]
+    _keys(plain, "round", "round", "seconds", "question", "basis", "answers", "faults", *given_here)
     if plain["round"] != number or number > exchange.rounds:
         raise ValueError(f"round must be {min(number, exchange.rounds)}, got {plain['round']!r}")
     question = Message(plan.run, number, _arrays(plain["question"]))
@@ -195,10 +208,11 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
         answers[from_whom] = RecordedAnswer(answer, int(given["wire_bytes"]), _seconds(given["seconds"]))
     faults = {_hospital(key, known): str(why) for key, why in _object(plain["faults"]).items()}
     basis = _basis(plain["basis"], plan)
-    mean = _unpack(plain["mean"]) if centred else None
-    if mean is not None and (mean.shape != (plan.d,) or not np.isfinite(mean).all()):
-        raise ValueError(f"mean must be {plan.d} finite numbers")
-    return Round(number, question, answers, faults, basis, _seconds(plain["seconds"]), mean)
+    prior = {name: _unpack(plain[name]) for name in given_here}
+    for name, array in prior.items():
+        if array.shape != (plan.d,) or not np.isfinite(array).all():
+            raise ValueError(f"{name} must be {plan.d} finite numbers")
+    return Round(number, question, answers, faults, basis, _seconds(plain["seconds"]), **prior)
 
 
 def _hospital(key: str, known: Mapping[str, int]) -> int:

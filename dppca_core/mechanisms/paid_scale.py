@@ -67,11 +67,14 @@ def noise_std(budget: Budget, w: float, n: float) -> float:
     return sensitivity(budget) * paid_centre.price(budget, w).noise_multiplier / n
 
 
-def release(rows: Array, budget: Budget, w: float, rng: np.random.Generator) -> Array:
-    """Return v, (d,), of rows no longer than 1, (n, d). The only step here that reads private rows."""
+def release(rows: Array, budget: Budget, w: float, rng: np.random.Generator, *, part: float = 1.0) -> Array:
+    """Return v, (d,), of rows no longer than 1, (n, d). The only step here that reads private rows.
+
+    part: of the noise's std, as for `paid_centre.release`.
+    """
     n, d = rows.shape
     squares: Array = np.square(rows).mean(axis=0)
-    return squares + noise_std(budget, w, n) * rng.standard_normal(d)
+    return squares + part * noise_std(budget, w, n) * rng.standard_normal(d)
 
 
 def floor(std: float, d: int) -> float:

@@ -18,10 +18,10 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.federated import coordinator, in_process, one_round, protocol
 from dppca_core.federated.exchange import ALL
-from dppca_core.federated.mean_round import AfterMean
 from dppca_core.federated.message import Arrays
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.power_rounds import PowerRounds
+from dppca_core.federated.prior_round import PriorRound
 from dppca_core.federated.protocol import Noise
 from dppca_core.federated.record import Record
 from dppca_core.federated.two_stages import TwoStages
@@ -135,7 +135,8 @@ def _bases(record: Record) -> list[Array | None]:
 def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
     """Return the content of a message as one matrix: H (d, k) as a mean, or a symmetric one.
 
-    That has d rows, or those of stage 2. The mean of rows is one column, (d, 1). Compressed directions P are
+    That has d rows, or those of stage 2. The mean of rows, or of their
+    squares, is one column, (d, 1). Compressed directions P are
     returned as P P^T, which does not depend on their signs.
     """
     (name,) = arrays.keys() - {"worth"}
@@ -144,7 +145,7 @@ def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
         values = values / (sum(plan.sizes) if hospital == ALL else plan.sizes[hospital])
     if name in ("directions", "basis"):
         values = values @ values.T
-    if name.endswith("mean"):
+    if name.endswith(("mean", "squares")):
         return values[:, None]
     packed = name.endswith(("moment", "projector"))
     return one_round.unpacked(values, _side(len(values))) if packed else values
@@ -161,10 +162,11 @@ def noise_std(plan: Plan, number: int, hospital: int) -> float | None:
     None for methods whose own steps follow the noise.
     """
     exchange = protocol.exchange_of(plan)
-    if isinstance(exchange, AfterMean):
-        return (
-            exchange.noise_std(hospital) if number == 1 else noise_std(plan.after_mean, number - 1, hospital)
-        )
+    if isinstance(exchange, PriorRound):
+        if number == 1:
+            return exchange.noise_std(hospital)
+        rest = plan.after_mean if plan.mean_share else plan.after_scales
+        return noise_std(rest, number - 1, hospital)
     if isinstance(exchange, TwoStages):
         hospitals = range(plan.hospitals) if hospital == ALL else (hospital,)
         whole = sum(plan.sizes_of(hospitals))

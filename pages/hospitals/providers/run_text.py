@@ -17,6 +17,7 @@ MASKED = "Single messages are masked: the server sees their sum, and nothing of 
 NOT_MOVED = "A run that took place has its own settings: the sliders do not move it."
 CANNOT_BE_DRAWN = "This run cannot be drawn: numbers in its record are too large, or do not belong together."
 _MOST_FAULTS = 5  # written in full
+_PRIOR = {"mean": "the mean", "squares": "the mean squares"}  # what is paid for before a method's rounds
 
 
 def answer_bytes(done: Round) -> int:
@@ -63,10 +64,10 @@ def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> d
         sentence = f"Round {number} of {whole}: the server "
         if rows is not None:
             sentence += f"names the {len(rows)} rows that stood out most to the {hospitals}, {asked} each."
-        elif set(done.question.arrays) == {"mean"}:
-            sentence += f"sends the mean of all patients to the {hospitals}, {asked} each."
+        elif len(names := set(done.question.arrays)) == 1 and names <= set(_PRIOR):
+            sentence += f"sends {_PRIOR[names.pop()]} of all patients to the {hospitals}, {asked} each."
         else:
-            first = number == 1 or (number == 2 and shown.record.mean is not None)
+            first = all(earlier.basis is None for earlier in shown.record.rounds[: number - 1])
             made = "random to begin with" if first else "made of earlier answers"
             sentence += f"sends its present directions to the {hospitals}, {asked} each. They are {made}."
     if not shown.over_network:
@@ -95,12 +96,13 @@ def _asked(done: Round) -> str:
     names = set(done.question.arrays)
     if not names:
         return "nothing is asked"
-    if names == {"mean"}:
-        return "the mean of all"
+    prior = [f"{called} of all" for name, called in _PRIOR.items() if name in names]
+    names -= set(_PRIOR)
+    if not names:
+        return prior[0]
     asked = {"block": "the present directions", "rows": "which rows to release"}
-    mean = ", and the mean of all" if "mean" in names else ""
-    names -= {"mean"}
-    return (asked[names.pop()] if len(names) == 1 else "the rows that are kept, and which") + mean
+    first = asked[names.pop()] if len(names) == 1 else "the rows that are kept, and which"
+    return ", and ".join([first, *prior])
 
 
 def _answered(shown: ShownRun, done: Round, error: str) -> str:

@@ -50,7 +50,7 @@ class ShownRun:
         """Return the rows J that two stages release in this round, their last; None in all other rounds."""
         plan, done = self.record.plan, self.record.rounds[number - 1]
         last = number == protocol.exchange_of(plan).rounds
-        second = last and isinstance(protocol.exchange_of(plan.after_mean), TwoStages)
+        second = last and isinstance(protocol.exchange_of(plan.after_scales), TwoStages)
         return done.question.arrays["rows"] if second else None
 
     @property

@@ -285,22 +285,24 @@ def judge(request: Request | str, n: int, d: int, hospitals: int) -> tuple[str, 
         return "", False
     if isinstance(request, str):
         return twin_text.not_possible(request, d), True
-    ways = _ways_out(n, d, request.k, request.remainder.budget, hospitals)
+    ways = _ways_out(n, d, request.k, request.budget, request.prior_share, hospitals)
     return twin_text.judged(request, n, d, *ways), ways[0] > TOO_MUCH
 
 
 @lru_cache(maxsize=64)
 def _ways_out(
-    n: int, d: int, k: int, budget: Budget, hospitals: int
+    n: int, d: int, k: int, budget: Budget, prior_share: float, hospitals: int
 ) -> tuple[float, int | None, float | None, int | None]:
     """Return the best method's error as a share of a guess's; patients, epsilon and features that would do.
 
-    The best errs least on the worst of the stated spectra. None where nothing that was looked at does: up to
-    2^20 times the patients, the largest epsilon of the figure, and halves of the features down to 2(k + 1).
+    budget: all of it, of which prior_share pays for mean and scales. The best errs least on the worst of the
+    stated spectra. None where nothing that was looked at does: up to 2^20 times the patients, the largest
+    epsilon of the figure, and halves of the features down to 2(k + 1).
     """
 
     def share(n: int, d: int, epsilon: float) -> float:
         trust, asked = "central" if hospitals == 1 else "secure aggregation", replace(budget, epsilon=epsilon)
+        asked = gaussian.remaining(asked, prior_share) if prior_share else asked
         errors = stated_spectra.errors_on(
             stated_spectra.patterns(d, k), trust, n=n, d=d, k=k, budget=asked, providers=hospitals
         )

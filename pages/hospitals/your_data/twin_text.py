@@ -119,7 +119,7 @@ def stop(
         return f"{begin} With {n:,} {many} like the twin's, no ε up to {EPSILONS[-1]:g} is enough."
     return (
         f"{begin} {n:,} {many} like the twin's need ε = {text.number(epsilon)}; "
-        f"ε = {text.number(request.budget.epsilon)} needs about {text.patients(patients)} {many}."
+        f"ε = {text.number(request.budget.epsilon)} needs at most about {text.patients(patients)} {many}."
     )
 
 

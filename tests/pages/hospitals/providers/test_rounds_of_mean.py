@@ -42,3 +42,19 @@ def test_the_mean_is_a_round_without_a_basis(method, asked, rounds):
     assert (shown.chosen_rows(len(run.rounds)) is None) == (method != "two_stage_sealed")
     assert run_text.step(shown, 2, False, settings())["tiles"][1][1] == asked
     assert network_diagram.figure(shown, settings())
+
+
+def test_mean_and_scales_are_two_rounds_without_a_basis():
+    plan = Plan("trial", "two_stage_sealed", SIZES, D, 2, BUDGET, mean_share=SHARE, scale_share=0.3)
+    start = coordinator.public_start(plan, np.random.default_rng(1))
+    run, _ = simulate(plan, COHORT, [Noise((7, i)) for i in range(3)], start)
+    shown = runs.ShownRun(run, None, None)
+    std = math.sqrt(2) * gaussian.noise_multiplier(BUDGET) / sum(SIZES) / math.sqrt(0.3)
+    assert transcript.noise_std(plan, 2, -1) == pytest.approx(std)
+    assert transcript.noise_std(plan, 3, -1) == transcript.noise_std(plan.after_scales, 1, -1)
+    assert transcript.matrix(run.rounds[1].answers[-1].message.arrays, plan, -1).shape == (D, 1)
+    assert runs.curve(shown)[0] == [3, 4, 5, 6, 7] and shown.chosen_rows(7) is not None
+    asked = [run_text.step(shown, number, False, settings())["tiles"][1][1] for number in (2, 3)]
+    assert asked == ["the mean of all", "the present directions, and the mean squares of all"]
+    assert "random to begin with" in run_text.step(shown, 3, False, settings())["sentence"]
+    assert network_diagram.figure(shown, settings())

@@ -139,7 +139,7 @@ def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
     page = limited(dictionary=WIDE, **{"own.eps": "0.1", "own.k": "1"})
     assert page.has_button("Release anyway")
     stop = re.search(
-        r"120 patients like the twin's need ε = ([\d.]+); ε = 0.1 needs about ([\d,]+) patients",
+        r"120 patients like the twin's need ε = ([\d.]+); ε = 0.1 needs at most about ([\d,]+) patients",
         page.warnings,
     )
     assert stop is not None

@@ -1,0 +1,162 @@
+"""A round before those of any method, which pays for what rows are changed by: their mean, or their scales.
+
+Round 1. Nothing is asked. Up: each hospital's noisy mean of a vector of length 1 at most for each row, (d,),
+or where sums are sealed its sum with a part of one noise. Round 2. Down: the mean over all patients, beside
+what the method asks. Each hospital keeps it, changes its rows by it, shortens them to length 1, and goes on
+in the method's own rounds with the rest of the budget.
+
+The noise. One patient moves a hospital's sum by D at most. A hospital that trusts nobody adds
+N(0, (D z)^2/w I) to it, also where a method's noise would be shared; of sealed sums each of N adds a part
+1/N of that variance. The mean by patients, sum n_i m_i/n, then has noise of std D z sqrt(N)/(n sqrt w), and
+of sealed sums D z/(n sqrt w), that of one curator.
+
+A server that lies. Rows are shortened to length 1 after whatever it sends, so that each release has the
+sensitivity that the plan pays for: a false mean spoils the answer and teaches nothing more about a patient.
+Hospital and server refuse one that rows and noise cannot give: |m| > 1 + s (sqrt d + 50). Noise N(0, s^2 I)
+is longer than s (sqrt d + t) with a probability of at most e^(-t^2/2): length is 1-Lipschitz, and its mean
+at most s sqrt d (Boucheron, Lugosi & Massart 2013, Theorem 5.6). A weighted mean of some hospitals has noise
+of at most the largest of their s.
+"""
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from dppca_core.arrays import Array, Provider
+from dppca_core.federated.exchange import ALL, SPREAD, Exchange, RoundNoise, ServerState
+from dppca_core.federated.message import Arrays, Shapes
+from dppca_core.federated.plan import Plan
+from dppca_core.mechanisms import paid_centre
+from dppca_core.numerics.moments import RowMoment
+from dppca_core.privacy import Event
+
+
+class PriorRound(Exchange):
+    """Exchange what is paid for first, then the messages of `method`, an exchange of the rest of the plan.
+
+    name: of the array that is exchanged.
+    """
+
+    name: str
+
+    def __init__(self, plan: Plan, method: Exchange) -> None:
+        self.plan, self.method = plan, method
+        self.rounds, self.summed, self.iterates = method.rounds + 1, method.summed, method.iterates
+        self.keeps = (self.name, *method.keeps)
+        self.part = plan.hospitals**-0.5 if self.summed else 1.0
+        self.reply = {f"weighted {self.name}" if self.summed else self.name: (plan.d,)}
+
+    @property
+    @abstractmethod
+    def share(self) -> float:
+        """Return the share of the plan's budget that pays for it."""
+
+    @abstractmethod
+    def known(self, state: ServerState) -> Array | None:
+        """Return it from the server's state, or None before its round."""
+
+    @abstractmethod
+    def with_known(self, state: ServerState, known: Array | None) -> ServerState:
+        """Return the state with it."""
+
+    @abstractmethod
+    def whole_noise_std(self, n: int) -> float:
+        """Return the std of each entry of the mean of n patients with one whole noise."""
+
+    @abstractmethod
+    def release(self, rows: Array, rng: np.random.Generator) -> Array:
+        """Return the noisy mean of a hospital's rows, with `part` of the noise's std."""
+
+    @abstractmethod
+    def changed(self, rows: Array, known: Array) -> Array:
+        """Return rows changed by what is known of all patients, none longer than 1."""
+
+    def reply_to(self, number: int) -> Shapes:
+        return self.reply if number == 1 else self.method.reply_to(number - 1)
+
+    def spends(self, number: int) -> tuple[Event, ...]:
+        """Return the price of this round, then that of each of the method's with the rest."""
+        if number > 1:
+            return self.method.spends(number - 1)
+        return (paid_centre.price(self.plan.budget, self.share),)
+
+    def noise_std(self, hospital: int) -> float:
+        """Return the std of each entry of a hospital's answer, or with `ALL` of the mean of sealed sums."""
+        n = sum(self.plan.sizes) if hospital == ALL else self.plan.sizes[hospital]
+        return (1.0 if hospital == ALL else self.part) * self.whole_noise_std(n)
+
+    def open(self, start: Array | None) -> ServerState:
+        return self.method.open(start)
+
+    def question(self, state: ServerState) -> Arrays:
+        known = self.known(state)
+        if known is None:
+            return {}
+        asked = self.method.question(replace(state, rounds=state.rounds - 1))
+        return {**asked, self.name: known} if state.rounds == 1 else asked
+
+    def check_question(self, number: int, arrays: Arrays) -> None:
+        if number == 1:
+            super().check_question(number, arrays)
+            return
+        if number == 2:
+            if self.name not in arrays:
+                raise ValueError(f"asked to go on without the {self.name}")
+            self._check_known(arrays[self.name])
+            arrays = self._without(arrays)
+        self.method.check_question(number - 1, arrays)
+
+    def _check_known(self, known: Array) -> None:
+        if known.dtype != np.float64 or known.shape != (self.plan.d,):
+            raise ValueError(f"asked with a {self.name} as {known.dtype} of shape {known.shape}")
+        senders = (ALL,) if self.summed else range(self.plan.hospitals)
+        most = self._most_length(max(map(self.noise_std, senders)))
+        if not float(np.linalg.norm(known)) <= most:
+            raise ValueError(f"asked with a {self.name} that is not finite or longer than {most:.3g}")
+
+    def _most_length(self, std: float) -> float:
+        return 1 + std * (math.sqrt(self.plan.d) + SPREAD)
+
+    def answer(
+        self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
+    ) -> Arrays:
+        rows = _rows(provider)
+        if number == 1:
+            sent = self.release(rows, noise.rng)
+            (name,) = self.reply
+            return {name: sent * provider.n if self.summed else sent}
+        about = Provider(provider.n, RowMoment(self.changed(rows, arrays[self.name])))
+        return self.method.answer(number - 1, hospital, about, self._without(arrays), noise)
+
+    def check_reply(self, hospital: int, arrays: Arrays) -> None:
+        if arrays.keys() != self.reply.keys():
+            self.method.check_reply(hospital, arrays)
+            return
+        (sent,) = arrays.values()
+        most = self._most_length(self.noise_std(hospital)) * (sum(self.plan.sizes) if self.summed else 1)
+        if not float(np.linalg.norm(sent)) <= most:
+            raise ValueError(f"sent a {self.name} longer than {most:.3g}, which no patients can give")
+
+    def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
+        if self.known(state) is not None:
+            after = self.method.combine(replace(state, rounds=state.rounds - 1), answers)
+            return self.with_known(replace(after, rounds=state.rounds + 1), self.known(state))
+        (name,) = self.reply
+        n = sum(self.plan.sizes if self.summed else self.plan.sizes_of(answers))
+        known = np.zeros(self.plan.d)
+        for hospital in sorted(answers):  # a fixed order makes sums equal to the bit
+            weight = 1 if self.summed else self.plan.sizes[hospital]
+            known += answers[hospital][name] * (weight / n)
+        return self.with_known(replace(state, rounds=1), known)
+
+    def _without(self, arrays: Arrays) -> Arrays:
+        return {name: array for name, array in arrays.items() if name != self.name}
+
+
+def _rows(provider: Provider) -> Array:
+    if not isinstance(provider.moment, RowMoment):
+        raise ValueError("cannot centre its patients: it holds their moment, and not their rows")
+    return provider.moment.rows
