@@ -19,7 +19,7 @@ from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.background import failed_runs
 from pages.shared.charts import explorer
-from pages.shared.charts.metric_axis import Scale
+from pages.shared.charts.metric_axis import Scale, unit
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 _SAME = 0.01  # a true epsilon within this share of the nominal one counts as equal
@@ -58,12 +58,12 @@ def words(
     rows = [text.percent(support), f"{results.support_size:,} of {experiment.d:,} count"]
     if results.support_size >= experiment.d:
         rows = ["–", "every row is kept"]
-    spread = f"{text.error(low)} to {text.error(high)} in 8 of 10 runs" if len(cells) > 2 else ""
+    spread = f"{scale.text(low)} to {scale.text(high)} in 8 of 10 runs" if len(cells) > 2 else ""
     rounds = max(len(cells[0].sin) - 1, 1)  # a method of several rounds is measured at its start too
     return shown | {
         "sentence": _sentence(results, epsilon, middle, scale, plain),
         "tiles": [
-            [text.error(middle), spread],
+            [scale.text(middle), spread],
             rows,
             [relative, strength] if plain else [text.short(noise), f"{relative} {strength}"],
             [text.size(cells[0].bytes_sent), f"in {text.count(rounds, 'round', 'rounds')}"],
@@ -77,31 +77,36 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale, pla
     rows = (table.row_noun if table else PATIENTS)[1]
     hospitals = text.count(experiment.providers, "hospital", "hospitals")
     setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
-    directions, value = text.count(experiment.k, "direction", "directions"), text.error(middle)
+    directions, value = text.count(experiment.k, "direction", "directions"), scale.text(middle)
     quality = f"finds the {directions} with error {value}"
     if scale.metric == "energy":
         hold = "holds" if experiment.k == 1 else "hold"
         quality = f"captures a share of {value} of what the best {directions} {hold}"
+    elif scale.metric == "share":
+        quality = f"recovers {value} of the pattern of {directions}"
+    elif scale.metric == "degrees":
+        quality = f"finds the {directions} within {value}"
     reference, free = explorer.reference(results), ""
     cells = results.measured(reference, epsilon)
     if cells:
         # A truth without zero rows is out of a sparse reference's reach.
         cut = not experiment.sparse and reference != "pca" and experiment.s_hat < experiment.d
         columns = f", on as many {(table.column_noun if table else MEASUREMENTS)[1]}," if cut else ""
-        free = f"; without privacy{columns} {text.error(quantiles([scale.last(cell) for cell in cells])[1])}"
+        free = f"; without privacy{columns} {scale.text(quantiles([scale.last(cell) for cell in cells])[1])}"
     return (
         f"With {experiment.n:,} {rows} in {hospitals} at {setting}, "
-        f"{METHODS[experiment.method].title} {quality}{free}; guessing {text.short(scale.guess)}."
+        f"{METHODS[experiment.method].title} {quality}{free}; guessing {scale.text(scale.guess)}."
     )
 
 
 def tile_titles(results: Results, settings: Settings) -> list[str]:
     """Return the titles of the four figures; where no row is zero the heaviest count as true."""
-    energy = settings["metric"] == "energy"
+    titles = {"energy": "Captured energy", "share": "Pattern recovered", "degrees": "Largest angle"}
+    metric = unit(settings)
+    first = titles.get(metric, f"Error, {CHOICES['metric'].text(settings['metric'])}")
     if settings["view"] == "plain":
-        first = "Share of the pattern captured" if energy else "Error"
+        first = "Share of the pattern captured" if metric == "energy" else first
         return [first, "Right measurements found", "Noise added", "Each hospital sends"]
-    first = "Captured energy" if energy else f"Error, {CHOICES['metric'].text(settings['metric'])}"
     sparse = results.experiment.sparse
     rows = "true rows found" if sparse else f"heaviest {results.support_size} features found"
     return [first, f"Share of the {rows}", "Noise σ per entry", "Each hospital sends"]
