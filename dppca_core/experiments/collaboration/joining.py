@@ -51,7 +51,7 @@ class SiteTruths(NamedTuple):
 
 
 class SiteCell(NamedTuple):
-    """Hold sin Theta and captured energy, hospital by hospital, (N,) each.
+    """Hold sin Theta, largest angles in degrees and captured energy, hospital by hospital, (N,) each.
 
     `common` is the error against the common truth (for one joint answer: N times the same), `local` against
     the hospital's own truth, `energy` the share of the best k directions' energy in its own patients. `plain`
@@ -61,6 +61,8 @@ class SiteCell(NamedTuple):
     common: Array
     local: Array
     energy: Array
+    common_angle: Array
+    local_angle: Array
     plain: SiteCell | None = None
 
 
@@ -149,9 +151,12 @@ def _private_basis(
 
 def _cell(against: SiteTruths, bases: Sequence[Array]) -> SiteCell:
     captured = zip(bases, against.moments, against.best, strict=True)
+    pairs = zip(bases, against.local, strict=True)
     return SiteCell(
         common=np.array([subspace_metrics.sin_theta(basis, against.common) for basis in bases]),
         local=np.array(list(map(subspace_metrics.sin_theta, bases, against.local))),
+        common_angle=subspace_metrics.largest_angles(np.stack(bases), against.common),
+        local_angle=np.array([subspace_metrics.largest_angles(w[None], v)[0] for w, v in pairs]),
         energy=np.array([subspace_metrics.captured_energy(*arguments) for arguments in captured]),
     )
 

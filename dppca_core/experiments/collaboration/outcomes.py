@@ -23,11 +23,12 @@ Key = tuple[str, int, int]
 
 
 class CollaborationRun(NamedTuple):
-    """Hold one cell: the error sin Theta, the captured energy, and the std of the noise."""
+    """Hold one cell: sin Theta, captured energy, the noise's std, and the largest angle in degrees."""
 
     sin: float
     energy: float
     noise_std: float
+    angle: float
 
 
 class CollaborationResults(CellStore[Key, CollaborationRun]):
@@ -81,11 +82,14 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
             subspace_metrics.sin_theta(estimate.basis, truth.basis),
             subspace_metrics.captured_energy(estimate.basis, self.recipe.second_moment, best),
             estimate.noise_std,
+            float(subspace_metrics.largest_angles(estimate.basis[None], truth.basis)[0]),
         )
 
-    def values(self, key: str, hospital: int, energy: bool) -> Array:
-        """Return the errors so far of one protocol (at one hospital), or its captured energies."""
-        return np.array([run.energy if energy else run.sin for run in self.measured(key, hospital)])
+    def values(self, key: str, hospital: int) -> tuple[Array, Array, Array]:
+        """Return the runs so far of one protocol (at one hospital): sin Theta, largest angles, energies."""
+        runs = [(run.sin, run.angle, run.energy) for run in self.measured(key, hospital)]
+        sines, angles, energies = np.array(runs).reshape(-1, 3).T
+        return sines, angles, energies
 
     def rows(self, cell: Key, value: CollaborationRun) -> Iterator[dict[str, Any]]:
         """Return the one row of a run."""

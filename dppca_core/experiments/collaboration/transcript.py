@@ -70,11 +70,13 @@ class Transcript:
         record: The run as the server sees it. Of a secure aggregation it holds the sum alone, under `ALL`.
         hidden: The messages without noise, by round and hospital; with secure aggregation also the sum.
         errors: sin Theta of the start, if there is one, and after each round.
+        angles: The same for the largest angle in degrees.
     """
 
     record: Record
     hidden: tuple[Mapping[int, Arrays], ...]
     errors: Array
+    angles: Array
 
 
 def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transcript:
@@ -109,13 +111,20 @@ def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transc
         if exchange.summed:
             parts[ALL] = {name: np.sum([part[name] for part in parts.values()], axis=0) for name in parts[0]}
         hidden.append(parts)
-    return Transcript(record, tuple(hidden), errors(record, setting.truth.basis))
+    truth = setting.truth.basis
+    return Transcript(record, tuple(hidden), errors(record, truth), angles(record, truth))
 
 
 def errors(record: Record, truth: Array) -> Array:
     """Return sin Theta of the start, if there is one, and of the basis after each round that has one."""
     known = (basis for basis in _bases(record) if basis is not None)
     return np.array([subspace_metrics.sin_theta(basis, truth) for basis in known])
+
+
+def angles(record: Record, truth: Array) -> Array:
+    """Return the largest angle to the truth, in degrees, where `errors` has sin Theta."""
+    known = (basis[None] for basis in _bases(record) if basis is not None)
+    return np.array([subspace_metrics.largest_angles(basis, truth)[0] for basis in known])
 
 
 def moves(record: Record) -> Array:

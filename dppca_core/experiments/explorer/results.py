@@ -41,6 +41,7 @@ class Cell(NamedTuple):
     bytes_sent: int
     seconds: float
     notes: tuple[str, ...]
+    angle: Array  # the largest principal angle of each iterate, in degrees
     plane: AnglePlane | None = None
     components: Array | None = None
 
@@ -250,8 +251,10 @@ class Results(CellStore[Key, Cell]):
             best = float(truth.eigenvalues[: self.experiment.k].sum())
             moment = self.second_moment
             energy = np.array([subspace_metrics.captured_energy(basis, moment, best) for basis in bases])
+        stacked = np.stack(bases)
         return Cell(
-            sin=subspace_metrics.sin_thetas(np.stack(bases), truth.basis),
+            sin=subspace_metrics.sin_thetas(stacked, truth.basis),
+            angle=subspace_metrics.largest_angles(stacked, truth.basis),
             energy=energy,
             support=subspace_metrics.support_found(estimate.basis, truth.basis, self.support_size),
             noise_std=estimate.noise_std,

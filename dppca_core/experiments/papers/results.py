@@ -21,12 +21,12 @@ from typing import Any
 import pandas as pd
 
 from dppca_core.experiments.sweeps import recipe_file
-from dppca_core.experiments.sweeps.recipe import METRICS, WHOLE, Recipe
+from dppca_core.experiments.sweeps.recipe import BY_ROUND, METRICS, WHOLE, Recipe
 from dppca_core.experiments.sweeps.sweep import sweep
 from dppca_core.paths import DATA
 
 _DIGITS = 6
-_WORDS = ("label", "method", "failed", METRICS["rounds"])
+_WORDS = ("label", "method", "failed", *(METRICS[name] for name in BY_ROUND))
 _PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn")
 
 

@@ -2,13 +2,15 @@
 
 import pandas as pd
 
-from dppca_core.experiments.sweeps.recipe import METRICS
+from dppca_core.experiments.sweeps.recipe import BY_ROUND, METRICS
 
 _COLUMN = METRICS["rounds"]
 
 
 def by_round(table: pd.DataFrame) -> pd.DataFrame:
     """Return a sweep's table with a row for each round: `round` (0 is the start) and its `sin_theta`.
+
+    Where the recipe has "angle rounds" as well, also with its `largest_angle`.
 
     Methods without iterations have a single row, of their output, as round 0; failed cells have none.
 
@@ -24,8 +26,9 @@ def by_round(table: pd.DataFrame) -> pd.DataFrame:
     if _COLUMN not in table:
         raise ValueError('table must be of a recipe with "rounds" among its metrics')
     kept = table[table[_COLUMN] != ""].drop(columns="sin_theta", errors="ignore")
-    errors = kept[_COLUMN].str.split(" ")
-    long = kept.drop(columns=_COLUMN).assign(sin_theta=errors).explode("sin_theta")
-    long["sin_theta"] = long["sin_theta"].astype("float64")
+    texts = {column: METRICS[name] for name, column in BY_ROUND.items() if METRICS[name] in kept}
+    lists = {column: kept[text].str.split(" ") for column, text in texts.items()}
+    long = kept.drop(columns=[*texts.values()]).assign(**lists).explode([*texts])
+    long = long.astype(dict.fromkeys(texts, "float64"))
     long["round"] = long.groupby(level=0).cumcount()
     return long.reset_index(drop=True)

@@ -28,7 +28,10 @@ METRICS = {
     "support": "support_found",
     "covariance": "covariance_error",
     "rounds": "sin_theta_by_round",
+    "angle": "largest_angle",
+    "angle rounds": "largest_angle_by_round",
 }
+BY_ROUND = {"rounds": "sin_theta", "angle rounds": "largest_angle"}  # each with its column in a long table
 _OPTIONS = ("scaling", "neighbours", "accounting", "providers", "alone")  # of every method
 MOST_CELLS = 10_000_000  # a sweep lists its cells beforehand, at some hundred bytes each
 _NO_OPTIONS = ("cohort", "k", "budget", "rng", "start", "support")  # what a sweep sets itself, and arrays

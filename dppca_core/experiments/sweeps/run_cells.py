@@ -19,7 +19,7 @@ from dppca_core.experiments import draws, failures
 from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.experiments.sweeps import executors
 from dppca_core.experiments.sweeps.blas import use_one_thread
-from dppca_core.experiments.sweeps.recipe import METRICS, OF_POPULATION, Key, Recipe, Value, Variant
+from dppca_core.experiments.sweeps.recipe import BY_ROUND, METRICS, OF_POPULATION, Key, Recipe, Value, Variant
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.populations.spiked import SpikedModel, hospital_sizes
@@ -110,8 +110,7 @@ def measured(recipe: Recipe, cell: RunnableCell) -> Row:
 def failed(recipe: Recipe, reason: str) -> Row:
     """Return the errors and costs of a cell without an answer."""
     empty: Row = dict.fromkeys((METRICS[name] for name in recipe.metrics), float("nan"))
-    if "rounds" in recipe.metrics:
-        empty[METRICS["rounds"]] = ""
+    empty |= {METRICS[name]: "" for name in recipe.metrics if name in BY_ROUND}
     costs = {"noise_std": float("nan"), "bytes_sent_per_hospital": None, "seconds": float("nan")}
     return {**empty, **costs, "notes": "", "failed": " ".join(reason.split()) or "failed without a reason"}
 
@@ -153,9 +152,12 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
             return subspace_metrics.projector_distance(estimate.basis, truth.basis)
         if metric == "support":
             return subspace_metrics.support_found(estimate.basis, truth.basis, s)
-        if metric == "rounds":
+        if metric == "angle":
+            return float(subspace_metrics.largest_angles(estimate.basis[None], truth.basis)[0])
+        if metric in BY_ROUND:
+            measure = subspace_metrics.sin_thetas if metric == "rounds" else subspace_metrics.largest_angles
             bases = np.stack(estimate.iterates or (estimate.basis,))
-            return " ".join(repr(float(sine)) for sine in subspace_metrics.sin_thetas(bases, truth.basis))
+            return " ".join(repr(float(error)) for error in measure(bases, truth.basis))
         moment = draws.second_moment(population, (whole,), recipe.rows_scaled, recipe.seed)
         if metric == "energy":
             best = float(truth.eigenvalues[:k].sum())

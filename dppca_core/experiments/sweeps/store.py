@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from dppca_core.experiments.sweeps.recipe import METRICS, WHOLE, Key, Recipe
+from dppca_core.experiments.sweeps.recipe import BY_ROUND, METRICS, WHOLE, Key, Recipe
 from dppca_core.experiments.sweeps.recipe_file import fingerprint
 from dppca_core.experiments.sweeps.run_cells import Row
 
-_WORDS = ("recipe", "label", "method", "notes", "failed", METRICS["rounds"])
+_WORDS = ("recipe", "label", "method", "notes", "failed", *(METRICS[name] for name in BY_ROUND))
 _ERRORS = frozenset(METRICS.values())
 _COUNTS = ("repeat", "bytes_sent_per_hospital", *WHOLE)
 

@@ -90,20 +90,25 @@ def against_epsilon(
     cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
     spreads = [quantiles([scale.last(cell) for cell in cells]) for cells in cells_by_epsilon.values()]
     spread = np.array(spreads).reshape(-1, 3).T
-    most = scale.factor * largest_error(results)
-    values = [bound.final * scale.factor for bounds in evaluated.values() for bound in bounds]
-    smallest = min([v for v in (*spread[0], *values) if 1e-6 < v < math.inf], default=1e-2)
-    scale.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
-    top = 2.2 * most
+    most = largest_error(results)
+    values = scale.bounded([bound.final for bounds in evaluated.values() for bound in bounds])
+    linear = scale.metric in ("share", "degrees")
+    if linear:
+        reach, top = scale.span(0.0), scale.span(0.0)[1]
+        reach = [reach[0], 1.03 * top]
+    else:
+        smallest = min([v for v in (*spread[0], *values) if 1e-6 < v < math.inf], default=1e-2)
+        scale.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
+        top = 2.2 * float(scale.bounded(most))
+        reach = [math.log10(scale.floor), math.log10(1.1 * top)]
     traces = _measured(method, list(cells_by_epsilon), map(scale.drawn, spread))
     traces[-1]["line"]["width"] = 3
     traces.append(_guess(scale, [EPSILONS[0], EPSILONS[-1]]))
     for row, (name, bounds) in enumerate(evaluated.items()):
-        traces += _bound_traces(name, bounds, scale, most, top * 0.96 ** (2 * row))
+        traces += _bound_traces(name, bounds, scale, most, top * (0.98 if linear else 0.96) ** (2 * row))
     here = this_setting(1, [epsilon] * 2, [scale.floor, top])
-    measure = "error" if plain else text.METRIC_TITLES[scale.metric]
-    reach = [math.log10(scale.floor), math.log10(1.1 * top)]
-    across, upward = _privacy_axis(plain, range=[-2.04, 1.04]), axis(measure, decades=True, range=reach)
+    upward = axis(text.METRIC_TITLES[scale.metric], decades=not linear, range=reach)
+    across = _privacy_axis(plain, range=[-2.04, 1.04])
     return one_panel([*traces, here], xaxis=across, yaxis=upward, height=460)
 
 
@@ -171,8 +176,8 @@ def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]
 
 def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float, top: float) -> list[Trace]:
     title, (shade, symbol, dash) = BOUNDS[name].title, look(name)
-    states = [state(name, bound, most / scale.factor) for bound in bounds]
-    drawn = [bound.final * scale.factor for bound in bounds]
+    states = [state(name, bound, most) for bound in bounds]
+    drawn = scale.bounded([bound.final for bound in bounds])
 
     def only(kind: str) -> list[float | None]:
         kept = [v if s == kind else math.nan for v, s in zip(drawn, states, strict=True)]
@@ -196,11 +201,11 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
     iterations = results.experiment.iterations
     steps = list(range(iterations + 1))
     traces: list[Trace] = []
-    top = 1.6 * scale.guess
+    top = scale.span(0.01)[1] if scale.rises else 1.6 * scale.guess
     if bound.terms and state("ge2018", bound, largest_error(results)) != "void":
         each = [np.broadcast_to(bound.terms[term], iterations) for term in ("stat", "priv", "opt")]
-        stacked = np.cumsum(each, axis=0) * scale.factor
-        top = max(top, 1.1 * float(stacked.max()))
+        stacked = scale.bounded(np.cumsum(each, axis=0))
+        top = max(top, 1.1 * float(np.nan_to_num(stacked).max()))
         names = ("sampling ξ_stat", "+ privacy ξ_priv", "+ optimisation ξ_opt")
         strong = 0.6 if bound.applies else 0.25
         for row, name, shade, dash in zip(stacked, names, style.THEOREM, style.THEOREM_DASHES, strict=True):

@@ -9,7 +9,7 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.regime_map import RULES
 from pages.explore.bounds import charts, controls, figure_code, text
 from pages.shared.background import cache, engine, failed_runs, refresh
-from pages.shared.charts.metric_axis import Scale
+from pages.shared.charts.metric_axis import Scale, error_unit
 from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
@@ -30,8 +30,7 @@ next_cell = partial(results.next_of, method, experiment.repeats if chances_known
 
 def new_scale() -> Scale:
     """Return the metric on screen, or sin Theta for captured energy, of which no bound here speaks."""
-    metric = "sin" if settings["metric"] == "energy" else settings["metric"]
-    return Scale(results, settings | {"metric": metric})
+    return Scale(results, settings | {"metric": error_unit(settings)})
 
 
 def panels() -> None:
@@ -53,7 +52,8 @@ def panels() -> None:
         code=lambda: figure_code.against_epsilon(results, chosen, settings),
         recipe=lambda: to_experiment.over_epsilon(experiment, epsilon, (method,)),
     )
-    st.caption(f"{text.why_silent(method, here)} {text.below_a_lower_bound(results, here, settings)}")
+    silent = text.why_silent(method, here) + text.no_degrees(scale)
+    st.caption(f"{silent} {text.below_a_lower_bound(results, here, settings)}")
     if chances_known and not plain:
         st.markdown("**How often all true rows are found**, predicted and measured")
         chances = charts.chances(results, method, predicted, epsilon)

@@ -63,10 +63,11 @@ def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings
     cells = results.measured(method, epsilon)
     most = largest_error(results)
     states = [state(name, bound, most) for name, bound in here.items() if concerns(name, method)]
-    middle = text.error(float(np.median([scale.last(cell) for cell in cells]))) if cells else "…"
+    middle = scale.text(float(np.median([scale.last(cell) for cell in cells]))) if cells else "…"
+    quality = {"share": "recovers", "degrees": "has a largest angle of"}.get(scale.metric, "has error")
     setting = f"{'privacy setting' if plain else 'ε ='} {text.number(epsilon)}"
     return (
-        f"At {setting}, {METHODS[method].title} has error {middle} (guessing: {text.short(scale.guess)}). "
+        f"At {setting}, {METHODS[method].title} {quality} {middle} (guessing: {scale.text(scale.guess)}). "
         f"Of {text.count(len(states), 'bound', 'bounds')} drawn on it, "
         f"{text.count(states.count('applies'), 'applies', 'apply')}, "
         f"{text.count(states.count('assumption fails'), 'rests', 'rest')} on an assumption that fails, and "
@@ -118,6 +119,13 @@ def why_silent(method: str, here: Mapping[str, Bound]) -> str:
     if name not in here or here[name].applies:
         return ""
     return f"{BOUNDS[name].title} does not apply here: it needs {'; '.join(here[name].failed)}."
+
+
+def no_degrees(scale: Scale) -> str:
+    """Return why no bound is drawn in degrees; empty where they are."""
+    if scale.bounds_drawn:
+        return ""
+    return " No bound is drawn: they are on ‖sin Θ‖, which gives the largest angle for one component alone."
 
 
 def below_a_lower_bound(results: Results, here: Mapping[str, Bound], settings: Settings) -> str:

@@ -15,7 +15,7 @@ from pages.explore.convergence.curves import CurveReading, Family
 from pages.explore.convergence.settings import TWO_STAGES
 from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.metric_axis import error_title, factor
+from pages.shared.charts.metric_axis import SPANS, error_title, error_unit, random_guess
 from pages.shared.charts.traces import ZERO, Trace, axis, band, line, one_panel, rounded
 from pages.shared.settings.catalogue import CHOICES, Settings
 
@@ -43,26 +43,28 @@ class _Lines:
         self.here = next(i for i, reading in enumerate(readings) if reading.value == family.here)
         self.plain = settings["view"] == "plain"
         self.names = [name(self.key, reading.value, self.plain) for reading in readings]
-        self.log = settings["scale"] == "log"
-        self.factor = factor(settings)
+        self.settings = settings
+        linear = SPANS.get(error_unit(settings))
+        self.log = settings["scale"] == "log" and not linear
         self.title = error_title(settings)
-        guess = self.factor * max(reading.guess for reading in readings)
-        lows = [reading.low.min() for reading in readings if reading.low is not None]
-        least = max(self.factor * min(lows, default=1e-2), ZERO)
+        guess = max(random_guess(settings, reading.d, reading.k) for reading in readings)
+        self.bands = [reading.shown(settings) for reading in readings]
+        least = max(min((band.min() for band in self.bands if band.size), default=1e-2), ZERO)
         self.floor = 10.0 ** min(math.floor(math.log10(least)), -1) if self.log else 0.0
         self.span = [math.log10(self.floor), math.log10(1.5 * guess)] if self.log else [0.0, 1.1 * guess]
+        self.span = linear or self.span
         lengths = [len(reading.middle) - 1 for reading in readings if reading.middle is not None]
         self.rounds = max(lengths, default=settings["iterations"])
         self.two_stages = settings["traced"] in TWO_STAGES
         self.ends_alike = len(set(lengths)) == 1
 
-    def drawn(self, errors: Array | None) -> list[float | None]:
-        return [] if errors is None else rounded(np.maximum(self.factor * errors, self.floor))
+    def drawn(self, values: Array) -> list[float | None]:
+        return rounded(np.maximum(values, self.floor))
 
     def median(self, i: int, panel: int, **more: Any) -> Trace:
         here = i == self.here
         label = self.names[i] + (" (this setting)" if here else "")
-        y = self.drawn(self.readings[i].middle)
+        y = self.drawn(self.bands[i][1])
         trace = line(panel, label, COLOURS[i], x=list(range(len(y))), y=y, mode="lines+markers")
         dash, width = ("solid", 4) if here else (_DASHES[i], 2)
         trace["line"] = {"color": COLOURS[i], "dash": dash, "width": width}
@@ -76,7 +78,7 @@ class _Lines:
         return trace | more
 
     def band(self, i: int, panel: int) -> list[Trace]:
-        low, high = (self.drawn(errors) for errors in (self.readings[i].low, self.readings[i].high))
+        low, high = (self.drawn(self.bands[i][at]) for at in (0, 2))
         return band(panel, self.names[i], COLOURS[i], range(len(low)), low, high)
 
     def fit(self, i: int, panel: int, **more: Any) -> list[Trace]:
@@ -87,20 +89,33 @@ class _Lines:
             return []
         x = np.linspace(fit.phase[0], len(reading.middle) - 1, 60)
         more |= {"meta": "text-colour", "hoverinfo": "skip"}
-        return [line(panel, "fit", "#000000", "dot", x=rounded(x), y=self.drawn(fit.curve(x)), **more)]
+        return [
+            line(
+                panel,
+                "fit",
+                "#000000",
+                "dot",
+                x=rounded(x),
+                y=self.drawn(reading.theory(fit.curve(x), self.settings)),
+                **more,
+            )
+        ]
 
     def closed_form(self, i: int, panel: int, **more: Any) -> list[Trace]:
         """Return a short line beside the last round, or nothing where no closed form applies."""
         reading = self.readings[i]
         if self.plain or reading.predicted is None or reading.middle is None:
             return []
-        last, y = len(reading.middle) - 1, self.drawn(np.full(2, reading.predicted))
+        last, y = (
+            len(reading.middle) - 1,
+            self.drawn(reading.theory(np.full(2, reading.predicted), self.settings)),
+        )
         more |= {"hovertemplate": "closed form: %{y:.3~g}<extra></extra>"}
         return [line(panel, "closed form", COLOURS[i], x=[last + 0.1, last + _REACH], y=y, **more)]
 
     def guesses(self, panel: int, readings: Sequence[CurveReading], **more: Any) -> list[Trace]:
         """Return a line for every random guess among these readings; only the first is in the legend."""
-        levels = sorted({round(self.factor * reading.guess, 3) for reading in readings})
+        levels = sorted({round(random_guess(self.settings, r.d, r.k), 3) for r in readings})
         return [
             line(panel, "random guess", style.GUESS, "dot", x=[0, self.rounds], y=[level] * 2)
             | (more if i == 0 else {})

@@ -21,6 +21,7 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
+from pages.shared.charts.metric_axis import error_unit, in_unit, rises
 from pages.shared.settings import catalogue, swept, to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings, Value
 
@@ -62,7 +63,7 @@ def family(settings: Settings) -> Family:
     values, left_out = swept.possible(settings, key, around(key, settings[key]))
     experiment, epsilon = to_experiment.from_settings(settings)
     along, k = Axis(key, values), experiment.k if experiment.table else None
-    metrics = ("rounds", *(() if experiment.table else ("support",)))
+    metrics = ("rounds", "angle rounds", *(() if experiment.table else ("support",)))
     recipe = to_experiment.recipe(experiment, epsilon, (method.name,), along, k=k, metrics=metrics)
     return Family(key, values, settings[key], recipe, left_out)
 
@@ -86,6 +87,36 @@ class CurveReading:
     spread: tuple[float, float] | None = None  # 10 and 90 % of the runs' plateaus
     runs: int = 0
     complete: int | None = None  # of them, those that find all true rows; None for a table
+    angles: Array | None = None  # 10, 50 and 90 % of the largest angle in degrees, by round, (3, rounds)
+    d: int = 1
+    k: int = 1
+
+    def shown(self, settings: Settings) -> Array:
+        """Return 10, 50 and 90 % in the unit on screen, by round, (3, rounds); empty before the first run."""
+        if self.low is None or self.middle is None or self.high is None:
+            return np.empty((3, 0))
+        metric = error_unit(settings)
+        if metric == "degrees" and self.angles is not None:
+            return self.angles
+        values = in_unit(metric, np.stack([self.low, self.middle, self.high]), self.k)
+        return values[::-1] if rises(metric) else values
+
+    def theory(self, sines: float | Array, settings: Settings) -> Array:
+        """Return a fitted or predicted ||sin Theta|| in the unit on screen; nan where that is not known."""
+        return in_unit(error_unit(settings), sines, self.k)
+
+    def plateau(self, settings: Settings) -> tuple[float, float, float] | None:
+        """Return where the errors come to a stand, and 10 and 90 % of the runs; None without a stand.
+
+        In degrees, where a plateau of the sines gives none, it is the last round's.
+        """
+        if self.fit is None or self.fit.plateau is None or self.spread is None:
+            return None
+        sines = self.theory(np.array([self.fit.plateau, *self.spread]), settings)
+        if not np.isfinite(sines).all():
+            low, middle, high = self.shown(settings)[:, -1]
+            return float(middle), float(low), float(high)
+        return float(sines[0]), float(sines[1:].min()), float(sines[1:].max())
 
     @property
     def predicted(self) -> float | None:
@@ -108,15 +139,17 @@ def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[Cu
         experiment, epsilon = to_experiment.from_settings(settings | {"start": "random", family.key: value})
         theory = _theory(experiment, epsilon, settings["traced"])
         guess, runs = random_guess(experiment.d, experiment.k), rounds[rounds[family.key] == value]
+        sizes = {"d": experiment.d, "k": experiment.k}
         measured = _read(runs, experiment, settings["traced"]) if len(runs) else {}
-        results.append(CurveReading(value, guess, *theory, **measured))
+        results.append(CurveReading(value, guess, *theory, **measured, **sizes))
     return results
 
 
 def _read(runs: pd.DataFrame, experiment: ExplorerExperiment, traced: str) -> dict[str, Any]:
     errors = runs.pivot(index="repeat", columns="round", values="sin_theta").to_numpy()
     low, middle, high = quantiles(errors)
-    measured = {"low": low, "middle": middle, "high": high, "runs": len(errors)}
+    angles = quantiles(runs.pivot(index="repeat", columns="round", values="largest_angle").to_numpy())
+    measured = {"low": low, "middle": middle, "high": high, "angles": angles, "runs": len(errors)}
     if "support_found" in runs:
         measured["complete"] = int((runs[runs["round"] == 0]["support_found"] == 1.0).sum())
     if traced in (*TWO_STAGES, *STACKED):  # their rounds differ: no single factor

@@ -15,7 +15,7 @@ from dppca_core.methods import METHODS
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared import text
-from pages.shared.charts.metric_axis import factor
+from pages.shared.charts.metric_axis import error_unit, value_text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 METHODS_IN_STAGES = (*TWO_STAGES, *STACKED)
@@ -26,8 +26,13 @@ MEASURING = (
 _A_GUESS = 0.9  # an error above this share of a random guess's is called one
 
 
-def _error(value: float, settings: Settings) -> str:
-    return text.error(factor(settings) * value)
+def _error(reading: CurveReading, settings: Settings, at: int = -1, which: int = 1) -> str:
+    """Return the 10, 50 or 90 % (`which` 0, 1, 2) of a round as text."""
+    return value_text(error_unit(settings), float(reading.shown(settings)[which][at]))
+
+
+def _predicted(reading: CurveReading, settings: Settings) -> str:
+    return value_text(error_unit(settings), float(reading.theory(reading.predicted, settings)))
 
 
 def _first_rounds(reading: CurveReading, settings: Settings) -> int:
@@ -46,7 +51,7 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
     measured = [reading for reading in readings if reading.middle is not None]
     if len(measured) > 1:
         choice, plain = CHOICES[family.key], settings["view"] == "plain"
-        ends = [(choice.text(reading.value), _error(reading.middle[-1], settings)) for reading in measured]
+        ends = [(choice.text(reading.value), _error(reading, settings)) for reading in measured]
         (first, start), (last, end) = ends[0], ends[-1]
         name = choice.plain if plain else text.symbols(family.key)
         sentences.append(f"{name} from {first} to {last}: the error at the end goes from {start} to {end}.")
@@ -55,7 +60,7 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
 
 def _course(reading: CurveReading, settings: Settings, at: str) -> str:
     first = _first_rounds(reading, settings)
-    begun, end = (_error(reading.middle[t], settings) for t in (first, -1))
+    begun, end = (_error(reading, settings, t) for t in (first, -1))
     start = f"At this setting{at}"
     if reading.middle[-1] > _A_GUESS * reading.guess:
         return f"{start} the error stays near that of a guess: {end}."
@@ -66,7 +71,7 @@ def _course(reading: CurveReading, settings: Settings, at: str) -> str:
         return f"{start} the first {rounds} reach error {begun}, and stacking the others {end}."
     predicted = ""
     if reading.predicted is not None:
-        predicted = f" (closed form: {_error(reading.predicted, settings)})"
+        predicted = f" (closed form: {_predicted(reading, settings)})"
     return f"{start} stage 1 reaches error {begun} in {rounds}, and stage 2 then {end}{predicted}."
 
 
@@ -106,7 +111,7 @@ def table(family: Family, readings: Sequence[CurveReading], settings: Settings) 
         cells = [f"**{shown}**" if reading.value == family.here else shown, *_errors(reading, settings)]
         if two and not plain:
             predicted, runs = reading.predicted, f"{reading.complete} of {reading.runs}"
-            cells.append("–" if predicted is None else _error(predicted, settings))
+            cells.append("–" if predicted is None else _predicted(reading, settings))
             cells.append("…" if not reading.runs else "–" if reading.complete is None else runs)
             cells.append(_chance(reading) or "–")
         rows.append(cells)
@@ -117,13 +122,8 @@ def _errors(reading: CurveReading, settings: Settings) -> list[str]:
     """Return the error after the first rounds and at the end, and its spread."""
     if reading.middle is None:
         return ["…"] * 3
-    first, last, low, high = (
-        _error(float(value), settings)
-        for value in (
-            reading.middle[_first_rounds(reading, settings)],
-            *(errors[-1] for errors in (reading.middle, reading.low, reading.high)),
-        )
-    )
+    first = _error(reading, settings, _first_rounds(reading, settings))
+    low, last, high = (_error(reading, settings, -1, which) for which in range(3))
     return [first, last, f"{low} to {high}"]
 
 

@@ -11,7 +11,7 @@ from pages.explore.convergence import stages
 from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.shared import text
-from pages.shared.charts.metric_axis import factor
+from pages.shared.charts.metric_axis import QUANTITIES, error_unit, value_text
 from pages.shared.settings import swept
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
@@ -76,20 +76,21 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
 
 def _end(reading: CurveReading, settings: Settings, at: int = -1) -> str:
     """Return the error after the last round, or another one."""
-    return text.error(factor(settings) * float(reading.middle[at]))
+    return value_text(error_unit(settings), float(reading.shown(settings)[1][at]))
 
 
 def _course(reading: CurveReading, settings: Settings) -> str:
     fit, last = reading.fit, text.count(len(reading.middle) - 1, "round", "rounds")
     plain, end = settings["view"] == "plain", _end(reading, settings)
-    fall = f"the error goes from {_end(reading, settings, 0)}"
+    error = QUANTITIES.get(error_unit(settings), "error")
+    fall = f"the {error} goes from {_end(reading, settings, 0)}"
     if fit.rate is not None and not plain:
         fall = f"each round shrinks the error, as a tangent, by a factor {text.short(fit.rate)}"
     if fit.plateau is None:
         return f"{fall}, and it has not come to a stand after {last}, at {end}"
-    plateau = text.error(factor(settings) * fit.plateau)
+    plateau = value_text(error_unit(settings), reading.plateau(settings)[0])
     if fit.stuck:
-        return f"the error never leaves the random guess: it stands at {plateau}, noise drowns every round"
+        return f"the {error} never leaves the random guess: it stands at {plateau}, noise drowns every round"
     after = text.count(fit.reached, "round", "rounds")
     if fit.rate is None or plain:
         return f"{fall} to {plateau} in {after}, and stays there"
@@ -112,8 +113,9 @@ def _along(family: Family, measured: Sequence[CurveReading], settings: Settings)
     first, last = measured[0], measured[-1]
     start = f"{CHOICES[family.key].plain}: from" if plain else "From"
     names = [name(family.key, reading.value, plain) for reading in (first, last)]
+    error = QUANTITIES.get(error_unit(settings), "error")
     sentence = (
-        f"{start} {names[0]} to {names[1]} the error after the last round goes from "
+        f"{start} {names[0]} to {names[1]} the {error} after the last round goes from "
         f"{_end(first, settings)} to {_end(last, settings)}"
     )
     rates = [first.fit.rate, last.fit.rate]
@@ -126,7 +128,8 @@ def _best_rounds(family: Family, measured: Sequence[CurveReading], settings: Set
     """Return the best number of rounds: more come nearer, but each is noisier, for they share the budget."""
     best, most = min(measured, key=lambda reading: float(reading.middle[-1])), measured[-1]
     rounds = text.count(best.value, "round is", "rounds are")
-    sentence = f"Of those shown, {rounds} best, with error {_end(best, settings)}"
+    error = QUANTITIES.get(error_unit(settings), "error")
+    sentence = f"Of those shown, {rounds} best, with {error} {_end(best, settings)}"
     if best is most:
         return f"{sentence}: more rounds still help."
     return (
@@ -169,7 +172,7 @@ def _fit_cells(reading: CurveReading, settings: Settings) -> list[str]:
     phase = "–" if fit.phase is None else f"{fit.phase[0]} to {fit.phase[1]}"
     if fit.plateau is None:
         return [rate, phase, f"{_end(reading, settings)}, not at rest", "–", "–"]
-    plateau, low, high = (text.error(factor(settings) * v) for v in (fit.plateau, *reading.spread))
+    plateau, low, high = (value_text(error_unit(settings), v) for v in reading.plateau(settings))
     return [rate, phase, plateau, f"{low} to {high}", "–" if fit.reached is None else str(fit.reached)]
 
 

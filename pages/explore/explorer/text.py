@@ -7,7 +7,7 @@ from dppca_core.experiments.explorer.experiment import TRACED, ExplorerExperimen
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.shared import text
-from pages.shared.charts.metric_axis import factor
+from pages.shared.charts.metric_axis import QUANTITIES, Scale
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.text.recommended import recommended
 
@@ -60,9 +60,11 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
             continue
         words = []
         if settings["metric"] != "energy":
-            middle = float(np.median([cell.sin[-1] for cell in cells]))
-            predicted = text.error(factor(settings) * bound.final) if bound.applies else "none"
-            words.append(f"error {text.error(factor(settings) * middle)}, closed form {predicted}")
+            scale = Scale(results, settings)
+            middle = scale.text(float(np.median([scale.last(cell) for cell in cells])))
+            predicted = scale.text(float(scale.bounded(bound.final))) if bound.applies else "none"
+            measured = QUANTITIES.get(scale.metric, "error")
+            words.append(f"{measured} {middle}, closed form {predicted}")
         if results.experiment.table is None:
             share = f"all true rows found in {found_all(cells)} of {text.count(len(cells), 'run', 'runs')}"
             chance = bound.quantities.get("support_probability")

@@ -19,7 +19,18 @@ from dppca_core.records import TRUSTS
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.charts import style, traces
-from pages.shared.charts.metric_axis import error_title, factor
+from pages.shared.charts.metric_axis import (
+    QUANTITIES,
+    SPANS,
+    error_title,
+    error_unit,
+    in_unit,
+    loss,
+    random_guess,
+    rises,
+    unit,
+    value_text,
+)
 from pages.shared.charts.traces import ZERO, Trace, arms, axis, band, line, plain_figure, rounded
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
@@ -39,17 +50,23 @@ class ComparisonMeasure:
         self.results, self.settings, self.panel = results, settings, panel
         self.plain = settings["view"] == "plain"
         self.errs = panel not in _COSTS
-        self.energy = panel == "error" and settings["metric"] == "energy"
-        self.log = settings["scale"] == "log" and not self.energy
+        self.metric = unit(settings) if panel == "error" else error_unit(settings)
+        self.energy, self.rises = self.metric == "energy", rises(self.metric)
+        self.linear = self.errs and self.metric in SPANS
+        self.log = settings["scale"] == "log" and not self.linear
         captured = "share of signal captured" if self.plain else text.METRIC_TITLES["energy"]
         energy = (METRICS["energy"], 1.0, captured, "captured energy")
-        error = (METRICS["sin"], factor(settings), error_title(settings), "error")
+        column = METRICS["angle" if self.metric == "degrees" else "sin"]
+        error = (column, 1.0, error_title(settings), QUANTITIES.get(self.metric, "error"))
         shown = _COSTS.get(panel, energy if self.energy else error)
         self.column, self.factor, self.title, self.quantity = shown
 
     def values(self, rows: pd.DataFrame) -> Array:
         """Return the finite values of these rows."""
         values = rows[self.column].to_numpy(dtype=float, na_value=np.nan) * self.factor
+        if self.errs and self.metric not in ("energy", "degrees"):
+            k = rows["k"].to_numpy(dtype=float) if "k" in rows else self.results.experiment.k
+            values = in_unit(self.metric, values, k)
         finite: Array = values[np.isfinite(values)]
         return finite
 
@@ -57,11 +74,20 @@ class ComparisonMeasure:
         """Return a value as a sentence has it."""
         if not self.errs:
             return text.duration(value / 1e3) if self.panel == "time" else text.size(value)
-        return f"{value:.3f}" if self.energy else text.error(value)
+        return f"{value:.3f}" if self.energy else value_text(self.metric, value)
+
+    def wanted(self, target: float) -> str:
+        """Return the error that is asked for: as the control has it, or the share that it recovers."""
+        if self.metric != "share":
+            return f"error of {text.number(target)}"
+        share = float(in_unit("share", target, self.results.experiment.k))
+        return f"{value_text('share', share)} of the pattern"
 
     def beats(self, value: float, guess: float) -> bool:
         """Return whether this is a tenth better than a random guess; less may be luck."""
-        return value > 1.1 * guess if self.energy else value < 0.9 * guess
+        if self.energy:
+            return value > 1.1 * guess
+        return loss(self.metric, value) < 0.9 * loss(self.metric, guess)
 
     def guess(self, name: str, value: Value) -> float:
         """Return what a random subspace gives where the swept parameter has this value."""
@@ -69,7 +95,7 @@ class ComparisonMeasure:
         sizes = {name: int(value)} if name in ("d", "k", "s") else {}
         d, k = sizes.get("d", experiment.d), sizes.get("k", experiment.k)
         if not self.energy:
-            return self.factor * subspace_metrics.random_guess(d, k)
+            return random_guess(self.settings, d, k)
         if sizes and isinstance(experiment.population, SpikedModel):
             eigenvalues = replace(experiment.population, **sizes).eigenvalues
         return subspace_metrics.random_energy(eigenvalues, k)
@@ -144,8 +170,8 @@ def span_of(
     measure: ComparisonMeasure, drawn: Sequence[float], guesses: Sequence[float]
 ) -> tuple[list[float], float]:
     """Return the range of the vertical axis, and the value at its lower edge."""
-    if measure.energy:
-        return [0.0, 1.03], 0.0
+    if measure.linear:
+        return SPANS[measure.metric], 0.0
     positive = [value for value in drawn if value > (ZERO if measure.errs else 0)]
     highest = max([*positive, *guesses], default=1.0)
     if not measure.log:

@@ -27,7 +27,9 @@ class Corner(NamedTuple):
 
 
 def hull(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str]) -> list[Corner]:
-    """Return the corners of the lower convex hull of the medians against epsilon, in the axes as drawn.
+    """Return the corners of the medians' convex hull against epsilon, in the axes as drawn.
+
+    It is the lower hull, or the upper where more is better.
 
     Points hardly better than a random guess are no part of it.
     """
@@ -39,9 +41,13 @@ def hull(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str]
             if measure.beats(y, guess):
                 points.setdefault((x, y), method)
     corners = []
-    for x, y in lower_hull(list(points), measure.log):
+    sign, near, far = (-1, 2, 0) if measure.rises else (1, 0, 2)
+    for x, mirrored in lower_hull([(x, sign * y) for x, y in points], measure.log):
+        y = sign * mirrored
         best, here = points[x, y], charts.at_value(spreads, x)
-        level = frozenset(name for name in here if name != best and here[name][0] <= here[best][2])
+        level = frozenset(
+            name for name in here if name != best and sign * here[name][near] <= sign * here[best][far]
+        )
         corners.append(Corner(best, x, y, level))
     return corners
 
@@ -60,7 +66,15 @@ def figure(
     ends = sorted({*AXES["epsilon"], *table["epsilon"].astype(float)})
     shade = style.faded("#C58300", 0.8)
     x, y = [corner.epsilon for corner in corners], rounded([corner.error for corner in corners])
-    edge = line(1, "lower convex hull", shade, x=x, y=y, hoverinfo="skip", showlegend=True)
+    edge = line(
+        1,
+        f"{'upper' if measure.rises else 'lower'} convex hull",
+        shade,
+        x=x,
+        y=y,
+        hoverinfo="skip",
+        showlegend=True,
+    )
     drawn = [edge | {"line": {"color": shade, "width": 6}}]
     ring = line(1, "release below", style.GUESS, mode="markers", hoverinfo="skip")
     ring["marker"] = {"symbol": "circle-open", "size": 20, "color": style.GUESS, "line": {"width": 2.5}}

@@ -16,6 +16,7 @@ from pages.explore.methods.charts import ComparisonMeasure
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared.charts import loadings
 from pages.shared.charts.explorer_text import other_epsilon
+from pages.shared.charts.metric_axis import QUANTITIES, error_unit, factor, runs_in_unit, value_text
 from pages.shared.figure import component
 from pages.shared.reports import loadings_code, take_along
 from pages.shared.settings import swept, widgets
@@ -78,9 +79,9 @@ def needed(
     """Show how many patients each method needs for the error wanted, once all numbers of them were run."""
     target, seed = measure.settings["compare.target"], measure.results.experiment.seed
     complete = table.groupby("label")["n"].transform("nunique") == len(sweep.values)
-    estimates = patients_needed(table[complete], target / measure.factor, seed=seed)
+    estimates = patients_needed(table[complete], target / factor(measure.settings), seed=seed)
     figure = charts.needed(estimates, measure, sweep.values, len(methods))
-    finding = text.needed(estimates, target, measure.plain)
+    finding = text.needed(estimates, measure.wanted(target))
     caption = f"{text.grid(sweep.values)} {text.no_energy(measure.settings)}{progress}"
     return _show(finding, figure, caption, table, "needed figure", "dppca-patients-needed", measure, sweep)
 
@@ -113,8 +114,10 @@ def release(measure: ComparisonMeasure, name: str) -> None:
     except ValueError as reason:
         st.info(f"{title} has no release here: {reason}.")
         return
-    error = measure.factor * subspace_metrics.sin_theta(estimate.basis, results.truth.basis)
-    st.markdown(text.release(name, epsilon, error, estimate, plain))
+    metric, truth, bases = error_unit(measure.settings), results.truth.basis, estimate.basis[None]
+    errors = subspace_metrics.sin_thetas(bases, truth), subspace_metrics.largest_angles(bases, truth)
+    error = value_text(metric, float(runs_in_unit(metric, *errors, experiment.k)[0]))
+    st.markdown(text.release(name, epsilon, f"{QUANTITIES.get(metric, 'error')} {error}", estimate, plain))
     true = other_epsilon(experiment, name, epsilon)
     if true is not None and not plain:
         st.caption(f"Its calibration truly gives ε = {short(true)}.")

@@ -60,7 +60,7 @@ def recipe(
         population = replace(population, **{along.name: ends[along.name](along.values)})
     fields = {"k": experiment.k, "population": population, "repeats": repeats}
     support = () if experiment.table else ("support",)
-    fields["metrics"] = ("sin", *(("energy",) if experiment.energy else ()), *support)
+    fields["metrics"] = ("sin", "angle", *(("energy",) if experiment.energy else ()), *support)
     unswept = {"n": None, "k": None, "delta": 1e-5, "providers": 1}
     fields |= {name: value for name, value in unswept.items() if name == along.name}
     at = 1.0 if along.name == "epsilon" else epsilon

@@ -21,7 +21,7 @@ from pages.explore.methods.frontier import Corner
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.charts.explorer_text import other_epsilon
-from pages.shared.charts.metric_axis import factor
+from pages.shared.charts.metric_axis import in_unit, unit
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text import recommended as recommendations
@@ -95,22 +95,25 @@ def _least_error(measure: ComparisonMeasure, errors: Mapping[str, Array], key: s
             parts.append(f"{_TRUSTS[trust][0]}{promise}, {_winner(equals, guess, measure)}")
     if not parts:
         return ", no two of these methods trust the same and promise the same: nothing to rank."
-    sentence = f": {'; '.join(parts)}. A random guess has {text.short(guess)}."
+    sentence = f": {'; '.join(parts)}. A random guess has {measure.text(guess)}."
     epsilon = float(here if key == "epsilon" else measure.settings["epsilon"])
     if any(other_epsilon(experiment, name, epsilon) for name in errors):
         sentence += " As printed in their papers, they do not all keep the privacy asked for: see below."
     return sentence
 
 
+_BEST = {"energy": "captures most", "share": "recovers most", "degrees": "comes closest"}
+
+
 def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasure) -> str:
-    ranked = sorted(errors, key=lambda name: float(errors[name][1]), reverse=measure.energy)
+    ranked = sorted(errors, key=lambda name: float(errors[name][1]), reverse=measure.rises)
     (best, first), (second, runner_up) = ((METHODS[name].title, errors[name]) for name in ranked[:2])
     if not measure.beats(float(first[1]), guess):
         return "none is a tenth better than a random guess"
     values = f"({measure.text(first[1])}, next {second} {measure.text(runner_up[1])})"
-    if not (first[0] > runner_up[2] if measure.energy else first[2] < runner_up[0]):
+    if not (first[0] > runner_up[2] if measure.rises else first[2] < runner_up[0]):
         return f"{best} leads within the spread of the runs {values}"
-    return f"{best} {'captures most' if measure.energy else 'errs least'} {values}"
+    return f"{best} {_BEST.get(measure.metric, 'errs least')} {values}"
 
 
 def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array]) -> str:
@@ -157,7 +160,7 @@ def facts(
         low, middle, high = errors.get(name, missing)
         row = {
             "method": method.title,
-            "share captured" if settings["metric"] == "energy" else "error": middle,
+            {"energy": "share captured"}.get(measure.metric, measure.quantity): middle,
             "10 %": low,
             "90 %": high,
             **({} if measure.plain else _theory(measure, rows, name)),
@@ -182,7 +185,8 @@ def _theory(measure: ComparisonMeasure, rows: pd.DataFrame, name: str) -> dict[s
     cells: dict[str, float | str] = {}
     if measure.settings["metric"] != "energy":
         applies = bound is not None and bound.applies
-        cells["closed form"] = factor(measure.settings) * bound.final if applies else np.nan
+        shown, k = unit(measure.settings), measure.results.experiment.k
+        cells["closed form"] = float(in_unit(shown, bound.final, k)) if applies else np.nan
     if "support_found" in rows:
         complete = rows["support_found"].dropna() == 1.0
         cells["all true rows found"] = complete.mean() if len(complete) else np.nan
@@ -214,7 +218,7 @@ def failures(table: pd.DataFrame) -> str:
     return "; ".join(f"{METHODS[row.method].title} in part: {row.failed}" for row in failed.itertuples())
 
 
-def needed(estimates: pd.DataFrame, target: float, plain: bool) -> str:
+def needed(estimates: pd.DataFrame, wanted: str) -> str:
     """Return who never gets there, and who needs the fewest patients within each trust."""
     if not len(estimates):
         return text.MEASURING
@@ -226,10 +230,9 @@ def needed(estimates: pd.DataFrame, target: float, plain: bool) -> str:
             most = "at most " if equals[0].state == "at most" else ""
             title = METHODS[equals[0].method].title.removesuffix(", no privacy")
             parts.append(f"{words}, {title} needs {most}{text.patients(equals[0].patients)}")
-    name = "an error" if plain else "error"
     if not parts:
-        return f"No method reaches {name} of {text.number(target)} with the most patients measured."
-    sentence = f"For {name} of {text.number(target)}: {'; '.join(parts)}."
+        return f"No method reaches {wanted} with the most patients measured."
+    sentence = f"For {wanted}: {'; '.join(parts)}."
     never = [METHODS[row.method].title for row in estimates.itertuples() if row.state == "never"]
     if never:
         sentence += f" Not reached by the most patients measured: {', '.join(never)}."
@@ -324,8 +327,8 @@ def off_hull(reasons: Mapping[str, str]) -> str:
     return f"Not counted on the hull: {parts}." if parts else ""
 
 
-def release(name: str, epsilon: float, error: float, estimate: Estimate, plain: bool) -> str:
-    """Return the error and the noise of one release of a method."""
+def release(name: str, epsilon: float, measured: str, estimate: Estimate, plain: bool) -> str:
+    """Return the error, as `measured`, and the noise of one release of a method."""
     method = METHODS[name]
     at = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
     where = f" at {at}" if method.private else ""
@@ -333,7 +336,7 @@ def release(name: str, epsilon: float, error: float, estimate: Estimate, plain: 
     if estimate.noise_std and not plain:
         noise = f", with noise of σ = {text.short(estimate.noise_std)} per entry"
     return (
-        f"**One release of {method.title}{where}: error {text.error(error)}{noise}.** This is one draw: "
+        f"**One release of {method.title}{where}: {measured}{noise}.** This is one draw: "
         "another has other noise, and another error."
     )
 

@@ -15,6 +15,7 @@ from pages.hospitals.differences.settings import KIND_TITLES
 from pages.hospitals.differences.view import SiteView
 from pages.shared import text
 from pages.shared.background import failed_runs
+from pages.shared.charts.metric_axis import QUANTITIES, loss
 from pages.shared.settings.catalogue import CHOICES
 from pages.shared.text.numbers import listed
 
@@ -38,20 +39,23 @@ def headline(view: SiteView) -> str:
     if view.kind not in measured:
         return waiting(view)
     spread, plain = measured[view.kind]
-    middle, guess = float(spread[1]), f"guessing {text.short(view.guess)}"
+    middle, guess = float(spread[1]), f"guessing {view.text(view.guess)}"
     truth = "the directions common to all hospitals"
-    beside = f"without privacy {text.error(plain)}, {guess}"
+    beside = f"without privacy {view.text(plain)}, {guess}"
     if not recipe.synthetic:
         truth, beside = "what the same analysis finds without privacy", guess
     sentence = (
         f"Standardised by {KIND_TITLES[view.kind]}, the joint answer of {METHODS[recipe.method].title} "
-        f"is off by {text.error(middle)} from {truth} ({beside})."
+        f"{'recovers' if view.unit == 'share' else 'is off by'} {view.text(middle)} "
+        f"{'of' if view.unit == 'share' else 'from'} {truth} ({beside})."
     )
-    best, kind = min((float(errors[0][1]), kind) for kind, errors in measured.items())
-    if best < 0.9 * middle:
+    medians = {kind: float(errors[1]) for kind, (errors, _) in measured.items()}
+    kind = min(medians, key=lambda kind: loss(view.unit, medians[kind]))
+    best = medians[kind]
+    if loss(view.unit, best) < 0.9 * loss(view.unit, middle):
         share = f"for {text.percent(recipe.share)} of the privacy budget"
         price = share if kind in PAID else "at no cost in privacy"
-        sentence += f" The least error, {text.error(best)}, comes with {KIND_TITLES[kind]}, {price}."
+        sentence += f" The least error, {view.text(best)}, comes with {KIND_TITLES[kind]}, {price}."
     return f"{sentence} {who(view)}".strip()
 
 
@@ -73,7 +77,7 @@ def who(view: SiteView) -> str:
         if not members:
             continue
         most = max(members, key=lambda i: abs(math.log(max(joined[1, i], 1e-9) / max(alone[1, i], 1e-9))))
-        shown = text.percent if view.energy else text.error
+        shown = text.percent if view.energy else view.text
         was, now, best = (shown(float(v)) for v in (alone[1, most], joined[1, most], plain[most]))
         beside = "" if view.plain_is_truth else f"; joined without privacy {best}"
         change = f"({was} alone, {now} joined{beside})"
@@ -97,10 +101,14 @@ def costs(view: SiteView) -> pd.DataFrame:
     rows = []
     for kind in recipe.kinds:
         left, (spread, plain) = recipe.left(kind), measured.get(kind, ([math.nan] * 3, math.nan))
-        low, middle, high = (text.error(float(value)) for value in spread)
-        row = {"standardised by": KIND_TITLES[kind], "error (8 of 10 runs)": f"{middle} ({low} to {high})"}
+        low, middle, high = (view.text(float(value)) for value in spread)
+        measured_as = QUANTITIES.get(view.unit, "error")
+        row = {
+            "standardised by": KIND_TITLES[kind],
+            f"{measured_as} (8 of 10 runs)": f"{middle} ({low} to {high})",
+        }
         if recipe.synthetic:
-            row["no privacy"] = text.error(plain)
+            row["no privacy"] = view.text(plain)
         cost = text.percent(recipe.share) if kind in PAID else "nothing"
         if not view.plain and kind in PAID:
             lowered = f", δ = {left.delta:.3g}" if left.delta != recipe.delta else ""

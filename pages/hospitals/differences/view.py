@@ -7,7 +7,14 @@ from dppca_core.experiments.collaboration.joining import SiteCell, SiteResults, 
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.populations import clinical
-from pages.shared.charts.metric_axis import error_title, factor, random_guess
+from pages.shared.charts.metric_axis import (
+    error_title,
+    error_unit,
+    loss,
+    random_guess,
+    runs_in_unit,
+    value_text,
+)
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
@@ -45,7 +52,7 @@ class SiteView:
         self.plain = settings["view"] == "plain"
         self.energy = settings["metric"] == "energy"
         self.against = settings["sites.against"]
-        self.factor = factor(settings)
+        self.unit = error_unit(settings)
         self.guess = random_guess(settings, recipe.d, recipe.k)
         self.error_title = error_title(settings)
         captured = "share of signal captured" if self.plain else "captured energy of own patients, share"
@@ -60,7 +67,16 @@ class SiteView:
         """Return the cell's values, (N,), hospital by hospital."""
         if self.energy:
             return cell.energy
-        return self.factor * (cell.local if self.against == "own" else cell.common)
+        own, k = self.against == "own", self.recipe.k
+        sines, angles = (cell.local, cell.local_angle) if own else (cell.common, cell.common_angle)
+        return runs_in_unit(self.unit, sines, angles, k)
+
+    def text(self, value: float) -> str:
+        """Return an error as a sentence has it."""
+        return value_text(self.unit, value)
+
+    def _common(self, cell: SiteCell) -> float:
+        return float(runs_in_unit(self.unit, cell.common[0], cell.common_angle[0], self.recipe.k))
 
     def spread(self, what: What) -> Array | None:
         """Return 10, 50 and 90 % over the repeats, (3, N), or None before the first."""
@@ -81,9 +97,8 @@ class SiteView:
         for kind in self.recipe.kinds:
             cells = self.results.measured("joined", strength, kind)
             if cells:
-                spread = quantiles([cell.common[0] for cell in cells])
-                plain = float(np.median([cell.plain.common[0] for cell in cells]))
-                errors[kind] = self.factor * spread, self.factor * plain
+                spread = quantiles([self._common(cell) for cell in cells])
+                errors[kind] = spread, float(np.median([self._common(cell.plain) for cell in cells]))
         return errors
 
     def outcomes(self, alone: Array, joined: Array) -> list[str]:
@@ -99,7 +114,8 @@ class SiteView:
             if abs(joined - alone) < 0.02:
                 return "same"
             return "gains" if joined > alone else "loses"
-        if min(alone, joined) > 0.9 * self.guess:
+        alone, joined, guess = (loss(self.unit, value) for value in (alone, joined, self.guess))
+        if min(alone, joined) > 0.9 * guess:
             return "nothing"
         if joined < 0.9 * alone:
             return "gains"

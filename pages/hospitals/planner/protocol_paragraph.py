@@ -9,7 +9,6 @@ from dppca_core.records import RELEASED
 from pages.hospitals.planner import own_table, own_table_text, view
 from pages.hospitals.planner import text as page_text
 from pages.shared import text
-from pages.shared.charts.metric_axis import factor
 from pages.shared.settings.catalogue import Settings
 
 _TRUST = {
@@ -79,9 +78,9 @@ def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings)
         reference += f"; {', '.join(listed)}" if listed else ""
     guess = f"on average; a random guess captures {100 * (1 - study.guess):.2g} %"
     if not view.energetic(settings):
-        error = text.short(study.guess * factor(settings))
+        error = page_text.error_words(study.guess, settings)
         over = "in half of the runs" if study.median else "root mean square over patients and noise"
-        guess = f"{over}; a random guess has {error}"
+        guess = f"{over}; a random guess has {error.removeprefix('error ')}"
     sentence = (
         f"To find {directions} with {page_text.goal(settings)} ({guess}), "
         f"{view.title(settings, name)} ({reference}) "

@@ -13,7 +13,7 @@ from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, Pla
 from dppca_core.experiments.planning.table_plan import PublicTable
 from pages.hospitals.planner import own_table, own_table_text, view
 from pages.shared import text
-from pages.shared.charts.metric_axis import factor
+from pages.shared.charts.metric_axis import error_unit, factor, in_unit, value_text
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.text import recommended as recommendations
 
@@ -111,8 +111,25 @@ def goal(settings: Settings) -> str:
     if view.energetic(settings):
         captured = "signal" if plain else "energy"
         return f"at least {100 * settings['plan.share']:g} % of the {captured} captured"
+    target, shown = settings["plan.target"], in_goal(settings, settings["plan.target"])
+    metric = goal_unit(settings)
+    if metric in ("share", "degrees"):
+        words = {"share": "at least {} of the pattern recovered", "degrees": "an angle of at most {}"}
+        return words[metric].format(value_text(metric, shown))
     name = "an error" if plain else "error " + ("‖VVᵀ − WWᵀ‖" if factor(settings) > 1 else "‖sin Θ‖")
-    return f"{name} of at most {text.number(settings['plan.target'])}"
+    return f"{name} of at most {text.number(target)}"
+
+
+def goal_unit(settings: Settings) -> str:
+    """Return the unit of the target: degrees of one component alone, whose angle ‖sin Θ‖ gives."""
+    metric = error_unit(settings)
+    return "sin" if metric == "degrees" and settings["k"] > 1 else metric
+
+
+def in_goal(settings: Settings, target: float) -> float:
+    """Return a target, which is an error, in the unit on screen."""
+    metric = goal_unit(settings)
+    return float(in_unit(metric, target, settings["k"])) if metric in ("share", "degrees") else target
 
 
 def value(answer: float, settings: Settings) -> str:
@@ -317,12 +334,19 @@ def reason(answer: PlanAnswer, settings: Settings) -> str:
     rough = "so rough a target is" if plain else "an error beyond a third of a random guess is"
     words = {"rough": rough, "top": "the weakest privacy here" if plain else "ε = 10"}
     for name, given in answer.numbers.items():
-        words[name] = f"error {text.short(given * factor(settings))}"
+        words[name] = error_words(given, settings)
         if name in ("n", "most"):
             words[name] = amount(given)
         elif view.energetic(settings):
             words[name] = f"{100 * max(1 - given, 0):.3g} % captured"
     return _REASONS[answer.kind].format(**words)
+
+
+def error_words(sine: float, settings: Settings) -> str:
+    """Return an error ‖sin Θ‖ as a phrase in the unit on screen."""
+    metric = goal_unit(settings)
+    shown = value_text(metric, float(in_unit(metric, sine, settings["k"])))
+    return {"share": f"{shown} recovered", "degrees": f"an angle of {shown}"}.get(metric, f"error {shown}")
 
 
 def short_reason(answer: PlanAnswer, settings: Settings) -> str:

@@ -13,7 +13,7 @@ from dppca_core.methods import METHODS
 from pages.hospitals.providers.view import Row, best, rows
 from pages.shared import text
 from pages.shared.background import refresh
-from pages.shared.charts.metric_axis import random_guess
+from pages.shared.charts.metric_axis import QUANTITIES, error_unit, loss, random_guess, value_text
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text.labels import MEASURING
 from pages.shared.text.verdicts import Gain, gain
@@ -62,26 +62,27 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     table = TABLES.get(settings["data"])
     singular, plural = table.row_noun if table else PATIENTS
     patients, chance = text.count(recipe.n, singular, plural), random_guess(settings, recipe.d, recipe.k)
-    guess = text.short(chance)
+    metric = error_unit(settings)
+    guess, error = value_text(metric, chance), QUANTITIES.get(metric, "error")
     directions = text.count(recipe.k, "direction", "directions")
     if len(recipe.sizes) == 1:
         return (
-            f"One hospital has nobody to join: with {patients} it finds the {directions} with error "
-            f"{text.error(alone[0].middle)} by itself, protecting them, and {text.error(in_house[0].middle)} "
+            f"One hospital has nobody to join: with {patients} it finds the {directions} with {error} "
+            f"{alone[0].text} by itself, protecting them, and {in_house[0].text} "
             f"in-house, unprotected; guessing {guess}."
         )
     parts = []
     for trust, words in _JOINING.items():
         row = joined[trust]
         by = "" if plain else f" ({title(row.protocol, recipe)})"
-        parts.append(f"{words} {text.error(row.middle)}{by}")
+        parts.append(f"{words} {row.text}{by}")
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     who = "One of them" if len(recipe.hospitals) == 1 else "The largest"
     untrusted = joined["untrusted server"]
-    known = [gain(untrusted.error, row.error, chance) for row in in_house]
-    published = [gain(untrusted.error, row.error, chance) for row in alone]
+    known = [gain(untrusted.losses, row.losses, loss(metric, chance)) for row in in_house]
+    published = [gain(untrusted.losses, row.losses, loss(metric, chance)) for row in alone]
     return (
-        f"Joined, {hospitals} with {patients} find the {directions} with error "
+        f"Joined, {hospitals} with {patients} find the {directions} with {error} "
         f"{', '.join(parts)}. {who} alone, protecting its {plural} as well: {_first_and_last(alone)}. "
         f"In-house, unprotected: {_first_and_last(in_house)}. Guessing: {guess}. "
         f"{advice(known, published)}{_weaker_guarantee(grouped, untrusted, recipe, plain)}."
@@ -89,8 +90,8 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
 
 
 def _first_and_last(alone: list[Row]) -> str:
-    last = f", the smallest {text.error(alone[-1].middle)}" if len(alone) > 1 else ""
-    return f"{text.error(alone[0].middle)}{last}"
+    last = f", the smallest {alone[-1].text}" if len(alone) > 1 else ""
+    return f"{alone[0].text}{last}"
 
 
 def _weaker_guarantee(
@@ -101,7 +102,8 @@ def _weaker_guarantee(
     if least.middle >= joined.middle:
         return ""
     words = text.guarantee(METHODS[least.protocol.method].guarantee_at(recipe.k), plain)
-    return f"; {title(least.protocol, recipe)}, {words}, would have error {text.error(least.middle)}"
+    error = QUANTITIES.get(least.metric, "error")
+    return f"; {title(least.protocol, recipe)}, {words}, would have {error} {least.text}"
 
 
 _GAINS: dict[Gain, str] = {
@@ -153,14 +155,20 @@ def verdict(gains: list[Gain], publish: bool = False) -> str:
     )
 
 
+_LEAST = {"share": "most recovered", "degrees": "smallest angle"}
+
+
 def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting) -> str:
     """Return the least error and its protocol under each heading; empty before the first run."""
     parts = []
     for trust, members in grouped.items():
         for hospital, (least, *_) in groupby(members, key=lambda row: row.hospital):  # sorted by their errors
             if math.isfinite(least.middle):
-                error, by = text.error(least.middle), title(least.protocol, recipe)
-                parts.append(f"{heading(trust, hospital, recipe)}: least error {error}, by {by}")
+                best = {"share": "most recovered", "degrees": "smallest angle"}.get(
+                    least.metric, "least error"
+                )
+                error, by = least.text, title(least.protocol, recipe)
+                parts.append(f"{heading(trust, hospital, recipe)}: {best} {error}, by {by}")
     return "; ".join(parts)
 
 
@@ -171,7 +179,7 @@ def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
         for row in members:
             sent, sees = recipe.traffic(row.protocol), _SEES.get(row.protocol.sees, row.protocol.sees)
             sizes = [text.size(count) if count else "–" for count in (sent.up, sent.received, sent.total)]
-            measured = [text.error(row.middle), f"{row.energy[1]:.3f}"]
+            measured = [row.text, f"{row.energy[1]:.3f}"]
             values = measured if math.isfinite(row.middle) else ["…", "…"]
             name, where = title(row.protocol, recipe), heading(trust, row.hospital, recipe)
             lines.append([name, where, sees, sent.rounds, *sizes, *values])

@@ -15,7 +15,7 @@ from pages.hospitals.providers import playback, run_text, runs
 from pages.hospitals.providers.runs import ShownRun
 from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.metric_axis import error_axis, error_title, factor, random_guess
+from pages.shared.charts.metric_axis import error_axis, error_title, random_guess
 from pages.shared.charts.traces import Trace, axis, line, rounded
 from pages.shared.settings.catalogue import Settings
 
@@ -115,8 +115,9 @@ class _Curve:
     """Hold the error by round where the truth is known, else how far each round moved the result."""
 
     def __init__(self, shown: ShownRun, settings: Settings) -> None:
-        self.rounds, values = runs.curve(shown)
-        self.values = factor(settings) * values
+        self.rounds, self.values = runs.curve_in_unit(shown, settings)
+        if shown.errors is None:
+            settings = settings | {"view": "analyst", "metric": "sin"}
         plan = shown.record.plan
         self.guess = random_guess(settings, plan.d, plan.k)
         self.floor, scale = error_axis(settings, self.guess, np.nanmin(self.values, initial=1.0))

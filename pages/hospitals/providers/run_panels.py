@@ -45,7 +45,7 @@ def run(recipe: CollaborationSetting, settings: Settings) -> None:
 
 
 def _rounds(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
-    st.markdown(run_text.headline(shown))
+    st.markdown(run_text.headline(shown, settings))
     figure = network_diagram.figure(shown, settings)
     keep = partial(_keep_round, "ring figure", [number for number, _ in network_diagram.steps(shown)])
     component.figure(figure, key="ring figure", on_use=keep)
@@ -138,7 +138,7 @@ def _take_along(
 def _simulate(recipe: CollaborationSetting, key: str) -> ShownRun:
     """Return the run of a protocol, from the cache if it is there; the number of repeats does not matter."""
     simulated = cache.transcript(replace(recipe, repeats=1), key)
-    return ShownRun(simulated.record, simulated, simulated.errors)
+    return ShownRun(simulated.record, simulated, simulated.errors, simulated.angles)
 
 
 def table(shown: ShownRun) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from dppca_core.methods import METHODS
 from pages.hospitals.providers import runs
 from pages.hospitals.providers.runs import ShownRun
 from pages.shared import text
-from pages.shared.charts.metric_axis import factor
+from pages.shared.charts.metric_axis import QUANTITIES, error_unit, value_text
 from pages.shared.settings.catalogue import Settings
 
 MASKED = "Single messages are masked: the server sees their sum, and nothing of any one of them."
@@ -44,11 +44,15 @@ def tile_titles(shown: ShownRun) -> list[str]:
     return [error, "Asked of each", "Each hospital sends", last]
 
 
+def _value(shown: ShownRun, value: float, settings: Settings) -> str:
+    return value_text("sin" if shown.errors is None else error_unit(settings), value)
+
+
 def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> dict[str, object]:
     """Return the sentence, the four figures and the notes of one frame: a round's question or its answers."""
     done, whole = shown.record.rounds[number - 1], len(shown.record.rounds)
-    errors = dict(zip(*runs.curve(shown), strict=True))
-    error = text.error(factor(settings) * errors.get(number if answering else number - 1, math.nan))
+    errors = dict(zip(*runs.curve_in_unit(shown, settings), strict=True))
+    error = _value(shown, errors.get(number if answering else number - 1, math.nan), settings)
     asked, sent, weight = "–", ["–", ""], ["–", ""]
     if done.question.payload:
         asked = text.size(done.question.payload)
@@ -130,7 +134,7 @@ def _faults(shown: ShownRun, done: Round) -> str:
     return " ".join([*faults[:_MOST_FAULTS], *([f"And {more:,} more."] if more > 0 else [])])
 
 
-def headline(shown: ShownRun) -> str:
+def headline(shown: ShownRun, settings: Settings) -> str:
     """Return the whole run in a sentence, and the error with which it ends."""
     plan, record = shown.record.plan, shown.record
     where = "simulated with the messages of the protocol"
@@ -143,7 +147,8 @@ def headline(shown: ShownRun) -> str:
     if record.ended:
         return f"{run} It did not come to its end."
     if shown.errors is not None:
-        return f"{run} It ends with error {text.error(float(shown.errors[-1]))}."
+        end = _value(shown, float(runs.curve_in_unit(shown, settings)[1][-1]), settings)
+        return f"{run} It ends with {QUANTITIES.get(error_unit(settings), 'error')} {end}."
     return run
 
 

@@ -18,6 +18,8 @@ from dppca_core.federated.exchange import ALL
 from dppca_core.federated.record import Record
 from dppca_core.federated.two_stages import TwoStages
 from pages.shared import text
+from pages.shared.charts.metric_axis import error_unit, runs_in_unit
+from pages.shared.settings.catalogue import Settings
 
 STORED = Path(__file__).resolve().parents[3] / "data" / "runs"
 MOST_BYTES = 50 * 2**20
@@ -29,12 +31,13 @@ _MOST_NAME = 24  # letters
 class ShownRun:
     """Hold a run's record, what its messages hide if simulated here, and its errors if the truth is known.
 
-    errors: sin Theta of the start, if there is one, and after each round.
+    errors: sin Theta of the start, if there is one, and after each round; angles: the largest, in degrees.
     """
 
     record: Record
     transcript: Transcript | None
     errors: Array | None
+    angles: Array | None
 
     @property
     def over_network(self) -> bool:
@@ -71,9 +74,10 @@ def from_record(recorded: Record, table_name: str = "") -> ShownRun:
     plan = recorded.plan
     table = TABLES.get(table_name)
     if table is None or (table.d, table.n) != (plan.d, sum(plan.sizes)):
-        return ShownRun(recorded, None, None)
+        return ShownRun(recorded, None, None, None)
     truth = draws.truth(table.name, (table.n,), plan.k, PUBLIC, 0)
-    return ShownRun(recorded, None, transcript.errors(recorded, truth.basis))
+    measured = transcript.errors(recorded, truth.basis), transcript.angles(recorded, truth.basis)
+    return ShownRun(recorded, None, *measured)
 
 
 def stored() -> tuple[str, ...]:
@@ -121,6 +125,14 @@ def curve(shown: ShownRun) -> tuple[list[int], Array]:
         return rounds, shown.errors
     moved = transcript.moves(shown.record)
     return rounds[-len(moved) :] if len(moved) else [], moved
+
+
+def curve_in_unit(shown: ShownRun, settings: Settings) -> tuple[list[int], Array]:
+    """Return `curve` in the unit on screen; how far a round moved the result stays a distance."""
+    rounds, values = curve(shown)
+    if shown.errors is None or shown.angles is None:
+        return rounds, values
+    return rounds, runs_in_unit(error_unit(settings), values, shown.angles, shown.record.plan.k)
 
 
 class MessagePair:

@@ -15,7 +15,7 @@ from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.methods import METHODS
 from pages.hospitals.providers import settings as page_settings
 from pages.hospitals.providers import text as page_text
-from pages.shared.charts.metric_axis import factor
+from pages.shared.charts.metric_axis import error_unit, loss, runs_in_unit, value_text
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
 
@@ -60,23 +60,36 @@ class Row(NamedTuple):
     hospital: int
     error: Array
     energy: Array
+    metric: str = "sin"
 
     @property
     def middle(self) -> float:
-        """Return the median error, infinite before the first run."""
-        return float(np.nan_to_num(self.error[1], nan=math.inf))
+        """Return what grows with the median error and ranks rows; infinite before the first run."""
+        return float(np.nan_to_num(loss(self.metric, float(self.error[1])), nan=math.inf))
+
+    @property
+    def losses(self) -> tuple[float, float, float]:
+        """Return 10, 50 and 90 % of what grows with the error, in ascending order."""
+        low, middle, high = sorted(loss(self.metric, float(value)) for value in self.error)
+        return low, middle, high
+
+    @property
+    def text(self) -> str:
+        """Return the median error as a sentence has it."""
+        return value_text(self.metric, float(self.error[1]))
 
 
 def rows(results: CollaborationResults, settings: Settings) -> dict[str, list[Row]]:
     """Return the lines shown, by whom they trust; larger hospitals come first, then smaller errors."""
     grouped: dict[str, list[Row]] = {}
+    metric = error_unit(settings)
     for key, protocol in PROTOCOLS.items():
         if settings["join.trust"] in ("all", protocol.trust) and key not in results.refused:
             for hospital in results.hospitals(key):
-                errors, energies = (results.values(key, hospital, energy) for energy in (False, True))
-                drawn = (factor(settings) * errors, energies)
+                sines, angles, energies = results.values(key, hospital)
+                drawn = (runs_in_unit(metric, sines, angles, results.recipe.k), energies)
                 spreads = [quantiles(values) if len(values) else np.full(3, math.nan) for values in drawn]
-                grouped.setdefault(protocol.trust, []).append(Row(protocol, hospital, *spreads))
+                grouped.setdefault(protocol.trust, []).append(Row(protocol, hospital, *spreads, metric))
     largest_first = (ALL, *results.recipe.hospitals)
     for members in grouped.values():
         members.sort(key=lambda row: (largest_first.index(row.hospital), row.middle))

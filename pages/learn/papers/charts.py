@@ -18,7 +18,7 @@ from pages.shared.charts import style
 from pages.shared.charts.traces import Trace, arms, axis, line, marked_line, marks, one_panel, rounded
 from pages.shared.settings.catalogue import CHOICES
 
-Y_TITLES = {METRICS[metric]: title for metric, title in text.METRIC_TITLES.items()} | {
+Y_TITLES = {METRICS[metric]: text.METRIC_TITLES[metric] for metric in ("sin", "projector", "energy")} | {
     "covariance_error": "relative error of the covariance",
     "seconds": "seconds a run",
     "bound": "bound on ‖sin Θ‖<sub>F</sub>",

@@ -18,7 +18,7 @@ from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.first_panel import FirstPanel
-from pages.shared.charts.metric_axis import Scale
+from pages.shared.charts.metric_axis import QUANTITIES, Scale
 from pages.shared.charts.traces import EPSILON_TICKS, ZERO, Trace, arms, axis, band, line, this_setting
 from pages.shared.settings.catalogue import Settings
 
@@ -166,7 +166,7 @@ class Comparison:
             "meta": "ghost",
             "marker": {"color": colours, "symbol": symbols, "size": 11},
             "customdata": [[m.title, text.guarantee(m.guarantee_at(k), plain)] for m in methods],
-            "hovertemplate": "%{x:.3g}<br>%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
+            "hovertemplate": "%{x:.4~g}<br>%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         }
 
     def _label(self, name: str, epsilon: float) -> str:
@@ -178,7 +178,7 @@ class Comparison:
     def frame(self, epsilon: float) -> tuple[Trace, list[str]]:
         """Return dots and intervals at this epsilon, best first in each group, and the axis labels."""
         low, middle, high = self._spreads[:, EPSILONS.index(epsilon)].T
-        sign = -1 if self.scale.metric == "energy" else 1
+        sign = -1 if self.scale.rises else 1
         worse = dict(zip(self.names, np.where(np.isfinite(middle), sign * middle, math.inf), strict=True))
 
         rows: dict[str, float] = {}
@@ -263,9 +263,10 @@ def _layout(
     plain: bool,
     drawn: FirstPanel | None,
 ) -> dict[str, Any]:
-    word = "energy" if scale.metric == "energy" else "error"
-    plain_measure = "share of signal captured" if scale.metric == "energy" else "error"
-    measure = plain_measure if plain else text.METRIC_TITLES[scale.metric]
+    word = ({"energy": "energy"} | QUANTITIES).get(scale.metric, "error")
+    measure = text.METRIC_TITLES[scale.metric]
+    if plain and scale.metric == "energy":
+        measure = "share of signal captured"
     kind = "log" if scale.log else "linear"
     value = {"decades": scale.log, "type": kind, "range": span, "fixedrange": False}
     name = METHODS[results.experiment.method].title

@@ -114,7 +114,7 @@ def _legend(
         (METHODS[reference].title, free.colour, free.dash, "line"),
         ("random guess", style.GUESS, "dot", "line"),
     ]
-    if scale.metric != "energy":
+    if scale.bounds_drawn:
         if any(prediction.applies for _, prediction in bounds):
             items.insert(-2, ("closed-form prediction", look.colour, "dash", "line"))
         if not plain and any(theorem.applies for theorem, _ in bounds):

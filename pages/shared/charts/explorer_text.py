@@ -20,7 +20,7 @@ from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.background import failed_runs
 from pages.shared.charts import explorer
-from pages.shared.charts.metric_axis import Scale
+from pages.shared.charts.metric_axis import Scale, unit
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 _SAME = 0.01  # a true epsilon within this share of the nominal one counts as equal
@@ -59,12 +59,12 @@ def words(
     rows = [text.percent(support), f"{results.support_size:,} of {experiment.d:,} count"]
     if results.support_size >= experiment.d:
         rows = ["–", "every row is kept"]
-    spread = f"{text.error(low)} to {text.error(high)} in 8 of 10 runs" if len(cells) > 2 else ""
+    spread = f"{scale.text(low)} to {scale.text(high)} in 8 of 10 runs" if len(cells) > 2 else ""
     rounds = max(len(cells[0].sin) - 1, 1)  # a method of several rounds is measured at its start too
     return shown | {
         "sentence": _sentence(results, epsilon, middle, scale, plain),
         "tiles": [
-            [text.error(middle), spread],
+            [scale.text(middle), spread],
             rows,
             [relative, of_weakest] if plain else [text.short(noise), f"{relative} {of_weakest}"],
             [text.size(cells[0].bytes_sent), f"in {text.count(rounds, 'round', 'rounds')}"],
@@ -80,11 +80,15 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale, pla
     method = METHODS[experiment.method]
     who = "the release" if plain else method.title
     setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
-    directions, value = text.count(experiment.k, "direction", "directions"), text.error(middle)
+    directions, value = text.count(experiment.k, "direction", "directions"), scale.text(middle)
     quality = f"finds the {directions} with error {value}"
     if scale.metric == "energy":
         hold = "holds" if experiment.k == 1 else "hold"
         quality = f"captures a share of {value} of what the best {directions} {hold}"
+    elif scale.metric == "share":
+        quality = f"recovers {value} of the pattern of {directions}"
+    elif scale.metric == "degrees":
+        quality = f"finds the {directions} within {value}"
     reference, free = explorer.reference(results), ""
     cells = results.measured(reference, epsilon)
     if cells:
@@ -92,21 +96,22 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale, pla
         cut = not experiment.sparse and reference != "pca" and experiment.s_hat < experiment.d
         columns = f", on as many {(table.column_noun if table else MEASUREMENTS)[1]}," if cut else ""
         least = float(quantiles([scale.last(cell) for cell in cells])[1])
-        better = least > middle if scale.metric == "energy" else least < middle
-        free = f"; without privacy{columns}{'' if better else ' no better,'} {text.error(least)}"
+        better = least > middle if scale.rises else least < middle
+        free = f"; without privacy{columns}{'' if better else ' no better,'} {scale.text(least)}"
     return (
         f"With {experiment.n:,} {rows} in {hospitals} at {setting}, "
-        f"{who} {quality}{free}; guessing {text.short(scale.guess)}."
+        f"{who} {quality}{free}; guessing {scale.text(scale.guess)}."
     )
 
 
 def tile_titles(results: Results, settings: Settings) -> list[str]:
     """Return the titles of the four figures; where no row is zero the heaviest count as true."""
-    energy = settings["metric"] == "energy"
+    titles = {"energy": "Captured energy", "share": "Pattern recovered", "degrees": "Largest angle"}
+    metric = unit(settings)
+    first = titles.get(metric, f"Error, {CHOICES['metric'].text(settings['metric'])}")
     if settings["view"] == "plain":
-        first = "Share of the pattern captured" if energy else "Error"
+        first = "Share of the pattern captured" if metric == "energy" else first
         return [first, "Right measurements found", "Noise added", "Each hospital sends"]
-    first = "Captured energy" if energy else f"Error, {CHOICES['metric'].text(settings['metric'])}"
     sparse = results.experiment.sparse
     rows = "true rows found" if sparse else f"heaviest {results.support_size} features found"
     return [first, f"Share of the {rows}", "Noise σ per entry", "Each hospital sends"]

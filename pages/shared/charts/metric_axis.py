@@ -15,6 +15,56 @@ from pages.shared.settings.catalogue import Settings
 _LEAST_ERROR = 1e-4  # below it a logarithmic axis does not begin
 
 
+SPANS = {"energy": [0.0, 1.03], "share": [0.0, 103.0], "degrees": [0.0, 92.0]}  # of axes that are linear
+QUANTITIES = {"share": "share recovered", "degrees": "largest angle"}  # what an error is called
+_TICKS = {"degrees": {"dtick": 15}}
+
+
+def unit(settings: Settings) -> str:
+    """Return the metric on screen: in plain view an error without another choice is the share recovered."""
+    metric: str = settings["metric"]
+    return "share" if settings["view"] == "plain" and metric in ("sin", "projector") else metric
+
+
+def error_unit(settings: Settings) -> str:
+    """Return the metric of a chart that shows errors alone: captured energy is none."""
+    return unit(settings | {"metric": "sin"}) if settings["metric"] == "energy" else unit(settings)
+
+
+def rises(metric: str) -> bool:
+    """Return whether more is better in this metric."""
+    return metric in ("energy", "share")
+
+
+def in_unit(metric: str, sines: float | Sequence[float] | Array, k: float | Array) -> Array:
+    """Return values of ||sin Theta||_F, of runs or of theory, in this metric.
+
+    Degrees are the largest angle's, which ||sin Theta||_F gives for k = 1 alone: nan for larger k.
+    """
+    values = np.asarray(sines, dtype=float)
+    if metric == "share":
+        return 100 * subspace_metrics.share_recovered(values, k)
+    if metric == "degrees":
+        return np.where(np.equal(k, 1), np.degrees(np.arcsin(np.minimum(values, 1.0))), math.nan)
+    return values * (math.sqrt(2) if metric == "projector" else 1.0)
+
+
+def runs_in_unit(metric: str, sines: float | Array, angles: float | Array, k: int) -> Array:
+    """Return runs' errors in this metric, from their ||sin Theta||_F and their largest angles in degrees."""
+    return np.asarray(angles, dtype=float) if metric == "degrees" else in_unit(metric, sines, k)
+
+
+def loss(metric: str, value: float) -> float:
+    """Return what grows with the error, and for a share as ||sin Theta|| does: verdicts are alike in both."""
+    return math.sqrt(max(1 - value / 100, 0.0)) if metric == "share" else value
+
+
+def value_text(metric: str, value: float) -> str:
+    """Return a value as a sentence has it: 0.19, 98.8 % or 12°."""
+    words = {"share": text.recovered, "degrees": text.degrees}
+    return words.get(metric, text.error)(value)
+
+
 def factor(settings: Settings) -> float:
     """Return the factor from sin Theta to the error on screen: sqrt 2 for the projectors' distance."""
     return math.sqrt(2) if settings["metric"] == "projector" else 1.0
@@ -22,14 +72,15 @@ def factor(settings: Settings) -> float:
 
 def error_title(settings: Settings) -> str:
     """Return the axis title of the error on screen; of sin Theta where captured energy is on screen."""
-    if settings["view"] == "plain":
-        return "error"
-    return text.METRIC_TITLES["projector" if settings["metric"] == "projector" else "sin"]
+    return text.METRIC_TITLES[error_unit(settings)]
 
 
 def random_guess(settings: Settings, d: int, k: int) -> float:
     """Return the error on screen of k random directions among d features."""
-    return factor(settings) * subspace_metrics.random_guess(d, k)
+    metric = error_unit(settings)
+    if metric == "degrees":
+        return subspace_metrics.random_angle(d, k)
+    return float(in_unit(metric, subspace_metrics.random_guess(d, k), k))
 
 
 def error_axis(settings: Settings, guess: float, least: float, begins: float = 0.01) -> tuple[float, Trace]:
@@ -41,6 +92,9 @@ def error_axis(settings: Settings, guess: float, least: float, begins: float = 0
         least: The smallest error drawn.
         begins: What a logarithmic axis reaches down to in any case; it ends at a power of ten.
     """
+    metric = error_unit(settings)
+    if metric in SPANS:
+        return 0.0, {"type": "linear", "range": SPANS[metric], **_TICKS.get(metric, {})}
     if settings["scale"] != "log":
         return 0.0, {"type": "linear", "range": [0.0, 1.12 * guess]}
     low = math.floor(math.log10(min(max(least, _LEAST_ERROR), begins)))
@@ -53,33 +107,46 @@ class Scale:
     """Convert a cell's numbers to the metric on screen, and hold the value of a random guess."""
 
     def __init__(self, results: Results, settings: Settings) -> None:
-        self.metric = settings["metric"]
-        self.log = settings["scale"] == "log" and self.metric != "energy"
+        self.metric = unit(settings)
+        self.rises = rises(self.metric)
+        self.log = settings["scale"] == "log" and self.metric not in SPANS
         self.floor = 0.0
-        self.factor = factor(settings)
-        d, k = results.experiment.d, results.experiment.k
+        d, self.k = results.experiment.d, results.experiment.k
         if self.metric == "energy":
-            self.guess = subspace_metrics.random_energy(results.truth.eigenvalues, k)
+            self.guess = subspace_metrics.random_energy(results.truth.eigenvalues, self.k)
         else:
-            self.guess = random_guess(settings, d, k)
+            self.guess = random_guess(settings, d, self.k)
 
     def values(self, cell: Cell) -> Array:
         """Return the cell's values, one per iterate."""
-        return cell.energy if self.metric == "energy" else cell.sin * self.factor
+        if self.metric == "energy":
+            return cell.energy
+        return runs_in_unit(self.metric, cell.sin, cell.angle, self.k)
 
     def last(self, cell: Cell) -> float:
         """Return the cell's value at its output, without computing all iterates."""
-        return float((cell.energy if self.metric == "energy" else cell.sin)[-1]) * self.factor
+        if self.metric == "energy":
+            return float(cell.energy[-1])
+        return float(runs_in_unit(self.metric, cell.sin[-1], cell.angle[-1], self.k))
 
     def bounded(self, values: float | Array) -> Array:
-        """Return a bound on sin Theta in this metric; nan for energy, which no bound here is about."""
-        scaled = np.asarray(values, dtype=float) * self.factor
+        """Return a bound on sin Theta in this metric; nan where it says nothing, as for energy."""
+        scaled = in_unit(self.metric, values, self.k)
         return scaled * math.nan if self.metric == "energy" else scaled
+
+    @property
+    def bounds_drawn(self) -> bool:
+        """Return whether a bound on sin Theta says anything in this metric."""
+        return bool(np.isfinite(self.bounded(0.0)))
+
+    def text(self, value: float) -> str:
+        """Return a value as a sentence has it."""
+        return value_text(self.metric, value)
 
     def span(self, smallest: float) -> list[float]:
         """Return a fixed axis range: whole decades down to the smallest value, or from zero."""
-        if self.metric == "energy":
-            return [0.0, 1.03]
+        if self.metric in SPANS:
+            return SPANS[self.metric]
         if not self.log:
             return [0.0, 1.12 * self.guess]
         self.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)

@@ -7,6 +7,7 @@ import pandas as pd
 from dppca_core.datasets import TABLES
 from dppca_core.methods import METHODS
 from pages.shared import text
+from pages.shared.charts.metric_axis import unit
 from pages.shared.reports.html_report import ReportTable
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -20,6 +21,13 @@ _ERRORS = {
     "sin": "Error: ‖sin Θ‖_F, of the angles Θ between the subspaces.",
     "projector": "Error: ‖VVᵀ − WWᵀ‖_F = √2 ‖sin Θ‖_F.",
     "energy": "Captured energy: tr(VᵀΣV) over the sum of the k leading eigenvalues of Σ.",
+    "share": "Share of the pattern recovered: 1 − ‖sin Θ‖²_F / k; k random directions of d recover k/d.",
+    "degrees": "Largest angle: of the principal angles Θ between the subspaces, in degrees.",
+}
+_PLAIN_ERRORS = {
+    "energy": "Share captured: of what the best directions hold; 1 is all of it.",
+    "share": "Share recovered: of the true pattern, what the directions found hold; 100 % is all of it.",
+    "degrees": "Largest angle: between the directions found and the true ones; 0° is none.",
 }
 
 
@@ -40,11 +48,7 @@ def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str
 
 def error_definition(settings: Settings) -> str:
     """Return the definition of the error on screen."""
-    if settings["view"] != "plain":
-        return _ERRORS[settings["metric"]]
-    if settings["metric"] == "energy":
-        return "Share captured: of what the best directions hold; 1 is all of it."
-    return "Error: how far the directions found are turned away from the true ones; 0 is not at all."
+    return (_PLAIN_ERRORS if settings["view"] == "plain" else _ERRORS)[unit(settings)]
 
 
 def methods(names: Sequence[str], k: int, plain: bool) -> list[str]:

@@ -142,7 +142,11 @@ CHOICES: dict[str, Choice] = {
         Choice("seed", "Seed", "Seed", tuple(range(100)), 0),
         _among(
             *("metric", "Error shown as", "Error shown as"),
-            {"sin": "‖sin Θ‖", "projector": "projector distance", "energy": "captured energy"},
+            {
+                **{"sin": "‖sin Θ‖", "projector": "projector distance", "energy": "captured energy"},
+                **{"share": "share recovered, %", "degrees": "largest angle, degrees"},
+            },
+            help="In plain view an error is shown as the share of the pattern recovered, or in degrees.",
         ),
         Choice("scale", "Error axis", "Error axis", ("log", "linear"), "log"),
         Choice("view", "Detail", "Detail", tuple(_VIEWS), "analyst", _VIEWS, former={"board": "plain"}),

@@ -4,6 +4,8 @@ METRIC_TITLES = {
     "sin": "error ‖sin Θ‖<sub>F</sub>",
     "projector": "error ‖VVᵀ − WWᵀ‖<sub>F</sub>",
     "energy": "captured energy (share)",
+    "share": "share of the pattern recovered (%)",
+    "degrees": "largest angle (degrees)",
 }
 
 # Whom the hospitals trust, in the same words on every page.

@@ -36,6 +36,22 @@ def percent(share: float) -> str:
     return f"{value:,.0f} %" if value >= 10 else f"{value:.2g} %"
 
 
+def recovered(percentage: float) -> str:
+    """Return 1.5 %, 98.8 % and 99.99 %: near 100 with as many digits as tell it from 100, at most four."""
+    if not math.isfinite(percentage):
+        return "–"
+    missing = max(100 - percentage, 1e-4)
+    digits = max(1, 1 - math.ceil(math.log10(missing))) if missing < 10 or percentage < 10 else 0
+    return f"{min(percentage, 100.0):.{digits}f} %".replace("100.0 %", "100 %")
+
+
+def degrees(angle: float) -> str:
+    """Return an angle to two significant digits, to a whole degree from ten on: 0.36°, 4.2°, 12°."""
+    if not math.isfinite(angle):
+        return "–"
+    return f"{angle:.0f}°" if angle >= 10 else f"{angle:.2g}°" if angle >= 0.01 else "below 0.01°"
+
+
 def chance(value: float) -> str:
     """Return a predicted chance, which comes from few draws: "above 95 %", "below 5 %" or "about 70 %"."""
     if not 0.05 <= value <= 0.95:

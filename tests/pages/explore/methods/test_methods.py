@@ -123,7 +123,7 @@ def test_the_frontier_shows_one_release_of_the_chosen_method(screen):
         page.move("compare.release", name)
         estimate = results.estimate(name, 10.0, 0)
         error = distance(estimate.basis, results.truth.basis)
-        assert text.release(name, 10.0, error, estimate, False) in page.markdown
+        assert text.release(name, 10.0, f"error {shared_text.error(error)}", estimate, False) in page.markdown
     assert page.link["compare.release"] == "analyze_gauss"
 
 
@@ -217,7 +217,7 @@ def test_nobody_fails_before_all_numbers_of_patients_are_measured(results):
     early = sweep(first)
     complete = early.groupby("label")["n"].transform("nunique") == len(needed.values)
     none_yet = patients_needed(early[complete], 0.1)
-    assert text.needed(none_yet, 0.1, False) == shared_text.MEASURING
+    assert text.needed(none_yet, "error of 0.1") == shared_text.MEASURING
     measure = charts.ComparisonMeasure(results, catalogue.defaults(), "needed")
     drawn = [
         charts.needed(estimates, measure, needed.values, rows=2)

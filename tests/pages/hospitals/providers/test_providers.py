@@ -166,8 +166,8 @@ def test_dots_are_medians_in_the_metric_sorted_within_their_group(measured):
     figure = gain_charts.gains(results, grouped, settings)
     rows = [row for members in grouped.values() for row in members]
     for x, energy, row in zip(figure["data"][2]["x"], figure["data"][3]["x"], rows, strict=True):
-        errors = np.sqrt(2) * results.values(row.protocol.key, row.hospital, energy=False)
-        energies = results.values(row.protocol.key, row.hospital, energy=True)
+        sines, _, energies = results.values(row.protocol.key, row.hospital)
+        errors = np.sqrt(2) * sines
         assert x == pytest.approx(quantiles(errors)[1], rel=1e-3)
         assert energy == pytest.approx(np.median(energies), rel=1e-3)
     for members in grouped.values():
@@ -280,9 +280,9 @@ def test_joining_pays_only_where_staying_alone_unprotected_errs_more(changed, in
             for repeat in range(settings["repeats"]):
                 results.try_cell(key, hospital, repeat)
     untrusted = ("full", "dps_pca", "own_noise_sparse", "two_stage_own_noise")
-    joined = min((results.values(key, ALL, False) for key in untrusted), key=np.median)
+    joined = min((results.values(key, ALL)[0] for key in untrusted), key=np.median)
     in_the_house = ("alone open", "alone open sparse", "alone open shrunk")
-    alone = min(results.values(key, 0, False).min() for key in in_the_house)
+    alone = min(results.values(key, 0)[0].min() for key in in_the_house)
     assert (joined.max() < alone) == (in_house == "less")
     headline = gain_text.headline(results, settings)
     assert f"oining a server that nobody trusts {gain_text.verdict([in_house])}" in headline

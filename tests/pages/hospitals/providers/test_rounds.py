@@ -50,7 +50,7 @@ def recipe(**changed):
 @functools.cache
 def simulated(key, **changed):
     run = transcript.simulate(recipe(**changed), key)
-    return runs.ShownRun(run.record, run, run.errors)
+    return runs.ShownRun(run.record, run, run.errors, run.angles)
 
 
 @functools.cache
@@ -259,7 +259,7 @@ def test_a_stored_run_is_shown_with_its_recorded_settings(screen, stored_in):
     (stored_in / "breast-cancer.jsonl").write_bytes(raw(recorded()))
     shown = runs.open_stored("breast-cancer")
     page = stored_page(screen, "rounds")
-    assert shown.over_network and run_text.headline(shown) in page.markdown
+    assert shown.over_network and run_text.headline(shown, catalogue.defaults()) in page.markdown
     assert run_text.NOT_MOVED in page.captions
     page = stored_page(screen, "sees", **{"join.hospital": "2"})
     assert shown.name(1) == "South" and [trace["name"] for trace in page.figure["data"]] == ["received"]
@@ -316,7 +316,7 @@ def test_a_hospital_that_fails_is_named_and_so_is_a_run_without_an_end():
     figure = network_diagram.figure(shown, settings())
     assert figure["words"][-1]["notes"] == f"East {why[2]}."
     assert figure["frames"][-1]["traces"]["5"]["marker"]["symbol"][2] == "circle-x-open"
-    assert "It did not come to its end" in run_text.headline(shown)
+    assert "It did not come to its end" in run_text.headline(shown, catalogue.defaults())
     later = runs.from_record(record.Record(recorded().plan, recorded().start, (first, broken, third)))
     last = network_diagram.figure(later, settings())["frames"][-1]["traces"]
     assert last["5"]["marker"]["symbol"] == ["circle", "circle", "circle-x-open"]
@@ -367,7 +367,7 @@ def test_a_record_may_begin_with_a_byte_order_mark():
 
 def test_words_of_a_record_stay_short_on_the_screen():
     shown = runs.read(changed(4, ended="no\n" * 9_000, seconds=1e308))
-    assert len(run_text.headline(shown)) < 200
+    assert len(run_text.headline(shown, catalogue.defaults())) < 200
     shown = runs.read(changed(1, faults={str(i): "did\nnot answer " * 999 for i in range(3)}, seconds=1e308))
     first = run_text.step(shown, 1, True, settings())
     assert first["notes"].startswith("North did not answer did not") and "\n" not in first["notes"]

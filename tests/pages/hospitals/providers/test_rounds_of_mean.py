@@ -31,7 +31,7 @@ def test_the_mean_is_a_round_without_a_basis(method, asked, rounds):
     plan = Plan("trial", method, SIZES, D, 2, BUDGET, mean_share=SHARE)
     start = coordinator.public_start(plan, np.random.default_rng(1))
     run, _ = simulate(plan, COHORT, [Noise((7, i)) for i in range(3)], start)
-    shown = runs.ShownRun(run, None, None)
+    shown = runs.ShownRun(run, None, None, None)
     hospital = min(run.rounds[0].answers)
     assert transcript.matrix(run.rounds[0].answers[hospital].message.arrays, plan, hospital).shape == (D, 1)
     n = sum(SIZES) if shown.summed else SIZES[hospital]
