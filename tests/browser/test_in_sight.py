@@ -1,4 +1,4 @@
-"""All sliders and the chart that they move are on one screen, on a projector too."""
+"""All sliders, whom the hospitals trust, and the chart are on one screen, on a projector too."""
 
 import pytest
 
@@ -19,13 +19,16 @@ BOXES = """(keys) => keys.map((key) => {
 })"""
 
 
+@pytest.mark.parametrize("view", ["analyst", "plain"])
 @pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (1920, 1080)])
-def test_all_sliders_and_the_chart_are_in_sight(watched, address, size):
+def test_all_sliders_and_the_chart_are_in_sight(watched, address, size, view):
     width, height = size
-    page = watched(viewport={"width": width, "height": height}).open(address).page
+    page = watched(viewport={"width": width, "height": height}).open(f"{address}?v=2&view={view}").page
     boxes = page.evaluate(BOXES, list(SLIDERS))
     assert [box["key"] for box in boxes if box["top"] < 0 or box["bottom"] > height] == []
     assert [box["key"] for box in boxes if not box["reached"]] == []
+    trust = page.locator(".st-key-trust [data-baseweb=select]").bounding_box()
+    assert trust["y"] >= 0 and trust["height"] >= 24 and trust["y"] + trust["height"] <= boxes[0]["top"]
     for part in (".chart", ".legend"):  # the chart's box holds its axes
         box = page.locator(f".dppca-live {part}").first.bounding_box()
         assert box["y"] >= 0 and box["y"] + box["height"] <= height, part
