@@ -1,4 +1,4 @@
-"""The front page: what privacy costs by the method recommended for whom the hospitals trust, measured live."""
+"""The front page: what privacy costs, by the method recommended for whom hospitals trust, measured live."""
 
 from functools import partial
 
