@@ -1,4 +1,4 @@
-"""All sliders and the chart that they move are on one screen, on a projector too, and nothing jumps."""
+"""All sliders, whom the hospitals trust, and the chart are on one screen, on a projector too; nothing jumps."""
 
 import pytest
 
@@ -30,18 +30,25 @@ new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
 
 
 @pytest.mark.parametrize(
-    ("place", "size"),
-    [("", (1440, 900)), ("", (1920, 1080)), *((place, (1280, 720)) for place in ("", *WITH_SLIDERS))],
+    ("place", "size", "view"),
+    [
+        *(("", size, "analyst") for size in ((1440, 900), (1920, 1080))),
+        *((place, (1280, 720), "analyst") for place in ("", *WITH_SLIDERS)),
+        ("", (1280, 720), "plain"),
+    ],
 )
-def test_all_sliders_and_the_chart_are_in_sight(watched, address, place, size):
+def test_all_sliders_and_the_chart_are_in_sight(watched, address, place, size, view):
     width, height = size
-    page = watched(viewport={"width": width, "height": height}).open(f"{address}{place}?{SMALL}").page
+    link = f"{address}{place}?v=2&view={view}&{SMALL}"
+    page = watched(viewport={"width": width, "height": height}).open(link).page
     page.locator(".unready").wait_for(state="detached")
     keys = [key for key in SLIDERS if page.locator(f".st-key-{key} [data-testid=stSlider]").count()]
     assert len(keys) >= 7  # what another setting decides is a field
     boxes = page.evaluate(BOXES, keys)
     assert [box["key"] for box in boxes if box["top"] < 0 or box["bottom"] > height] == []
     assert [box["key"] for box in boxes if not box["reached"]] == []
+    trust = page.locator(".st-key-trust").bounding_box()
+    assert trust["y"] >= 0 and trust["height"] >= 24 and trust["y"] + trust["height"] <= boxes[0]["top"]
     parts = page.evaluate(READING)
     assert parts and all(top >= 0 and bottom <= height for top, bottom in parts), parts
 

@@ -1,4 +1,4 @@
-"""The front page: what privacy costs, measured live, for one population and every fast method."""
+"""The front page: what privacy costs, by the method recommended for whom hospitals trust, measured live."""
 
 from functools import partial
 
