@@ -37,15 +37,15 @@ with st.container(key="story"):
                 in_context.published(plain=True)
     with right:
         component.figure(slide.figure, key=f"story {step}", says=slide.text.sentences)
-        take_along.menu(
-            *(f"story {step}", f"dppca-story-{step}", slide.title, lambda: slide.figure),
-            code=lambda: figure_code.program(step, settings),
-        )
     if step == STEPS:
         handout.buttons(settings)
     st.markdown(f"**Try this:** {slide.text.try_this}")
     widgets.choose("story.notes")
     if settings["story.notes"]:
         slides.notes(step, slide.text)
+take_along.menu(
+    *(f"story {step}", f"dppca-story-{step}", slide.title, lambda: slide.figure),
+    code=lambda: figure_code.program(step, settings),
+)
 listed = "\n".join(f"- {source}" for source in story_sources.SOURCES)
 sources.foot(settings, lambda: (listed,), story_sources.FORMULAS, sources.LIMITS)

@@ -57,9 +57,9 @@ def menu(
             # Without cells that a spreadsheet would run: a hospital's name may be anything.
             data = table or (lambda: number_tables.frame(figure()))
             _download("Data (CSV)", lambda: safe_csv(data()), f"{name}.csv", "text/csv")
-            _pictures(key, name, title)
             page = partial(_page, figure, title)
             _download("Chart (HTML)", page, f"{name}.html", "text/html")
+            _pictures(key, name, title)
         chosen = recipe() if recipe else None
         if chosen is not None:
             written = json.dumps(recipe_file.to_dict(chosen), indent=1)

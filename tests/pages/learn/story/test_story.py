@@ -16,13 +16,14 @@ from dppca_core.experiments.demonstrations import differencing
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
-from pages.learn.story import charts, curve_text, glossary, handout, view
 from pages.learn.story import controls as story_controls
+from pages.learn.story import curve_text, glossary, handout, view
 from pages.learn.story import slides as story_slides
 from pages.learn.story import text as story_text
 from pages.learn.story.settings import STEPS, WAYS, step_controls
 from pages.learn.story.speaker_notes import NOTES
 from pages.shared import text
+from pages.shared.reports import number_tables
 from pages.shared.settings import catalogue
 from tests.pages.reading import grade, syllables
 
@@ -136,7 +137,7 @@ def test_words_and_charts_stand_everywhere(changed):
         words = slide.text.sentences
         assert "nan" not in words and "inf" not in words and "None" not in words + sent
         assert not re.search("[εδσΘ]", words + sent)
-        assert len(charts.table(slide.figure)) > 0 and 2 <= len(slide.text.more) + 1 <= 4
+        assert len(number_tables.frame(slide.figure)) > 0 and 2 <= len(slide.text.more) + 1 <= 4
 
 
 @pytest.mark.parametrize("name", ["defaults", "breast cancer"])

@@ -166,6 +166,12 @@ def test_every_figure_has_its_menu():
         assert shown <= calls(ast.parse(text), "menu", "pictures", "_take_along"), path
 
 
+def test_what_its_owner_alone_may_see_leaves_as_a_picture_only():
+    text = (ROOT / "pages/hospitals/your_data/owner_only_panel.py").read_text(encoding="utf-8")
+    tree, shown = ast.parse(text), text.count("component.figure(")
+    assert (calls(tree, "menu"), calls(tree, "pictures")) == (0, shown) and shown > 0
+
+
 def test_data_have_every_mark_with_its_arms():
     """The marks of a figure without a table of runs: lines, arms, and a heat map cell by cell."""
     line = {"name": "a<b>b</b>", "x": [1, 2, 3], "y": [0.5, None, 0.25]}
