@@ -25,7 +25,7 @@ def test_the_steps_of_a_page_are_closed_for_good(watched, address):
 def test_dark_holds_for_every_page_once_it_is_chosen(watched, address):
     page = watched().open(f"{address}privacy?{SMALL}").page
     page.get_by_test_id("stMainMenu").get_by_role("button").click()
-    page.get_by_text("Dark", exact=True).click()
+    page.locator("button, [role=radio], [role=menuitemradio], label").filter(has_text="Dark").last.click()
     scheme = "getComputedStyle(document.querySelector('.stApp')).colorScheme === 'dark'"
     page.wait_for_function(scheme)
     ink = "getComputedStyle(document.querySelector('.dppca-live .xtick text')).fill"
