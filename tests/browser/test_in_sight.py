@@ -1,4 +1,4 @@
-"""All sliders, whom the hospitals trust, and the chart are on one screen, on a projector too; nothing jumps."""
+"""All sliders, whom the hospitals trust, and the chart are on one screen, also on a projector; nothing jumps."""
 
 import pytest
 
