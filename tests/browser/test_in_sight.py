@@ -1,4 +1,4 @@
-"""All sliders, whom the hospitals trust, and the chart are on one screen, also on a projector; nothing jumps."""
+"""All sliders, whom the hospitals trust, and the chart are on one screen, also projected; nothing jumps."""
 
 import pytest
 
