@@ -153,14 +153,14 @@ def facts(
         for panel in ("error", "time", "bytes")
     )
     here = np.isclose(table[sweep.over].to_numpy(dtype=float), float(sweep.here), rtol=1e-9)
-    lines = []
+    lines, error = [], ComparisonMeasure(measure.results, settings, "error")
     for name in methods:
         method = METHODS[name]
         rows = table[here & (table["method"] == name)]
         low, middle, high = errors.get(name, missing)
         row = {
             "method": method.title,
-            {"energy": "share captured"}.get(measure.metric, measure.quantity): middle,
+            "share captured" if error.energy else error.quantity: middle,
             "10 %": low,
             "90 %": high,
             **({} if measure.plain else _theory(measure, rows, name)),

@@ -335,8 +335,15 @@ class View {
     write(".progress", data.progress);
     write("output", data.plain && !words.at ? words.epsilon : at);
     this.keep.disabled = this.index === data.active;
+    // While a slider is dragged only what differs is built again.
+    const changed = (name, value) => {
+      const text = JSON.stringify(value);
+      const differs = this.written?.[name] !== text;
+      this.written = { ...this.written, [name]: text };
+      return differs;
+    };
     const tiles = root.querySelector(".tiles");
-    tiles.replaceChildren(
+    if (changed("tiles", [data.tiles, words.tiles])) tiles.replaceChildren(
       ...data.tiles.map((label, i) => {
         const tile = document.createElement("div");
         const parts = [["dt", "", label], ["dd", "", words.tiles[i][0]], ["dd", "more", words.tiles[i][1]]];
@@ -349,8 +356,9 @@ class View {
       }),
     );
     const legend = root.querySelector(".legend");
-    legend.replaceChildren(
-      ...[...data.legend, ...this.noises.legend].map(([label, colour, dash, kind]) => {
+    const entries = [...data.legend, ...this.noises.legend];
+    if (changed("legend", entries)) legend.replaceChildren(
+      ...entries.map(([label, colour, dash, kind]) => {
         const item = document.createElement("span");
         const mark = document.createElement("i");
         mark.className = kind;

@@ -40,9 +40,11 @@ def recovered(percentage: float) -> str:
     """Return 1.5 %, 98.8 % and 99.99 %: near 100 with as many digits as tell it from 100, at most four."""
     if not math.isfinite(percentage):
         return "–"
-    missing = max(100 - percentage, 1e-4)
-    digits = max(1, 1 - math.ceil(math.log10(missing))) if missing < 10 or percentage < 10 else 0
-    return f"{min(percentage, 100.0):.{digits}f} %".replace("100.0 %", "100 %")
+    missing = 100 - percentage
+    if missing < 5e-5:
+        return "100 %"
+    digits = min(max(1, 1 - math.ceil(math.log10(missing))), 4) if missing < 10 or percentage < 10 else 0
+    return f"{percentage:.{digits}f} %"
 
 
 def degrees(angle: float) -> str:

@@ -201,7 +201,11 @@ def test_a_weaker_guarantee_is_named_only_where_it_errs_less(measured, plain, er
     }
     headline = gain_text.headline(changed, settings | {"view": "plain" if plain else "analyst"})
     weaker = text.guarantee("on a good event", plain)
-    named = f"; Averaged projectors †, {weaker}, would have error {text.error(np.sqrt(2) * error)}."
+    measured_as = f"error {text.error(np.sqrt(2) * error)}"
+    if plain:
+        share = 100 * (1 - error**2 / results.recipe.k)
+        measured_as = f"share recovered {text.recovered(share)}"
+    named = f"; Averaged projectors †, {weaker}, would have {measured_as}."
     assert headline.endswith(named) == (error < 1)
     assert ("Averaged projectors" in headline) == (error < 1)
 
