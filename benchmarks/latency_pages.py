@@ -42,11 +42,11 @@ app = App({menu!r}, lifespan=warm, routes=ROUTES)
 
 _STORED = """
 compute = explorer_summary.payload
-def payload(results, epsilon, settings):
+def payload(results, epsilon, settings, shown=None):
     if "stored" not in st.session_state:
-        for cell in missing(results, results.first(epsilon)):
+        for cell in missing(results, results.first(epsilon, shown)):
             results.try_cell(*cell)
-        st.session_state["stored"] = compute(results, epsilon, settings)
+        st.session_state["stored"] = compute(results, epsilon, settings, shown)
     return st.session_state["stored"] | {
         "active": EPSILONS.index(epsilon), "scene": str(settings), "complete": True, "progress": ""
     }
