@@ -17,6 +17,7 @@ const STEP = 700; // milliseconds between frames that play
 const PICTURE = { width: 1120, height: 630, scale: 20 / 7 }; // of a saved figure: a PNG is 3200 x 1800 or more
 const PICTURE_FONT = "Arial, Helvetica, sans-serif"; // a picture is drawn outside of the page, without its font
 const INK = "#111111";
+const REST = 200; // milliseconds without a new frame, after which all is drawn again
 const STALE = 3000; // milliseconds in which the server may still answer for the previous setting
 // A figure for a projector has its size in shares of the window: `fits.height`, and `fits.type` for the font.
 function fitted(layout) {
@@ -169,11 +170,11 @@ class View {
   }
 
   // Identify what the data shows: an unchanged stamp needs no new drawing.
-  stamp() {
+  stamp(index = this.index) {
     const { scene, version, complete, ghost } = this.data;
     const ink = getComputedStyle(this.root).color; // the theme may change with the time of day
     const top = this.first && this.top; // what stands above may have grown
-    return JSON.stringify([scene, version, complete, this.index, ghost, ghost && this.data.active, ink, top]);
+    return JSON.stringify([scene, version, complete, index, ghost, ghost && this.data.active, ink, top]);
   }
 
   // The page's epsilon slider tells the server only when it is released. Its value, the index of the frame,
@@ -221,9 +222,31 @@ class View {
     return [...ghosts, ...traces];
   }
 
-  async draw() {
+  // Identify what frames share that may be drawn over each other; null where they may not.
+  kind() {
+    const { data } = this;
+    if (data.ghost || this.scrubbed === null) return null;
+    return JSON.stringify([this.stamp(null), data.frames[this.index]?.methods, this.moved, this.chart.clientWidth]);
+  }
+
+  // While a slider is dragged only the traces of the frame are drawn; axes and legend stay until it rests.
+  async sweep(library) {
+    const { data } = this, began = this.index;
+    const changed = [...new Set([this.whole.index, began].flatMap((at) => Object.keys(data.frames[at].traces)))];
+    const traces = this.traces();
+    const frame = { data: changed.map((i) => traces[i]), traces: changed.map(Number) };
+    await library.animate(this.chart, frame, { mode: "immediate", transition: { duration: 0 }, frame: { duration: 0, redraw: false } });
+    this.whole.index = began;
+    this.root.dataset.drawn = `${data.scene}:${began}`;
+    this.resting = setTimeout(() => this.draw(true), REST);
+  }
+
+  async draw(whole) {
     this.words();
     this.stamped = this.stamp();
+    const kind = this.kind();
+    clearTimeout(this.resting);
+    if (!whole && kind && kind === this.whole?.kind) return this.sweep(window.Plotly);
     this.width = this.chart.clientWidth;
     this.within(place(this.data.layout, this.width));
     const library = await plotly(this.server);
@@ -243,6 +266,7 @@ class View {
     }
     await library.react(this.chart, this.traces(), layout, { displayModeBar: false, responsive: false, showTips: false });
     if (this.first && Math.abs(this.legend - guessed) > 2) return this.draw();
+    this.whole = { kind, index: began };
     if (data.picks && !this.picking) {
       this.picking = true;
       this.chart.on("plotly_click", ({ points: [point] }) => this.pick({ name: point.data.uid, x: point.x }));
