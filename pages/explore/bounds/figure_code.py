@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from dppca_core.experiments.explorer.results import Results
 from pages.explore.bounds import controls
+from pages.shared.charts.metric_axis import error_unit
 from pages.shared.reports import python_code
 from pages.shared.settings.catalogue import Settings
 
@@ -21,11 +22,13 @@ _AGAINST_EPSILON = (
     _HEAD
     + """repeats = range(results.repeats_of($method))
 results.try_cells(($method, epsilon, repeat) for repeat in repeats for epsilon in EPSILONS)
-errors = {e: [results.cell($method, e, repeat).sin[-1] for repeat in repeats] for e in EPSILONS}
-table = pd.DataFrame({e: np.quantile(runs, [0.1, 0.5, 0.9]) for e, runs in errors.items()}).T
+runs = {e: [results.cell($method, e, repeat) for repeat in repeats] for e in EPSILONS}
+errors = {e: [$error for cell in cells] for e, cells in runs.items()}
+table = pd.DataFrame({e: np.quantile(values, [0.1, 0.5, 0.9]) for e, values in errors.items()}).T
 for name, constants in $bounds.items():
-    table[name] = [evaluate(results, name, e, tau=$tau, **constants).final for e in EPSILONS]
-print(table)  # all in sin Theta
+    sine = np.array([evaluate(results, name, e, tau=$tau, **constants).final for e in EPSILONS], float)
+    table[name] = $bound
+print(table)
 """
 )
 _CHANCES = (
@@ -80,7 +83,13 @@ def against_epsilon(results: Results, names: Sequence[str], settings: Settings) 
     """Return the code of the measured error and the bounds against epsilon."""
     bounds = {name: dict(controls.constants(settings, name)) for name in names}
     values = {"experiment": results.experiment, "method": settings["of"], "tau": settings["tau"]}
-    return python_code.program(_AGAINST_EPSILON, bounds=bounds, **values)
+    metric, k = error_unit(settings), results.experiment.k
+    # The largest angle of a bound follows from sin Theta for one component alone.
+    angle = "np.degrees(np.arcsin(np.minimum(sine, 1)))" if k == 1 else "np.nan"
+    measured = python_code.error(metric, "cell.sin[-1]", "cell.angle[-1]", k=str(k))
+    template = _AGAINST_EPSILON.replace("$error", measured)
+    template = template.replace("$bound\n", python_code.error(metric, "sine", angle, k=str(k)) + "\n")
+    return python_code.program(template, bounds=bounds, **values)
 
 
 def chances(results: Results, rule: str, settings: Settings) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
-from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
 from dppca_core.experiments.explorer.regime_map import RULES
 from pages.explore.bounds import charts, controls, figure_code, text
 from pages.shared.background import cache, engine, failed_runs, refresh
@@ -65,6 +65,7 @@ def panels() -> None:
         st.caption(f"{text.chances(results, method, here, epsilon)} {text.CHANCES_NOTE}")
     if "ge2018" in here and not plain:
         st.markdown("**Theorem 4.3 term by term**, at this ε")
+        results.try_cells((TRACED, epsilon, repeat) for repeat in range(results.repeats_of(TRACED)))
         terms = charts.terms(results, here["ge2018"], epsilon, scale)
         finding = text.terms(terms, here["ge2018"].applies)
         component.figure(terms, key="terms figure", says=finding)

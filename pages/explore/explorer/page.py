@@ -50,7 +50,7 @@ def panels() -> None:
     take_along.menu(
         *("live", "dppca-explorer", text.TITLE, lambda: payload),
         table=results.table,
-        code=lambda: figure_code.panels(results, epsilon, shown),
+        code=lambda: figure_code.panels(results, epsilon, shown, settings),
         recipe=lambda: to_experiment.over_epsilon(experiment, epsilon, (experiment.method,)),
     )
     if settings["view"] != "plain":

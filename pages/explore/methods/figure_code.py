@@ -3,6 +3,7 @@
 from dppca_core.experiments import Recipe
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.explore.methods.sweeps import SweepSetting
+from pages.shared.charts.metric_axis import factor
 from pages.shared.reports import python_code
 
 _AGAINST = """
@@ -11,8 +12,8 @@ from dppca_core.experiments import sweep
 
 recipes = $recipes
 runs = pd.concat([sweep(recipe) for recipe in recipes])
-values = runs.set_index(["method", $over])[$column]$times
-table = values.groupby(level=[0, 1]).quantile([0.1, 0.5, 0.9]).unstack()
+runs["shown"] = $shown
+table = runs.groupby(["method", $over])["shown"].quantile([0.1, 0.5, 0.9]).unstack()
 print(table)
 """
 _NEEDED = """
@@ -40,13 +41,17 @@ print(table)
 
 def against(measure: ComparisonMeasure, sweep: SweepSetting, recipes: tuple[Recipe, ...]) -> str:
     """Return the code of what is drawn against what is swept."""
-    template = _AGAINST.replace("$times", python_code.times(measure.factor))
-    return python_code.program(template, over=sweep.over, column=measure.column, recipes=list(recipes))
+    k = 'runs["k"]' if sweep.over == "k" else str(measure.results.experiment.k)
+    values = f'runs["{measure.column}"]{python_code.times(measure.factor)}'
+    if measure.errs:
+        values = python_code.error(measure.metric, values, values, values, k)
+    template = _AGAINST.replace("$shown", values)
+    return python_code.program(template, over=sweep.over, recipes=list(recipes))
 
 
 def needed(measure: ComparisonMeasure, sweep: SweepSetting, recipes: tuple[Recipe, ...]) -> str:
     """Return the code of the patients needed."""
-    target = measure.settings["compare.target"] / measure.factor
+    target = measure.settings["compare.target"] / factor(measure.settings)
     values = {"recipes": list(recipes), "target": target, "seed": measure.results.experiment.seed}
     return python_code.program(_NEEDED, **values)
 

@@ -38,6 +38,12 @@ def times(factor: float) -> str:
     return "" if factor == 1 else f" * {factor!r}"
 
 
+def error(metric: str, sines: str, angles: str, energies: str = "", k: str = "") -> str:
+    """Return the Python of an error on screen, from the expressions of what runs have."""
+    unit = {"projector": f"2**0.5 * {sines}", "share": f"100 * (1 - {sines}**2 / {k})"}
+    return ({"sin": sines, "degrees": angles, "energy": energies} | unit)[metric]
+
+
 def constructor(value: Any, records: dict[str, str]) -> str:
     """Return the expression that makes a value; each record's class goes into `records` with its module."""
     if isinstance(value, Variant):

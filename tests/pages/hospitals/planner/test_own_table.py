@@ -97,7 +97,8 @@ def test_the_planner_errs_as_your_data_judges_and_recommends(centre):
     usual = prepared.schema.has_usual_values
     request = release_panel.requested(last, prepared.d, None, 1, prepared.n, usual=usual)
     assert bool(request.mean_share) == (centre == "rule")
-    share, *_ = rehearsal._ways_out(prepared.n, prepared.d, request.k, request.remainder.budget, 1)
+    size = (prepared.n, prepared.d, request.k)
+    share, *_ = rehearsal._ways_out(*size, request.budget, request.mean_share + request.scale_share, 1)
     same = {"epsilon": request.budget.epsilon, "delta": request.budget.delta, "k": request.k, "providers": 1}
     settings = own_table.chosen(last | same, page.app.session_state["public table"])
     central = view.on_table(settings)[0]

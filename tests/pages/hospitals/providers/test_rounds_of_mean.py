@@ -48,7 +48,7 @@ def test_mean_and_scales_are_two_rounds_without_a_basis():
     plan = Plan("trial", "two_stage_sealed", SIZES, D, 2, BUDGET, mean_share=SHARE, scale_share=0.3)
     start = coordinator.public_start(plan, np.random.default_rng(1))
     run, _ = simulate(plan, COHORT, [Noise((7, i)) for i in range(3)], start)
-    shown = runs.ShownRun(run, None, None)
+    shown = runs.ShownRun(run, None, None, None)
     std = math.sqrt(2) * gaussian.noise_multiplier(BUDGET) / sum(SIZES) / math.sqrt(0.3)
     assert transcript.noise_std(plan, 2, -1) == pytest.approx(std)
     assert transcript.noise_std(plan, 3, -1) == transcript.noise_std(plan.after_scales, 1, -1)

@@ -23,7 +23,7 @@ QUICK = {"d": "30", "n": "10000", "k": "2", "s": "6", "shat": "10", "T": "3", "r
 # Of each page's figures the coordinate and the series that its code must give, all of their numbers.
 DRAWN = {
     ("explore/explorer", "loadings=true"): {
-        "live": ("y", "^DPS-PCA"),
+        "live": ("y", "^Two-stage PCA, own noise"),
         "loadings figure": ("z", "true|found"),
     },
     ("explore/convergence", "repeats=2 metric=projector"): {"overlay figure": ("y", r"^ε = [\d.]+(, 10|$)")},
@@ -31,6 +31,13 @@ DRAWN = {
     ("explore/methods", "repeats=2 metric=projector"): {
         "methods figure": ("y", "PCA|Gauss|CAPE"),
         "peers figure": ("y", "PCA|Gauss"),
+    },
+    ("explore/explorer", "metric=degrees all=true"): {"live": ("y", "^Two-stage PCA, own noise")},
+    ("explore/convergence", "metric=share"): {"overlay figure": ("y", r"^ε = [\d.]+(, 10|$)")},
+    ("explore/bounds", "metric=share"): {
+        "bounds figure": ("y", "PCA, |Vu & Lei"),
+        "terms figure": ("", ""),
+        "regime figure": ("", ""),
     },
     ("explore/methods", "compare.panel=needed"): {"needed figure": ("x", ""), "peers figure": ("", "")},
     ("explore/methods", "compare.panel=frontier"): {
@@ -144,7 +151,7 @@ def test_the_command_runs_the_recipe_to_what_is_drawn(page, key, monkeypatch, tm
     recipe.write_text(json.dumps(recipe_file.to_dict(offered[key]["recipe"]())))
     assert command.main([str(recipe), "--out", str(out), "--executor", "serial"]) == 0
     runs = pd.read_csv(out).sort_values("epsilon")["sin_theta"]
-    medians = drawn(offered[key]["figure"](), "y", "^DPS-PCA(, measured)?$")
+    medians = drawn(offered[key]["figure"](), "y", "^(Two-stage PCA, own noise|DPS-PCA)(, measured)?$")
     np.testing.assert_allclose(runs, medians, rtol=1e-3)
 
 
@@ -203,4 +210,4 @@ def test_links_have_the_address_that_the_visitor_sees(monkeypatch):
     seen = "https://pca.hospital.example/cost/planner?eps=9#top"
     monkeypatch.setattr(type(st.context), "url", property(lambda context: seen))
     settings = catalogue.defaults() | {"epsilon": 2.0}
-    assert html_report.link(settings, "planner") == "https://pca.hospital.example/cost/planner?eps=2"
+    assert html_report.link(settings, "planner") == "https://pca.hospital.example/cost/planner?v=2&eps=2"
