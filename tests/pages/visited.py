@@ -77,8 +77,9 @@ class Visit:
             return
         began, widget = time.process_time(), free[int(rng.integers(len(free)))]
         end = int(rng.choice([0, -1])) if rng.random() < 0.7 else None
-        if widget.key in CHOICES:
-            options = CHOICES[widget.key].options
+        setting = (widget.key or "").removeprefix("telephone ")  # a telephone's slider of the same setting
+        if setting in CHOICES:
+            options = CHOICES[setting].options
             place = int(rng.integers(len(options))) if end is None else end
             widget.set_value(options[place])
         elif widget.type == "number_input":
