@@ -73,7 +73,8 @@ def _widget(key: str, now: Settings, panel: Panel) -> None:
         label = f"{choice.name(plain)} · {why}"
         st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
         return
-    name = f"{choice.name(plain)} · {fixed}" if fixed else label_with_ends(choice, plain)
+    called = "Trust" if key == "trust" else choice.name(plain)  # on one line with the reason
+    name = f"{called} · {fixed}" if fixed else label_with_ends(choice, plain)
     # What the options say by themselves needs no line of its own.
     label = "collapsed" if key == "data" and not fixed else "visible"
     more = {"disabled": fixed is not None, "help": choice.help or None, "label_visibility": label}
