@@ -52,9 +52,12 @@ def populations(errors: Sequence[tuple[str, float]], paid: bool, in_closed_form:
     each = text.listed([f"{text.percent(min(share, 1.0))} ({title})" for title, share in errors])
     unknown = "how many measurements carry your pattern" if paid else "how strong your pattern is"
     how = "Predicted errors" if in_closed_form else "Errors"
+    close = (
+        "" if paid else " Where your last direction is hardly stronger than the next, a release errs more."
+    )
     return (
         f"Nobody knows yet {unknown}, so {len(errors)} populations are rehearsed. **The worst is shown: its "
-        f"pattern is {worst}.** {how}, as shares of a guess's: {each}."
+        f"pattern is {worst}.** {how}, as shares of a guess's: {each}.{close}"
     )
 
 
