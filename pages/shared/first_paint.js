@@ -2,6 +2,12 @@
 (() => {
   const { classList } = document.documentElement;
 
+  // After a connection broke within a run, or runs followed each other fast, Streamlit may lack messages and draw
+  // nothing any more. A reload restores the screen from the link. Here, since that can happen before any figure.
+  addEventListener("error", ({ message }) => {
+    if (message?.includes("delta path")) location.reload();
+  });
+
   // Streamlit keeps the choice of light or dark for each address; here one choice holds for all pages.
   for (const name of ["getItem", "setItem", "removeItem"]) {
     const plain = Storage.prototype[name];

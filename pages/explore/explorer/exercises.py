@@ -116,7 +116,7 @@ EXERCISES = (
     ),
     Exercise(
         "Is an error in one paper an error in the next?",
-        *("", {}, "metric", "projector"),
+        *("", {"method": TRACED}, "metric", "projector"),
         "the error and the random guess both grow {0} times, while nothing that is computed changes.",
         (1.41,),
         "Both are distances of the same two subspaces, one the square root of 2 times the other. Figure 3 of "

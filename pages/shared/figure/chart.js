@@ -395,12 +395,6 @@ class View {
   }
 }
 
-// After a connection broke within a run Streamlit may lack messages and draw nothing any more. A reload
-// restores the screen from the link.
-window.addEventListener("error", ({ message }) => {
-  if (message?.includes("delta path")) location.reload();
-});
-
 // Lengths of strokes and gaps of a line 2 px wide, as Plotly draws them.
 const DASHES = {
   dot: [2, 2],
