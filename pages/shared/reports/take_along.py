@@ -27,7 +27,6 @@ _save = st.components.v2.component(
 )
 
 
-@st.fragment
 def menu(
     key: str,
     name: str,
@@ -39,6 +38,9 @@ def menu(
     recipe: Callable[[], Recipe | None] | None = None,
 ) -> None:
     """Show the menu "Take it along" below a figure. Nothing is built before it is opened or pressed.
+
+    It is no fragment of its own: where a run is interrupted, Streamlit keeps what a fragment inside another
+    has sent and drops the place that it belongs in, and the browser can draw nothing any more.
 
     Args:
         key: The figure's key, as `component.figure` has it.
