@@ -1,4 +1,4 @@
-"""What epsilon published releases used, as facts with their source: data/deployments.json.
+"""Published releases with the epsilon that they used, as facts with their source: data/deployments.json.
 
 The figures and units are those of the OpenDP deployments registry, whose records are not copied here. Where a
 record names another unit than its source, the source's stands: a record of searches about vaccines says user,

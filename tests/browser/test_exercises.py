@@ -1,6 +1,7 @@
 """Follow the links of the exercises for a class, and read off the screen what is to be observed."""
 
 import re
+from decimal import Decimal
 
 import pytest
 
@@ -57,6 +58,13 @@ def error(body: str) -> float:
     return number(rf"directions with error {NUMBER}", body)
 
 
+def within(body: str) -> tuple[float, float]:
+    """Return the least and the largest error that is rounded to the one on screen."""
+    written = re.search(rf"directions with error {NUMBER}", body)[1]
+    half = float(Decimal((0, (5,), Decimal(written).as_tuple().exponent - 1)))
+    return float(written) - half, float(written) + half
+
+
 def less_privacy(before: str, after: str) -> tuple[float, ...]:
     shares = [number(r"Share of the true rows found\s+(\d+) %", body) for body in (before, after)]
     assert shares == [100, 0]
@@ -72,6 +80,8 @@ def as_printed(before: str, after: str) -> tuple[float, ...]:
 def metric(before: str, after: str) -> tuple[float, ...]:
     guesses = [number(rf"guessing {NUMBER}", body) for body in (before, after)]
     assert guesses[1] / guesses[0] == pytest.approx(2**0.5, rel=0.01)
+    (least, most), (before_least, before_most) = (within(body) for body in (after, before))
+    assert least / before_most <= 2**0.5 <= most / before_least
     return (error(after) / error(before),)
 
 

@@ -152,7 +152,7 @@ def test_on_a_phone_the_picture_comes_under_the_headline(watched, address):
     tops = [
         page.locator(f".dppca-live {part}").bounding_box()["y"] for part in (".sentence", ".chart", ".tiles")
     ]
-    assert tops == sorted(tops) and tops[1] < 560  # under the three steps of a first visit
+    assert tops == sorted(tops) and tops[1] < 500
 
 
 def test_the_ghost_holds_the_previous_setting(watched, address):

@@ -34,10 +34,10 @@ print(table)
 _CHANCES = (
     _HEAD.replace("import evaluate", "import evaluate, found_all")
     + """repeats = range($repeats)
-found = [found_all(results.cell($method, e, repeat) for repeat in repeats) for e in EPSILONS]
+complete = [found_all(results.cell($method, e, repeat) for repeat in repeats) for e in EPSILONS]
 bounds = [evaluate(results, $rule, e, tau=$tau, **$constants) for e in EPSILONS]
 chances = [bound.quantities.get("support_probability") for bound in bounds]
-table = pd.DataFrame({"share of runs": np.array(found) / len(repeats), "predicted": chances}, EPSILONS)
+table = pd.DataFrame({"share of runs": np.array(complete) / len(repeats), "predicted": chances}, EPSILONS)
 print(table)
 """
 )

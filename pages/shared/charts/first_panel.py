@@ -1,4 +1,4 @@
-"""What all pictures in the front page's first panel have in common."""
+"""Parts that all pictures in the front page's first panel share."""
 
 from typing import Any
 

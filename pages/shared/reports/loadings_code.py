@@ -12,9 +12,9 @@ experiment = $experiment
 results = Results(experiment)
 estimate = results.estimate($method, $epsilon, 0)  # the first run: its patients and its noise
 true = results.truth.basis
-found = turned(estimate.basis, true)  # only the subspace is estimated
-table = pd.concat([pd.DataFrame(true), pd.DataFrame(found)], axis=1, keys=["true", "found"])
-print(table[(true != 0).any(axis=1) | (found != 0).any(axis=1)])
+released = turned(estimate.basis, true)  # only the subspace is estimated
+table = pd.concat([pd.DataFrame(true), pd.DataFrame(released)], axis=1, keys=["true", "released"])
+print(table[(true != 0).any(axis=1) | (released != 0).any(axis=1)])
 """
 
 

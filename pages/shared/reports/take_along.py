@@ -39,8 +39,7 @@ def menu(
 ) -> None:
     """Show the menu "Take it along" below a figure. Nothing is built before it is opened or pressed.
 
-    It is no fragment of its own: where a run is interrupted, Streamlit keeps what a fragment inside another
-    has sent and drops the place that it belongs in, and the browser can draw nothing any more.
+    No fragment: of one inside another an interrupted run keeps what was sent, and loses the place for it.
 
     Args:
         key: The figure's key, as `component.figure` has it.

@@ -77,8 +77,7 @@ def _widget(key: str, now: Settings, panel: Panel) -> None:
     name = f"{called} · {fixed}" if fixed else label_with_ends(choice, plain)
     # What the options say by themselves needs no line of its own.
     label = "collapsed" if key == "data" and not fixed else "visible"
-    more = {"disabled": fixed is not None, "help": choice.help or None, "label_visibility": label}
-    show(key, name, plain, **more)
+    show(key, name, plain, disabled=fixed is not None, help=choice.help or None, label_visibility=label)
 
 
 def _why_fixed(key: str, now: Settings, panel: Panel) -> str | None:

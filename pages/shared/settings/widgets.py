@@ -1,6 +1,6 @@
 """Bind all settings to the link, and show the widgets that set them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -148,14 +148,19 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
 
 def _segments(key: str) -> None:
     """Choose one of a few words that stand beside each other."""
+    _choose_word(st.segmented_control, key, width="content")
+
+
+def _choose_word(control: Callable[..., object], key: str, **more: Any) -> None:
+    """Choose by a control whose words need no label."""
     choice = CHOICES[key]
-    st.segmented_control(
+    control(
         *(choice.label, choice.options),
         default=settings()[key],
         format_func=choice.text,
         label_visibility="collapsed",
         required=True,
-        width="content",
+        **more,
         **_bound(key),
     )
 
@@ -239,16 +244,7 @@ def _move_twin(key: str, twin: str) -> None:
 
 def choose_panel(key: str) -> None:
     """Choose the panel that a page shows, by a row of pills."""
-    choice = CHOICES[key]
-    st.pills(
-        *(choice.label, choice.options),
-        default=settings()[key],
-        format_func=choice.text,
-        label_visibility="collapsed",
-        required=True,
-        wrap=True,
-        **_bound(key),
-    )
+    _choose_word(st.pills, key, wrap=True)
 
 
 def choose_among(key: str, options: Sequence[str], shown: str) -> None:
