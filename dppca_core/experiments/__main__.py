@@ -1,7 +1,7 @@
 """Run a recipe without a screen: python -m dppca_core.experiments RECIPE.json --out FILE.csv
 
-The file grows while the sweep runs. The same command continues where it was stopped (Ctrl-C keeps what is
-finished).
+The recipe is a sweep, or a figure of the dashboard. The file of a sweep grows while it runs. The same command
+continues where it was stopped (Ctrl-C keeps what is finished).
 Exit code 0 when complete, also where some cells failed; 1 when every cell failed; 130 when stopped; 2 for a
 recipe, file or executor that cannot be used.
 """
@@ -10,8 +10,12 @@ import argparse
 import signal
 import sys
 from threading import Event
+from typing import Any
 
+from dppca_core.experiments.figure_tables import figure_recipe
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.sweeps import executors, recipe_file
+from dppca_core.experiments.sweeps.recipe import Recipe
 from dppca_core.experiments.sweeps.sweep import Progress, sweep
 
 
@@ -21,6 +25,12 @@ def report(progress: Progress) -> None:
     end = "\r" if sys.stderr.isatty() and progress.completed < progress.total else "\n"
     cells = f"{progress.completed:,} of {progress.total:,} cells"
     print(f"{cells}{left}   ", end=end, file=sys.stderr, flush=True)
+
+
+def _either(plain: Any) -> Recipe | FigureRecipe:
+    """Return the recipe of a figure or of a sweep that a JSON object holds."""
+    figure = isinstance(plain, dict) and "figure" in plain
+    return figure_recipe.from_dict(plain) if figure else recipe_file.from_dict(plain)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -39,7 +49,10 @@ def main(arguments: list[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     try:
-        recipe = recipe_file.read(options.recipe)
+        recipe = recipe_file.parse(options.recipe, _either)
+        if isinstance(recipe, FigureRecipe):
+            recipe.table().to_csv(options.out, index=False)
+            return 0
         with executors.opened(options.executor) as executor:
             table = sweep(recipe, executor, progress=report, cancel=stop.is_set, out=options.out)
             if stop.is_set() and isinstance(executor, executors.Cores):

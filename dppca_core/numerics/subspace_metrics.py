@@ -6,6 +6,7 @@ Bases have orthonormal columns; nothing depends on signs or order of the columns
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dppca_core import checks
 from dppca_core.arrays import Array
@@ -59,6 +60,31 @@ def share_recovered(sines: float | Array, k: float | Array) -> Array:
     """
     share: Array = np.maximum(1 - np.asarray(sines, dtype=float) ** 2 / k, 0.0)
     return share
+
+
+def in_unit(metric: str, sines: ArrayLike, k: ArrayLike) -> Array:
+    """Return values of ||sin Theta||_F, of runs or of theory, in a unit.
+
+    Args:
+        metric: "sin", "projector" (times sqrt 2), "share" (recovered, in %) or "degrees".
+        sines: The values.
+        k: The number of directions, one for all or one for each.
+
+    Returns:
+        The values. Degrees are the largest angle's, which ||sin Theta||_F gives for k = 1 alone: nan for
+        larger k.
+    """
+    values = np.asarray(sines, dtype=float)
+    if metric == "share":
+        return 100 * share_recovered(values, np.asarray(k))
+    if metric == "degrees":
+        return np.where(np.equal(k, 1), np.degrees(np.arcsin(np.minimum(values, 1.0))), np.nan)
+    return values * (np.sqrt(2.0) if metric == "projector" else 1.0)
+
+
+def runs_in_unit(metric: str, sines: ArrayLike, angles: ArrayLike, k: ArrayLike) -> Array:
+    """Return runs' errors in a unit, from their ||sin Theta||_F and their largest angles in degrees."""
+    return np.asarray(angles, dtype=float) if metric == "degrees" else in_unit(metric, sines, k)
 
 
 def largest_angles(bases: Array, truth: Array) -> Array:

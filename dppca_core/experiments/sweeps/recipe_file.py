@@ -7,13 +7,15 @@
 
 import hashlib
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dppca_core.experiments.sweeps.recipe import Axis, Recipe, Variant, variant
 from dppca_core.populations.spiked import SpikedModel
+
+Parsed = TypeVar("Parsed")
 
 
 def to_dict(recipe: Recipe) -> dict[str, Any]:
@@ -59,6 +61,11 @@ def read(path: str | Path) -> Recipe:
         ValueError: For a file that is not JSON or not a recipe, by the name of what is wrong.
         OSError: For a file that cannot be read.
     """
+    return parse(path, from_dict)
+
+
+def parse(path: str | Path, reader: Callable[[Any], Parsed]) -> Parsed:
+    """Return what a reader makes of a JSON file. Raises ValueError also for one nested too deeply."""
     try:
         try:
             plain = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -68,7 +75,7 @@ def read(path: str | Path) -> Recipe:
             raise ValueError(
                 f"{path} must hold JSON: it is not in UTF-8, or has a number of thousands of digits"
             ) from reason
-        return from_dict(plain)
+        return reader(plain)
     except RecursionError as reason:  # of reading it, or of quoting it in a message
         raise ValueError(f"{path} must hold a recipe, got lists or objects nested too deeply") from reason
 

@@ -11,7 +11,7 @@ from pages.explore.explorer import exercises, figure_code, report, text
 from pages.shared.background import cache, engine, failed_runs, prefetch, refresh
 from pages.shared.charts import explorer_summary, loadings, side_by_side
 from pages.shared.figure import component
-from pages.shared.reports import html_report, loadings_code, sources, take_along
+from pages.shared.reports import html_report, sources, take_along
 from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import CHOICES, RECOMMENDED
 
@@ -61,7 +61,7 @@ def panels() -> None:
         component.figure(figure, key="loadings figure", says=loadings.description(figure))
         take_along.menu(
             *("loadings figure", "dppca-loadings", "Loadings of one release", lambda: figure),
-            code=lambda: loadings_code.loadings(results, experiment.method, epsilon),
+            code=lambda: figure_code.loadings(results, epsilon),
         )
     failed_runs.of_methods(results)
 

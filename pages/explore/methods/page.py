@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.explore.methods import controls, figure_code, other_packages, panels, sweeps, text
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from pages.explore.methods import controls, other_packages, panels, sweeps, text
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.shared.background import cache, refresh, sweep_status
 from pages.shared.charts import explorer_text
@@ -64,7 +65,7 @@ else:
     component.figure(figure, key="peers figure", says=finding)
     take_along.menu(
         *("peers figure", "dppca-packages", "Against packages that can be installed", lambda: figure),
-        code=lambda: figure_code.packages(neighbours),
+        code=lambda: FigureRecipe("sweeps.packages", {"neighbours": neighbours}),
     )
     st.caption(other_packages.notes(neighbours, plain))
 st.markdown(f"**Try this:** {text.try_this(panel)}")

@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.experiments.explorer.results import run_seconds
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
@@ -18,7 +19,7 @@ from pages.shared.charts import loadings
 from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.charts.metric_axis import QUANTITIES, error_unit, factor, runs_in_unit, value_text
 from pages.shared.figure import component
-from pages.shared.reports import loadings_code, take_along
+from pages.shared.reports import take_along
 from pages.shared.settings import swept, widgets
 from pages.shared.text import duration, short
 
@@ -45,7 +46,7 @@ def _show(
         *(key, name, text.TITLE, lambda: figure),
         table=lambda: table,
         code=lambda: program(measure, sweep, recipes),
-        recipe=lambda: next(iter(recipes), None),
+        recipe=lambda: recipes[0] if len(recipes) == 1 else None,
     )
     st.caption(caption)
     return st.container()
@@ -125,6 +126,8 @@ def release(measure: ComparisonMeasure, name: str) -> None:
     component.figure(figure, key="release figure", says=loadings.description(figure))
     take_along.menu(
         *("release figure", "dppca-release", f"One release of {title}", lambda: figure),
-        code=lambda: loadings_code.loadings(results, name, epsilon),
+        code=lambda: FigureRecipe(
+            "explorer.loadings", {"experiment": results.experiment, "method": name, "epsilon": epsilon}
+        ),
     )
     st.caption(text.LOADINGS_NOTE)

@@ -5,6 +5,7 @@ from functools import partial
 
 import streamlit as st
 
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.hospitals.differences import charts, figure_code, text, view
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.figure import component
@@ -49,7 +50,7 @@ def panels() -> None:
         *("standardising figure", "dppca-standardising", "Standardising, and what it costs"),
         lambda: standardising,
         table=results.table,
-        code=lambda: figure_code.standardising(shown),
+        code=lambda: figure_code.table("standardising", shown),
     )
     st.table(text.costs(shown), hide_index=True, border="horizontal")
     st.caption(text.below_costs(shown.recipe))
@@ -59,7 +60,7 @@ def panels() -> None:
     take_along.menu(
         *("joining figure", "dppca-joining", "Who gains by joining", lambda: joining),
         table=results.table,
-        code=lambda: figure_code.joining(shown),
+        code=lambda: figure_code.table("joining", shown),
     )
     st.caption(text.about_joining(shown))
     runs = f"{'at most ' if results.failed else ''}{shown.recipe.repeats} runs"
@@ -76,7 +77,7 @@ if not synthetic:
     component.figure(charts.missing(), key="missing figure", says=missing)
     take_along.menu(
         *("missing figure", "dppca-missing", "What is missing, hospital by hospital", charts.missing),
-        code=figure_code.missing,
+        code=lambda: FigureRecipe("collaboration.missing", {}),
     )
     st.caption(missing)
 st.markdown(f"**Try this:** {text.try_this(shown)}")

@@ -1,45 +1,24 @@
-"""Write the Python that gives the answers of a plan and its lines of the target."""
+"""Name the table of a plan's answers and of its lines of the target."""
 
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.hospitals.planner import own_table, view
-from pages.shared.reports import python_code
 from pages.shared.settings.catalogue import Settings
 
-_PLANS = """
-import numpy as np
-import pandas as pd
-from dppca_core.experiments.explorer.experiment import EPSILONS
-from dppca_core.experiments.planning.plan_plane import answered, plane
-from dppca_core.experiments.planning.planning import StudyPlan
 
-experiment = $experiment
-question = $question
-plans = [StudyPlan(experiment, name, $target, $energy) for name in $names]$tuned
-answers = {plan.planned: plan.answer(*question).value for plan in plans}
-print(pd.Series(answers))  # None where the closed form does not apply
-lines = {}
-for plan in plans:  # the target's line in the chart: how many it takes at each epsilon
-    field = plane(plan, $amounts, np.array(EPSILONS), $hospital)
-    lines[plan.planned] = answered(plan, field, $hospital)
-table = pd.DataFrame(lines, EPSILONS)
-print(table)
-"""
-_TUNED = "\nplans = [plan.tuned(*question) for plan in plans]"
-
-
-def plans(settings: Settings) -> str:
-    """Return the code of the answers and of the lines that are drawn; empty for a visitor's table."""
+def plans(settings: Settings) -> FigureRecipe | None:
+    """Return the table of the answers and of the lines that are drawn; None for a visitor's table."""
     if own_table.table_of(settings) is not None:
-        return ""
+        return None
     drawn, focus = view.drawn(settings), view.published(settings, view.focus(settings))
     asked, size = settings["plan.asked"], settings["plan.size"]
     values = {
         "experiment": focus.experiment,
+        "names": tuple(drawn.curves),
         "question": (asked, settings["epsilon"], view.in_total(settings), size),
         "target": focus.target,
         "energy": focus.energy,
-        "names": tuple(drawn.curves),
+        "tuned": settings["plan.tuned"] != "published",
         "amounts": drawn.amounts,
         "hospital": size if asked == "hospitals" else None,
     }
-    template = _PLANS.replace("$tuned", "" if settings["plan.tuned"] == "published" else _TUNED)
-    return python_code.program(template, **values)
+    return FigureRecipe("planning.plans", values)

@@ -5,7 +5,8 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from pages.hospitals.providers import controls, figure_code, gain_charts, gain_text, run_panels, view
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from pages.hospitals.providers import controls, gain_charts, gain_text, run_panels, view
 from pages.hospitals.providers import text as page_text
 from pages.shared.background import cache, failed_runs, refresh
 from pages.shared.figure import component
@@ -34,20 +35,20 @@ def compared() -> None:
     if panel == "gain":
         headline, notes = gain_text.headline(results, settings), gain_text.notes(results, settings)
         figure, name = gain_charts.gains(results, grouped, settings), "joining"
-        program = figure_code.gains
+        table_name = "collaboration.gains"
         says = gain_text.least_errors(grouped, recipe) or headline
     else:
         says = headline = gain_text.bytes_line(grouped, recipe)
         notes = gain_text.BYTES_NOTE
         figure, name = gain_charts.sent(results, grouped, settings), "bytes"
-        program = figure_code.sent
+        table_name = "collaboration.sent"
     widgets.headline(headline, "epsilon", "providers")
     if figure["data"][-1]["x"]:
         component.figure(figure, key=f"{name} figure", says=says)
         take_along.menu(
             *(f"{name} figure", f"dppca-{name}", page_text.TITLE, lambda: figure),
             table=results.table,
-            code=lambda: program(recipe),
+            code=lambda: FigureRecipe(table_name, {"setting": recipe}),
         )
     if name == "bytes":
         pinned = {"way": st.column_config.TextColumn(pinned=True)}

@@ -10,9 +10,9 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.federated.exchange import ALL
 from pages.hospitals.providers import (
-    figure_code,
     message_charts,
     message_text,
     network_diagram,
@@ -92,7 +92,9 @@ def pair(recipe: CollaborationSetting, settings: Settings) -> None:
     take_along.menu(
         *("pair figure", "dppca-pair", "Two messages together", lambda: figure),
         table=lambda: differences(*(_simulate(recipe, key) for key in _COMPARED), first, second),
-        code=lambda: figure_code.pair(recipe, first, second),
+        code=lambda: FigureRecipe(
+            "collaboration.pair", {"setting": recipe, "first": first, "second": second}
+        ),
     )
     st.markdown(message_text.below_pair(shared.name(first), shared.name(second)))
 
@@ -124,14 +126,16 @@ def _take_along(
     )
     code = None
     if source == "simulated" and hospital is not None:
-        code = partial(figure_code.message, recipe, protocol, hospital)
+        values = {"setting": recipe, "protocol": protocol, "hospital": hospital}
+        code = FigureRecipe("collaboration.message", values)
+    elif source == "simulated":
+        code = FigureRecipe("collaboration.rounds", {"setting": recipe, "protocol": protocol})
     elif source != "own" and hospital is None:
-        stored = "" if source == "simulated" else _stored_name()
-        code = partial(figure_code.rounds, recipe, protocol, stored)
+        code = FigureRecipe("collaboration.stored", {"name": _stored_name()})
     take_along.menu(
         *(key, name, "Round by round" if hospital is None else "What the server sees", lambda: figure),
         table=lambda: table(recorded or _simulate(recipe, protocol)),
-        code=code,
+        code=code and (lambda: code),
     )
 
 

@@ -6,9 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.experiments import Recipe
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.papers import FIGURES, Figure, PaperRun
 from dppca_core.experiments.sweeps import recipe_file, run_cells
-from pages.learn.papers import charts, figure_code, results
+from pages.learn.papers import charts, results
 from pages.learn.papers import text as page_text
 from pages.learn.papers.results import Result
 from pages.shared import text
@@ -59,11 +60,12 @@ def panel(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None) 
     drawn = charts.comparison(figure, recipe, stored.curves, second)
     says = page_text.paper(heading, stored.curves, charts.Y_TITLES[figure.metric])
     component.figure(drawn, key="paper figure", says=says)
+    curves = {"key": figure.key, "index": index}
     take_along.menu(
         *("paper figure", figure.key, text.symbols(f"{figure.paper}, {figure.title}: {run.title}")),
         lambda: drawn,
         table=lambda: stored.source.table if stored.source else stored.curves,
-        code=None if stored.absent else lambda: figure_code.curves(figure, index),
+        code=None if stored.absent else lambda: FigureRecipe("papers.curves", curves),
         recipe=lambda: recipe,
     )
     if job is None:

@@ -45,7 +45,7 @@ with st.container(key="story"):
         slides.notes(step, slide.text)
 take_along.menu(
     *(f"story {step}", f"dppca-story-{step}", slide.title, lambda: slide.figure),
-    code=lambda: figure_code.program(step, settings),
+    code=lambda: figure_code.table(step, settings),
 )
 listed = "\n".join(f"- {source}" for source in story_sources.SOURCES)
 sources.foot(settings, lambda: (listed,), story_sources.FORMULAS, sources.LIMITS)

@@ -8,6 +8,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments.explorer.results import Cell, Results
 from dppca_core.numerics import subspace_metrics
+from dppca_core.numerics.subspace_metrics import in_unit, runs_in_unit
 from pages.shared import text
 from pages.shared.charts.traces import Trace, rounded
 from pages.shared.settings.catalogue import Settings
@@ -34,24 +35,6 @@ def error_unit(settings: Settings) -> str:
 def rises(metric: str) -> bool:
     """Return whether more is better in this metric."""
     return metric in ("energy", "share")
-
-
-def in_unit(metric: str, sines: float | Sequence[float] | Array, k: float | Array) -> Array:
-    """Return values of ||sin Theta||_F, of runs or of theory, in this metric.
-
-    Degrees are the largest angle's, which ||sin Theta||_F gives for k = 1 alone: nan for larger k.
-    """
-    values = np.asarray(sines, dtype=float)
-    if metric == "share":
-        return 100 * subspace_metrics.share_recovered(values, k)
-    if metric == "degrees":
-        return np.where(np.equal(k, 1), np.degrees(np.arcsin(np.minimum(values, 1.0))), math.nan)
-    return values * (math.sqrt(2) if metric == "projector" else 1.0)
-
-
-def runs_in_unit(metric: str, sines: float | Array, angles: float | Array, k: int) -> Array:
-    """Return runs' errors in this metric, from their ||sin Theta||_F and their largest angles in degrees."""
-    return np.asarray(angles, dtype=float) if metric == "degrees" else in_unit(metric, sines, k)
 
 
 def loss(metric: str, value: float) -> float:

@@ -1,7 +1,11 @@
 """Write the Python that makes a figure's numbers: a template of a page, with the current settings in it."""
 
+import ast
+import inspect
 import json
 import sys
+import textwrap
+from collections.abc import Collection
 from dataclasses import MISSING, fields, is_dataclass
 from itertools import groupby
 from string import Template
@@ -10,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from dppca_core.experiments import Variant
+from dppca_core.experiments.figure_tables import FIGURE_TABLES
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 
 _WIDTH = 90
 _SAME = 4  # times as many values of a tuple as there are runs of them, from which on they are counted
@@ -33,15 +39,31 @@ def program(template: str, **values: Any) -> str:
     return "\n".join([*packages, *([""] if packages else []), *others, *lines[body:]]) + "\n"
 
 
-def times(factor: float) -> str:
-    """Return the Python that multiplies by a factor, nothing for 1."""
-    return "" if factor == 1 else f" * {factor!r}"
+def of_table(recipe: FigureRecipe) -> str:
+    """Return the Python of a figure's table: its function's body below its arguments, which prints."""
+    function = FIGURE_TABLES[recipe.figure]
+    source = inspect.getsource(function)
+    written = ast.parse(source).body[0]
+    below = written.body[1].lineno - 1  # the docstring
+    body = textwrap.dedent("\n".join(source.splitlines()[below:]))
+    assert body.endswith("\nreturn table"), f"{recipe.figure} must end by returning its table"
+    given = [f"{name} = ${name}\n" for name in recipe.arguments]
+    used = {node.id for node in ast.walk(written) if isinstance(node, ast.Name)}
+    imports = _imports(inspect.getsource(sys.modules[function.__module__]), used)
+    program_text = f"{imports}\n\n{''.join(given)}{body.removesuffix('return table')}print(table)"
+    return program(program_text, **recipe.arguments)
 
 
-def error(metric: str, sines: str, angles: str, energies: str = "", k: str = "") -> str:
-    """Return the Python of an error on screen, from the expressions of what runs have."""
-    unit = {"projector": f"2**0.5 * {sines}", "share": f"100 * (1 - {sines}**2 / {k})"}
-    return ({"sin": sines, "degrees": angles, "energy": energies} | unit)[metric]
+def _imports(source: str, used: Collection[str]) -> str:
+    """Return the lines that import what is used, one name a line."""
+    lines = []
+    for node in ast.parse(source).body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            module = f"from {node.module} " if isinstance(node, ast.ImportFrom) else ""
+            for each in node.names:
+                if (each.asname or each.name) in used:
+                    lines.append(f"{module}import {each.name}{f' as {each.asname}' if each.asname else ''}")
+    return "\n".join(lines)
 
 
 def constructor(value: Any, records: dict[str, str]) -> str:

@@ -10,9 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.experiments import Recipe
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.sweeps import recipe_file
 from dppca_core.tables import safe_csv
-from pages.shared.reports import html_report, number_tables
+from pages.shared.reports import html_report, number_tables, python_code
 
 _HERE = Path(__file__).parent
 _COMMAND = "python -m dppca_core.experiments {0}.json --out {0}.csv"
@@ -34,7 +35,7 @@ def menu(
     figure: Callable[[], dict[str, Any]],
     *,
     table: Callable[[], pd.DataFrame] | None = None,
-    code: Callable[[], str] | None = None,
+    code: Callable[[], FigureRecipe] | None = None,
     recipe: Callable[[], Recipe | None] | None = None,
 ) -> None:
     """Show the menu "Take it along" below a figure. Nothing is built before it is opened or pressed.
@@ -47,8 +48,8 @@ def menu(
         title: What stands above it in a picture.
         figure: Returns it, of public or simulated patients: `pictures` is for what its owner alone may see.
         table: Returns the runs behind it; None offers the marks that are drawn.
-        code: Returns the Python that gives its numbers.
-        recipe: Returns what `python -m dppca_core.experiments` runs; None where the command cannot run it.
+        code: Returns what gives its numbers: its Python, and what `python -m dppca_core.experiments` runs.
+        recipe: Returns a sweep that the command can continue in place of that; None where there is none.
     """
     popover = st.popover("Take it along", key=f"{key} along", on_change="rerun", type="tertiary")
     if not popover.open:
@@ -61,18 +62,18 @@ def menu(
             page = partial(_page, figure, title)
             _download("Chart (HTML)", page, f"{name}.html", "text/html")
             _pictures(key, name, title)
-        chosen = recipe() if recipe else None
-        if chosen is not None:
-            written = json.dumps(recipe_file.to_dict(chosen), indent=1)
-            with st.container(horizontal=True, vertical_alignment="center"):
-                _download("Recipe (JSON)", written, f"{name}.json", "application/json")
-                st.caption(f"`{_COMMAND.format(name)}`")
-        program = code() if code else ""
-        if program:
-            st.markdown("**Code of this figure**")
-            st.caption(_CODE)
-            st.code(program, "python", height=min(26 * program.count("\n") + 40, 380))
-            _download("Code (Python)", program, f"{name}.py", "text/x-python")
+        source, swept = code() if code else None, recipe() if recipe else None
+        if source is None:
+            return
+        written = json.dumps(recipe_file.to_dict(swept) if swept else source.to_dict(), indent=1)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _download("Recipe (JSON)", written, f"{name}.json", "application/json")
+            st.caption(f"`{_COMMAND.format(name)}`")
+        program = python_code.of_table(source)
+        st.markdown("**Code of this figure**")
+        st.caption(_CODE)
+        st.code(program, "python", height=min(26 * program.count("\n") + 40, 380))
+        _download("Code (Python)", program, f"{name}.py", "text/x-python")
 
 
 def pictures(key: str, name: str, title: str) -> None:

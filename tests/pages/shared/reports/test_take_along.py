@@ -12,9 +12,10 @@ import pytest
 import streamlit as st
 
 from dppca_core.experiments import __main__ as command
+from dppca_core.experiments.figure_tables import figure_recipe
 from dppca_core.experiments.sweeps import recipe_file
 from pages.shared.charts.traces import frozen
-from pages.shared.reports import html_report, number_tables, take_along
+from pages.shared.reports import html_report, number_tables, python_code, take_along
 from pages.shared.settings import catalogue
 from scripts.started import ROOT
 from tests.pages.conftest import Screen
@@ -120,7 +121,8 @@ def test_the_code_of_a_figure_gives_what_is_drawn(place, figures, monkeypatch):
     offered = menus(monkeypatch, *place)
     assert offered.keys() == figures.keys()
     for key, (coordinate, series) in figures.items():
-        program, names = offered[key]["code"](), {}
+        source, names = offered[key]["code"](), {}
+        program = python_code.of_table(source)
         assert len(program.splitlines()) < 40 and max(map(len, program.splitlines())) <= 110, program
         exec(compile(program, key, "exec"), names)
         if not coordinate:
@@ -129,13 +131,15 @@ def test_the_code_of_a_figure_gives_what_is_drawn(place, figures, monkeypatch):
         wanted = wanted[np.isfinite(wanted)]
         given = numbers(names["table"])
         assert len(wanted) > 0
+        read = figure_recipe.from_dict(json.loads(json.dumps(source.to_dict())))
+        assert read == source  # what the command runs
         near = [np.isclose(given, value, rtol=1e-3, atol=1e-9).any() for value in wanted]
         assert all(near), (key, wanted[~np.array(near)])
 
 
 def test_code_runs_alone_and_prints(monkeypatch):
     offered = menus(monkeypatch, "explore/explorer", "")
-    program = [sys.executable, "-c", offered["live"]["code"]()]
+    program = [sys.executable, "-c", python_code.of_table(offered["live"]["code"]())]
     ran = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 0 and "dps_pca" in ran.stdout, ran.stderr
 

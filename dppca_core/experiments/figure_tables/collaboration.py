@@ -1,0 +1,112 @@
+"""Tables of the figures of hospitals that join: errors, bytes, rounds, messages, and sites that differ."""
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.experiments import draws
+from dppca_core.experiments.collaboration import transcript
+from dppca_core.experiments.collaboration.joining import SiteResults
+from dppca_core.experiments.collaboration.outcomes import CollaborationResults
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
+from dppca_core.experiments.collaboration.setting import CollaborationSetting
+from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
+from dppca_core.federated import record
+from dppca_core.paths import DATA
+from dppca_core.populations import heart_disease
+
+
+def gains(setting: CollaborationSetting) -> pd.DataFrame:
+    """Return 10, 50 and 90 % of the errors of every protocol and hospital."""
+    results = CollaborationResults(setting)
+    for cell in results.wanted():  # (protocol, hospital or all, repeat)
+        results.try_cell(*cell)
+    errors = results.table().groupby(["way", "hospital"])[["sin_theta", "captured_energy"]]
+    table = pd.DataFrame(errors.quantile(np.array([0.1, 0.5, 0.9])).unstack())
+    return table
+
+
+def sent(setting: CollaborationSetting) -> pd.DataFrame:
+    """Return the rounds and bytes of every protocol."""
+    results, rows = CollaborationResults(setting), {}
+    for key, protocol in PROTOCOLS.items():
+        if not protocol.alone and key not in results.refused:
+            traffic = setting.traffic(protocol)
+            rows[key] = traffic.rounds, traffic.up, traffic.total
+    table = pd.DataFrame(rows, index=["rounds", "sent in a round", "both ways, all rounds"]).T
+    return table
+
+
+def rounds(setting: CollaborationSetting, protocol: str) -> pd.Series:
+    """Return sin Theta by round of one simulated run."""
+    run = transcript.simulate(setting, protocol)
+    shown = [0] if run.record.start is not None else []
+    shown += [done.number for done in run.record.rounds if done.basis is not None]
+    table = pd.Series(run.errors, shown, name="sin_theta")
+    return table
+
+
+def stored(name: str) -> pd.Series:
+    """Return sin Theta by round of a run that was recorded on several machines."""
+    runs = {path.stem: path for path in (DATA / "runs").glob("*.jsonl")}
+    run = record.read(runs[name].read_text(encoding="utf-8"))
+    truth = draws.truth(name.replace("-", "_"), (sum(run.plan.sizes),), run.plan.k, draws.PUBLIC, 0)
+    table = pd.Series(transcript.errors(run, truth.basis), name="sin_theta")
+    return table
+
+
+def message(setting: CollaborationSetting, protocol: str, hospital: int) -> pd.DataFrame:
+    """Return what the server receives of a hospital in each round, with and without noise; -1 is the sum."""
+    run, entries = transcript.simulate(setting, protocol), {}
+    for done, hidden in zip(run.record.rounds, run.hidden, strict=False):
+        received = transcript.matrix(done.answers[hospital].message.arrays, run.record.plan, hospital)
+        exact = transcript.matrix(hidden[hospital], run.record.plan, hospital)
+        both = {"received": received.ravel(), "without noise": exact.ravel()}
+        entries[done.number] = pd.DataFrame(both)
+    table = pd.concat(entries, names=["round", "entry"])
+    return table
+
+
+def pair(setting: CollaborationSetting, first: int, second: int) -> pd.DataFrame:
+    """Return what two hospitals' messages give away together, with shared noise and with own noise."""
+    entries = {}
+    for protocol in ("dps_pca shared", "dps_pca"):
+        run = transcript.simulate(setting, protocol)
+        for done in run.record.rounds:
+            seen = transcript.difference(run, done.number, first, second)
+            both = {"recovered": seen.observed.ravel(), "true": seen.exact.ravel()}
+            entries[protocol, done.number] = pd.DataFrame(both)
+    table = pd.concat(entries, names=["protocol", "round", "entry"])
+    return table
+
+
+def standardising(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFrame:
+    """Return 10, 50 and 90 % of the joint errors by strength of differences and by standardisation."""
+    results = SiteResults(recipe)
+    for cell in results.wanted(strength, kind):  # (what, strength, standardised by, repeat)
+        if cell[0] == "joined":
+            results.try_cell(*cell)
+    runs = results.table().query("answer == 'joined' and hospital == @recipe.hospitals[0]")
+    errors = runs.groupby(["standardisation", "site_effect"], dropna=False)  # one joint answer for all
+    both = ["sin_theta_common", "sin_theta_common_without_privacy"]
+    table = pd.DataFrame(errors[both].quantile(np.array([0.1, 0.5, 0.9])).unstack())
+    return table
+
+
+def joining(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFrame:
+    """Return 10, 50 and 90 % of the errors of every hospital, alone and joined."""
+    results = SiteResults(recipe)
+    for repeat in range(recipe.repeats):
+        for what in ("joined", "alone"):
+            results.try_cell(what, strength, kind, repeat)
+    errors = results.table().set_index(["answer", "hospital"]).filter(regex="sin_theta|energy")
+    spread = errors.groupby(level=[0, 1]).quantile(np.array([0.1, 0.5, 0.9]))
+    table = pd.DataFrame(spread.unstack())
+    return table
+
+
+def missing() -> pd.DataFrame:
+    """Return the share of each measurement that is missing in each hospital of the public heart table."""
+    absent = heart_disease.absent()
+    shares = {name: {key: each.share for key, each in rows.items()} for name, rows in absent.items()}
+    table = pd.DataFrame(shares)
+    return table

@@ -1,0 +1,41 @@
+"""Tables of the explorer's figures: errors of methods, and the loadings of one release."""
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.explorer.picture import turned
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.numerics.subspace_metrics import runs_in_unit
+
+
+def panels(
+    experiment: ExplorerExperiment, epsilon: float, others: tuple[str, ...], metric: str
+) -> pd.DataFrame:
+    """Return 10, 50 and 90 % of the error by round: of one method at every epsilon, of others at this one."""
+    results, method = Results(experiment), experiment.method
+    errors: dict[tuple[str, float, int, int], float] = {}
+    cells = [(method, at, repeat) for at in EPSILONS for repeat in range(results.repeats_of(method))]
+    for other in others:
+        cells += [(other, epsilon, repeat) for repeat in range(results.repeats_of(other))]
+    results.try_cells(cells)
+    for name, at, repeat in cells:
+        cell = results.cell(name, at, repeat)
+        shown = (
+            runs_in_unit(metric, cell.sin, cell.angle, experiment.k) if metric != "energy" else cell.energy
+        )
+        errors |= {(name, at, t, repeat): float(error) for t, error in enumerate(shown)}
+    by_round = pd.Series(errors).groupby(level=[0, 1, 2])  # the last round is what a method releases
+    table = by_round.quantile(np.array([0.1, 0.5, 0.9])).unstack()
+    return table
+
+
+def loadings(experiment: ExplorerExperiment, method: str, epsilon: float) -> pd.DataFrame:
+    """Return the loadings of a method's first run, turned onto the true ones, beside those."""
+    results = Results(experiment)
+    estimate = results.estimate(method, epsilon, 0)  # the first run: its patients and its noise
+    true = results.truth.basis
+    released = turned(estimate.basis, true)  # only the subspace is estimated
+    table = pd.concat([pd.DataFrame(true), pd.DataFrame(released)], axis=1, keys=["true", "released"])
+    table = table[np.any(table != 0, axis=1)]
+    return table

@@ -1,0 +1,70 @@
+"""The recipe of a figure as JSON: the name of its table, and the arguments that give it.
+
+{"figure": "privacy.releases", "arguments": {"budget": {"epsilon": 1.0, "delta": 1e-06}, "seed": 0}}
+"""
+
+import json
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from dppca_core import checks
+from dppca_core.experiments.figure_tables import FIGURE_TABLES
+
+
+@dataclass(frozen=True)
+class FigureRecipe:
+    """A figure's table by name, with its arguments."""
+
+    figure: str
+    arguments: Mapping[str, Any]
+
+    def table(self) -> pd.DataFrame:
+        """Return the figure's numbers, with what indexes them as columns."""
+        table = FIGURE_TABLES[self.figure](**self.arguments)
+        if isinstance(table, pd.Series):
+            table = table.to_frame()
+        return table.reset_index()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary that JSON can hold; `from_dict` returns the same recipe from it."""
+        from pydantic import TypeAdapter  # imported here: it is slow to load
+
+        types = typing.get_type_hints(FIGURE_TABLES[self.figure])
+        plain = {name: TypeAdapter(types[name]).dump_python(value) for name, value in self.arguments.items()}
+        return {"figure": self.figure, "arguments": plain}
+
+
+def from_dict(plain: Mapping[str, Any]) -> FigureRecipe:
+    """Return the recipe that a JSON object holds.
+
+    Args:
+        plain: The object, with `figure` and `arguments`.
+
+    Returns:
+        The recipe, whose arguments have the types of its function.
+
+    Raises:
+        ValueError: For an unknown figure or argument, or an unsuitable value, by its name.
+    """
+    from pydantic import TypeAdapter, ValidationError  # imported here: it is slow to load
+
+    checks.one_of(FIGURE_TABLES, figure=plain.get("figure"))
+    types = typing.get_type_hints(FIGURE_TABLES[plain["figure"]])
+    del types["return"]
+    given = plain.get("arguments", {})
+    if not isinstance(given, dict) or given.keys() != types.keys() or plain.keys() - {"figure", "arguments"}:
+        raise ValueError(f"arguments must be exactly {', '.join(types) or 'none'}, got {given!r}")
+    arguments = {}
+    for name, value in given.items():
+        try:
+            written = json.dumps(value)  # of JSON, a list may become a tuple, but no text a number
+            arguments[name] = TypeAdapter(types[name]).validate_json(written, strict=True, extra="forbid")
+        except ValidationError as reason:
+            first = reason.errors(include_url=False)[0]
+            where = ".".join(map(str, (name, *first["loc"])))
+            raise ValueError(f"{where} of {plain['figure']} is unsuitable: {first['msg']}") from reason
+    return FigureRecipe(plain["figure"], arguments)

@@ -1,0 +1,14 @@
+"""Tables of the papers' figures, from stored runs or from formulas."""
+
+import pandas as pd
+
+from dppca_core.experiments.papers import FIGURES, stored
+
+
+def curves(key: str, index: int) -> pd.DataFrame:
+    """Return the curves of a paper's figure; `python -m dppca_core.experiments.papers` runs it anew."""
+    figure = FIGURES[key]
+    run = figure.runs[index]
+    runs = stored(run.recipe).table if run.recipe else None
+    table = figure.curves(run, runs)
+    return table

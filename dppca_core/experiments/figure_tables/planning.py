@@ -1,0 +1,35 @@
+"""The table of a plan's figure: how much each method needs at every epsilon."""
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.planning.plan_plane import answered, plane
+from dppca_core.experiments.planning.planning import Asked, StudyPlan
+
+
+def plans(
+    experiment: ExplorerExperiment,
+    names: tuple[str, ...],
+    question: tuple[Asked, float, int, int],
+    target: float,
+    energy: bool,
+    tuned: bool,
+    amounts: tuple[float, float],
+    hospital: int | None,
+) -> pd.DataFrame:
+    """Return what reaches the target by epsilon and method, and the answers to the question in the last row.
+
+    The question is (what is asked, epsilon, patients, patients of a hospital); `amounts` and `hospital`
+    are the chart's vertical axis. Empty where a closed form does not apply.
+    """
+    plans = [StudyPlan(experiment, name, target, energy) for name in names]
+    if tuned:  # the bound of rows and the rounds suit this question
+        plans = [plan.tuned(*question) for plan in plans]
+    lines = {}
+    for plan in plans:
+        field = plane(plan, amounts, np.array(EPSILONS), hospital)
+        lines[plan.planned] = answered(plan, field, hospital)
+    table = pd.DataFrame(lines, pd.Index(EPSILONS, dtype=object))
+    table.loc["answer"] = [plan.answer(*question).value for plan in plans]
+    return table

@@ -1,0 +1,69 @@
+"""Tables of the figures of privacy: releases, the best test, the worst of delta, accounting, the audit."""
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.accounting import compare
+from dppca_core.auditing import lower_bound, membership, outright_publication, tradeoff_curves
+from dppca_core.experiments.demonstrations.attacks import AttackDraws, AttackSetting
+from dppca_core.experiments.demonstrations.neighbours import picture
+from dppca_core.privacy import Budget
+
+
+def releases(budget: Budget, seed: int) -> pd.DataFrame:
+    """Return what an attacker reads off twenty releases of each of two data sets that differ in a patient."""
+    shown = picture(budget, seed=seed)
+    sides = {"with the patient": shown.here, "without": shown.there}
+    table = pd.DataFrame({name: [release.read for release in side] for name, side in sides.items()})
+    return table
+
+
+def best_test(attacked: AttackSetting, alarms: float, count: int, level: float) -> pd.DataFrame:
+    """Return false alarms and misses of the attacker, with noise and without, and of the best test."""
+    draws, rows = AttackDraws(attacked), {}
+    limits = {"true": membership.threshold(alarms), "silent": draws.case.mu / 2}  # silent: without noise
+    for kind, limit in limits.items():
+        for cell in draws.wanted(kind, count):
+            draws.try_cell(*cell)
+        here, there = draws.readings(kind, count)  # what the attacker reads with and without the patient
+        rates = membership.measured(here, there, limit, level)
+        rows[kind] = rates.false_alarms, rates.misses
+    rows["the best test"] = alarms, float(tradeoff_curves.gaussian(draws.case.mu, alarms))
+    table = pd.DataFrame(rows, index=["false alarms", "misses"]).T
+    return table
+
+
+def failure(n: int, least: float, most: float) -> pd.DataFrame:
+    """Return how many of n patients the worst mechanism that delta allows publishes in the clear."""
+    deltas = np.geomspace(least, most, 160)
+    counts = {delta: outright_publication.published(n, delta) for delta in deltas}
+    rows = {delta: (patients.low, patients.expected, patients.high) for delta, patients in counts.items()}
+    table = pd.DataFrame(rows, index=["10 %", "expected", "90 %"]).T
+    return table
+
+
+def accounting(
+    budget: Budget, sensitivity: float, steps: int, rounds: tuple[int, ...], quantity: str
+) -> pd.DataFrame:
+    """Return by rounds, for each accounting, its "noise" or the epsilon that it has "charged"."""
+    std = compare.noise("exact", budget, sensitivity, steps)  # of which each accounting is charged
+    table = pd.DataFrame(index=rounds)
+    for name in compare.ACCOUNTINGS:
+        if quantity == "noise":
+            table[name] = [compare.noise(name, budget, sensitivity, t) for t in rounds]
+        else:
+            table[name] = [compare.cost(name, std, budget.delta, sensitivity, t) for t in rounds]
+    return table
+
+
+def audit(attacked: AttackSetting, kinds: tuple[str, ...], count: int, level: float) -> pd.Series:
+    """Return the least epsilon that attacks show, as programmed and with a planted mistake."""
+    draws, shown = AttackDraws(attacked), {}
+    for kind in kinds:
+        for cell in draws.wanted(kind, count):
+            draws.try_cell(*cell)
+        here, there = draws.readings(kind, count)
+        least = lower_bound.gaussian_tradeoff(here, there, delta=attacked.budget.delta, alpha=1 - level)
+        shown[kind] = least.epsilon
+    table = pd.Series(shown | {"its noise truly gives": draws.case.epsilon})
+    return table

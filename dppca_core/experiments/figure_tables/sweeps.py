@@ -1,0 +1,48 @@
+"""Tables of the figures that sweep a parameter: errors by round, by method, and patients needed."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from dppca_core.experiments.sweeps.iterate_table import by_round
+from dppca_core.experiments.sweeps.patients_needed import patients_needed
+from dppca_core.experiments.sweeps.recipe import Recipe
+from dppca_core.experiments.sweeps.sweep import sweep
+from dppca_core.numerics.subspace_metrics import runs_in_unit
+from dppca_core.paths import DATA
+
+
+def trajectories(recipe: Recipe, key: str, k: int, metric: str) -> pd.DataFrame:
+    """Return 10, 50 and 90 % of the error by round for every value of the swept parameter."""
+    runs = by_round(sweep(recipe))
+    sizes = runs["k"] if key == "k" else k
+    runs["shown"] = runs_in_unit(metric, runs["sin_theta"], runs["largest_angle"], sizes)
+    table = runs.groupby([key, "round"])["shown"].quantile(np.array([0.1, 0.5, 0.9])).unstack()
+    return table
+
+
+def against(recipes: tuple[Recipe, ...], over: str, column: str, k: int, metric: str) -> pd.DataFrame:
+    """Return 10, 50 and 90 % of a column by method and swept value, errors in the unit `metric`."""
+    runs = pd.concat([sweep(recipe) for recipe in recipes])
+    runs["shown"] = runs[column]
+    if column == "sin_theta":
+        runs["shown"] = runs_in_unit(metric, runs["shown"], np.nan, runs["k"] if over == "k" else k)
+    table = runs.groupby(["method", over])["shown"].quantile(np.array([0.1, 0.5, 0.9])).unstack()
+    return table
+
+
+def needed(recipes: tuple[Recipe, ...], target: float, seed: int) -> pd.DataFrame:
+    """Return the patients that each method needs for an error of at most `target`, in sin Theta."""
+    runs = pd.concat([sweep(recipe) for recipe in recipes])
+    table = patients_needed(runs, target, seed=seed)
+    return table
+
+
+def packages(neighbours: str) -> pd.DataFrame:
+    """Return the stored errors of packages that can be installed; `make bench-peers` measures them anew."""
+    record = json.loads((DATA / "peers.json").read_text(encoding="utf-8"))
+    rows = pd.json_normalize(record["places"], "rows", ["population", "d", "n"])
+    rows = rows[rows["neighbours"].isin(["", neighbours]) & (rows["population"] == "sparse population")]
+    table = rows.pivot_table("error.median", ["n", "d"], "recipe")
+    return table
