@@ -59,6 +59,13 @@ def set_to(key: str, value: object) -> None:
     remember(key)
 
 
+def follow(key: str, value: object) -> Settings:
+    """Set a setting that was not set by hand, before its widget; return the settings of all controls."""
+    if not st.session_state[_LAST][f"{key}_set"]:
+        st.session_state[key] = st.session_state[_LAST][key] = value
+    return settings()
+
+
 def moved() -> bool:
     """Return whether a fragment has moved a setting, which only a run of the whole page applies."""
     return _MOVED in st.session_state
