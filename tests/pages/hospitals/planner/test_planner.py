@@ -278,7 +278,7 @@ def test_the_floor_is_where_sampling_alone_errs_as_much():
         ({"plan.way": "ppca"}, "Caution: approximate sampler", "δ) ="),
         ({"plan.way": "spiked_projector"}, "good event", "truly give"),
         ({"neighbours": "add-remove"}, "adding or removing", "replacing"),
-        ({"view": "plain"}, "73:27", "(ε"),
+        ({"view": "plain"}, "at most 73 times in 100", "(ε"),
     ],
 )
 def test_privacy_words_follow_guarantee_and_relation(changed, present, absent):
