@@ -37,7 +37,7 @@ LOOKS = {  # from the least trust to the most
 _QUIET = 0.4  # opacity of a row that does not stand out
 _THICK, _HEIGHT = 24, 72  # pixels of a bar, and of its row
 _MARK = 0.19  # half the height of what stands across a bar
-_OPEN, _INK = "#8468B8", "#444444"  # what is without protection; the range of 8 in 10, unless on a page
+OPEN, _INK = "#8468B8", "#444444"  # what is without protection; the range of 8 in 10, unless on a page
 _BAR_AT, _ABOVE = 0.2, 0.22  # of a row: from its middle down to its bar, and from there up to its words
 
 
@@ -171,7 +171,7 @@ def traces(shares: Shares, panel: int = 1, **more: Any) -> list[Trace]:
 
 def _references(shares: Shares) -> list[tuple[str, str, str, float]]:
     both = (
-        ("without protection", _OPEN, "solid", shares.unprotected),
+        ("without protection", OPEN, "solid", shares.unprotected),
         ("a guess", style.GUESS, "dot", shares.guess),
     )
     return [each for each in both if math.isfinite(each[3])]
