@@ -94,7 +94,7 @@ class Differing:
         return Shares(tuple(every), float(_middle(chosen, plain)[1]), 100 * chosen.recipe.k / chosen.recipe.d)
 
     def hospitals(self) -> tuple[pd.DataFrame, list[str]]:
-        """Return a row for each hospital, alone and joined, and its outcome; nothing before both have runs."""
+        """Return a row for each hospital, alone and joined, and its outcome; empty before any run."""
         alone, joined = self.chosen.spread("alone"), self.chosen.spread("joined")
         if alone is None or joined is None:
             return pd.DataFrame(), []

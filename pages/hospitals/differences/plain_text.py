@@ -6,7 +6,10 @@ from pages.shared import text
 from pages.shared.plain import phrases
 
 TITLE = "Differences"
-QUESTION = "**What if hospitals differ?** They measure differently and treat different patients. Who gains by joining?"
+QUESTION = (
+    "**What if hospitals differ?** They measure differently and treat different patients. Who gains by "
+    "joining?"
+)
 ALONE, AS_MEASURED, STANDARDISED = "Alone, protected", "Joined as measured", "Joined, standardised"
 ROWS_NOTE = "Each bar is for the hospital in the middle: the share of the pattern of its own patients."
 HOSPITALS = "Hospital by hospital"
