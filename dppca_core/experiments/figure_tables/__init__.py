@@ -18,7 +18,7 @@ from dppca_core.experiments.figure_tables import (
 FIGURE_TABLES: Mapping[str, Callable[..., pd.DataFrame | pd.Series]] = {
     f"{module.__name__.rpartition('.')[2]}.{function.__name__}": function
     for module, functions in {
-        explorer: (explorer.panels, explorer.loadings),
+        explorer: (explorer.panels, explorer.shares, explorer.loadings),
         sweeps: (sweeps.trajectories, sweeps.against, sweeps.needed, sweeps.packages),
         bounds: (bounds.against_epsilon, bounds.chances, bounds.terms, bounds.regimes, bounds.figure_2),
         collaboration: (

@@ -6,7 +6,7 @@ import pandas as pd
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.picture import turned
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.numerics.subspace_metrics import runs_in_unit
+from dppca_core.numerics.subspace_metrics import in_unit, runs_in_unit
 
 
 def panels(
@@ -27,6 +27,19 @@ def panels(
         errors |= {(name, at, t, repeat): float(error) for t, error in enumerate(shown)}
     by_round = pd.Series(errors).groupby(level=[0, 1, 2])  # the last round is what a method releases
     table = by_round.quantile(np.array([0.1, 0.5, 0.9])).unstack()
+    return table
+
+
+def shares(points: tuple[tuple[ExplorerExperiment, float], ...], methods: tuple[str, ...]) -> pd.DataFrame:
+    """Return 10, 50 and 90 % of the share of the pattern that methods recover, by patients and epsilon."""
+    rows = {}
+    for experiment, epsilon in points:
+        results = Results(experiment)
+        for method in methods:
+            runs = [results.cell(method, epsilon, repeat) for repeat in range(results.repeats_of(method))]
+            shown = in_unit("share", [run.sin[-1] for run in runs], experiment.k)
+            rows[experiment.n, epsilon, method] = np.quantile(shown, [0.1, 0.5, 0.9])
+    table = pd.DataFrame(rows, index=["10 %", "50 %", "90 %"]).T
     return table
 
 

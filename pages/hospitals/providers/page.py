@@ -6,13 +6,16 @@ import streamlit as st
 
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
-from pages.hospitals.providers import controls, gain_charts, gain_text, run_panels, view
+from pages.hospitals.providers import controls, gain_charts, gain_text, plain, run_panels, view
 from pages.hospitals.providers import text as page_text
 from pages.shared.background import cache, failed_runs, refresh
 from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
+if widgets.settings()["view"] == "plain":
+    plain.render()
+    st.stop()
 settings = widgets.head(page_text.TITLE, page_text.INTRODUCTION, page_text.STEPS)
 widgets.choose_panel("join.panel")
 recipe, adjustments = view.recipe(settings)

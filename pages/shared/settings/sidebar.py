@@ -13,6 +13,9 @@ MORE = (
     *("iterations", "burn_in", "provider_noise", "largest_share", "accounting", "neighbours", "scaling"),
     *("spike", "bulk", "start", "repeats", "seed", "metric", "scale"),
 )
+# What a board understands: the rest is as a link has it, or as we advise.
+PLAIN_MAIN = ("data", "trust", "epsilon", "n", "providers", "d", "k", "s")
+PLAIN_MORE = ("delta", "largest_share", "spike", "bulk")
 # Presets leave these as they are but where they name them: what is shown, and whom the visitor trusts.
 _KEPT = ("trust", "view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
 
@@ -38,14 +41,15 @@ def render(page: str) -> None:
             label_visibility="collapsed",
             on_change=_apply_preset,
         )
-        for key in MAIN:
+        main, others = (PLAIN_MAIN, PLAIN_MORE) if now["view"] == "plain" else (MAIN, MORE)
+        for key in main:
             _widget(key, now, panel)
             if key == "epsilon":
                 in_context.published(now["view"] == "plain")
         more = st.expander("More settings", key="more", on_change="rerun")
         if more.open:
             with more:
-                for key in MORE:
+                for key in others:
                     _widget(key, now, panel)
 
 
@@ -73,6 +77,8 @@ def _widget(key: str, now: Settings, panel: Panel) -> None:
         label = f"{choice.name(plain)} · {why}"
         st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
         return
+    if plain and fixed:
+        return
     called = "Trust" if key == "trust" else choice.name(plain)  # on one line with the reason
     name = f"{called} · {fixed}" if fixed else label_with_ends(choice, plain)
     # What the options say by themselves needs no line of its own.
@@ -82,6 +88,8 @@ def _widget(key: str, now: Settings, panel: Panel) -> None:
 
 def _why_fixed(key: str, now: Settings, panel: Panel) -> str | None:
     """Return why a control is greyed, in a few words; None when it is free."""
+    if key == "trust" and now["view"] == "plain":
+        return None
     if panel.unused is not None:
         return panel.unused(now).get(key)
     table = TABLES.get(now["data"])
