@@ -26,28 +26,29 @@ STEPS = (
     "Hollow marks at the top promise nothing.",
 )
 INTRODUCTION = (
-    "**Does the theory hold here?** What the papers promise, over what is measured: thin where an assumption "
-    "fails, hollow at the top where a bound says nothing."
+    "**Does the theory hold here?** What the papers promise, beside what is measured. A line is thin where "
+    "an assumption fails, and hollow at the top where a bound says nothing."
 )
 REGIME_NOTES = {
     "closed form": (
-        "By the closed form for DPS-PCA: privacy is free where sampling errs more than noise, costs where it "
-        "errs less, hopeless where the predicted error is beyond a third of a guess, silent where "
-        "first-order reasoning does not reach."
+        "By the closed form for DPS-PCA. Privacy is free where sampling causes more error than noise, and "
+        "costs where it causes less. It is hopeless where the predicted error exceeds a third of a guess's. "
+        "The form is silent where first-order reasoning does not apply."
     ),
     "theorem": (
-        "By Theorem 4.3 of Ge et al. with its constants as set below: free or costly by its larger term, "
-        "hopeless where its total is no better than a guess, silent where an assumption fails."
+        "By Theorem 4.3 of Ge et al. with the constants set below. Its larger term decides whether privacy "
+        "is free or costs. It is hopeless where its total is no better than a guess, and silent where an "
+        "assumption fails."
     ),
 }
 FIGURE_2_NOTE = (
-    "The paper does not report the parameters of this figure. γ = 0.356 and α = 0.0513/ε, found by fitting "
-    "its curve at δ = 0.01, reproduce its shape within 1 %, but other values would too. Most of it lies "
-    "above √5, the largest error there is, and assumption B.3 fails along the whole curve."
+    "The paper does not report the parameters of this figure. We fitted γ = 0.356 and α = 0.0513/ε to its "
+    "curve at δ = 0.01. They give its shape within 1 %, but other values would too. Most of the curve lies "
+    "above √5, the largest possible error, and assumption B.3 fails along all of it."
 )
 CHANCES_NOTE = (
-    "The prediction is an average over populations, from at most 64 simulated runs without patients; the "
-    "runs are of this one population. Arms hold 80 % of what the chance could be."
+    "The prediction is an average over populations, from at most 64 simulated runs without patients. The "
+    "runs are of this population alone. Bars hold 80 % of what the chance could be."
 )
 _KINDS = {"upper": "upper bound", "lower": "lower bound", "prediction": "closed-form prediction"}
 _STATES = {
@@ -65,13 +66,17 @@ def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings
     states = [state(name, bound, most) for name, bound in here.items() if concerns(name, method)]
     middle = scale.text(float(np.median([scale.last(cell) for cell in cells]))) if cells else "…"
     quality = {"share": "recovers", "degrees": "has a largest angle of"}.get(scale.metric, "has error")
+    kinds = {"applies": ("applies", "apply"), "assumption fails": ("has", "have"), "void": ("says", "say")}
+    ends = {"applies": "", "assumption fails": " an assumption that fails", "void": " nothing"}
+    counted = [
+        f"{text.count(states.count(kind), *verbs)}{ends[kind]}"
+        for kind, verbs in kinds.items()
+        if kind in states
+    ]
     return (
         f"At ε = {text.number(epsilon)}, {METHODS[method].title} {quality} {middle} "
-        f"(guessing: {scale.text(scale.guess)}). "
-        f"Of {text.count(len(states), 'bound', 'bounds')} drawn on it, "
-        f"{text.count(states.count('applies'), 'applies', 'apply')}, "
-        f"{text.count(states.count('assumption fails'), 'rests', 'rest')} on an assumption that fails, and "
-        f"{text.count(states.count('void'), 'says', 'say')} nothing."
+        f"(a guess: {scale.text(scale.guess)}). "
+        f"Of {text.count(len(states), 'bound', 'bounds')} on it, {text.listed(counted)}."
     )
 
 
@@ -86,7 +91,7 @@ def value(bound: Bound) -> str:
     shown = text.short(bound.final) if math.isfinite(bound.final) else "none, it is void"
     chance = bound.quantities.get("probability", math.nan)
     if chance <= 0:
-        shown += "; success probability below zero: says nothing"
+        shown += "; its success probability is below zero, so it says nothing"
     elif chance > 0 and bound.applies:
         shown += f"; holds with probability at least {text.short(chance)}"
     return f"Value here: {shown}."
@@ -104,9 +109,9 @@ def fitted_constant(name: str, method: str, fit: Fitted, setting: float) -> str:
     """Return what a bound's free constant would have to be, beside what it is set to."""
     rule = BOUNDS[name]
     return (
-        f"To match {METHODS[method].title} over {fit.settings} values of ε, {rule.symbols[rule.fits]} would "
-        f"have to be **{fit.value:.3g}** (10 to 90 % over resampled runs: {fit.low:.3g} to {fit.high:.3g}); "
-        f"here it is set to {setting:g}. A fit to this one sweep: nothing else uses it."
+        f"{rule.symbols[rule.fits]} is set to {setting:g} here. To match {METHODS[method].title} over "
+        f"{fit.settings} values of ε it would have to be **{fit.value:.3g}** (10 to 90 % over resampled "
+        f"runs: {fit.low:.3g} to {fit.high:.3g}). This is a fit to one sweep; nothing else uses it."
     )
 
 
@@ -122,7 +127,7 @@ def no_degrees(scale: Scale) -> str:
     """Return why no bound is drawn in degrees; empty where they are."""
     if scale.bounds_drawn:
         return ""
-    return " No bound is drawn: they are on ‖sin Θ‖, which gives the largest angle for one component alone."
+    return " No bound is drawn: bounds are on ‖sin Θ‖, which gives the largest angle only for k = 1."
 
 
 def below_a_lower_bound(results: Results, here: Mapping[str, Bound], settings: Settings) -> str:
@@ -139,8 +144,8 @@ def below_a_lower_bound(results: Results, here: Mapping[str, Bound], settings: S
     if not above:
         return ""
     return (
-        f"Lower bounds above the measured error: {'; '.join(above)}. They are of the worst population, and "
-        "their constants are set, not known."
+        f"Lower bounds above the measured error: {'; '.join(above)}. They hold for the worst population, and "
+        "their constants are guesses."
     )
 
 
@@ -185,7 +190,6 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> str:
 
 
 TRY_THIS = (
-    "start from the preset *Where Theorem 4.3 holds*, then move *Patients in total* to the left, or set "
-    "*Start* (*More settings*) to random: the guarantee is lost at once, while the measured error hardly "
-    "moves."
+    "start from the preset *Where Theorem 4.3 holds*. Then move *Patients in total* to the left. The "
+    "theorem says nothing at once, while the measured error hardly moves."
 )

@@ -22,7 +22,7 @@ STEPS = (
     "Where a curve is flat, more rounds do not help.",
 )
 INTRODUCTION = (
-    "**How fast does it converge?** The error after every round: how much a round gains, and where noise and "
+    "**How fast does it converge?** The error after every round: what a round gains, and where noise and "
     "sampling stop it."
 )
 FORMULAS = r"""
@@ -52,8 +52,8 @@ $c=\sqrt N$, $N$ or $1$ by noise mode. Its $\tau=3.3$ is a slack and no tangent.
 
 # As long as the sentence that replaces it, so that nothing below it moves.
 MEASURING = (
-    "Measuring … This sentence will say how much of the error a round takes away at this setting, where the "
-    "error comes to stand, after how many rounds, and how that changes from the first value to the last."
+    "Measuring … This will say by how much each round reduces the error here, where the error settles and "
+    "after how many rounds. It will also say how that changes from the first value to the last."
 )
 
 
@@ -65,7 +65,7 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
         return stages.headline(family, readings, settings, at)
     if reading.fit is None:
         return MEASURING
-    sentence = f"At this setting{at} {_course(reading, settings)}{_theorem_clause(reading, settings)}."
+    sentence = f"At this setting{at} {_course(reading, settings)}.{_theorem_rate(reading, settings)}"
     measured = [reading for reading in readings if reading.fit is not None]
     if len(measured) < 2:
         return sentence
@@ -84,27 +84,27 @@ def _course(reading: CurveReading, settings: Settings) -> str:
     error = QUANTITIES.get(error_unit(settings), "error")
     fall = f"the {error} goes from {_end(reading, settings, 0)}"
     if fit.rate is not None:
-        fall = f"each round shrinks the error, as a tangent, by a factor {text.short(fit.rate)}"
+        fall = f"each round multiplies tan θ by {text.short(fit.rate)}"
     if fit.plateau is None:
-        return f"{fall}, and it has not come to a stand after {last}, at {end}"
+        return f"{fall}; after {last} the {error} is {end} and still falls"
     plateau = value_text(error_unit(settings), reading.plateau(settings)[0])
     if fit.stuck:
-        return f"the {error} never leaves the random guess: it stands at {plateau}, noise drowns every round"
+        return f"the {error} stays at {plateau}, that of a guess: noise drowns every round"
     after = text.count(fit.reached, "round", "rounds")
     if fit.rate is None:
         return f"{fall} to {plateau} in {after}, and stays there"
-    return f"{fall}, until it stands at {plateau} after {after}"
+    return f"{fall}; the {error} settles at {plateau} after {after}"
 
 
-def _theorem_clause(reading: CurveReading, settings: Settings) -> str:
-    """Return a clause on the rate that Theorem 4.3 of Ge et al. promises, or on the condition that fails."""
+def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
+    """Return the rate that Theorem 4.3 of Ge et al. promises, or the condition that fails."""
     if settings["traced"] != TRACED:
         return ""
     if reading.theorem_rate is not None:
-        return f"; the theorem's rate would be {text.short(reading.theorem_rate)}"
+        return f" Theorem 4.3 promises a factor of {text.short(reading.theorem_rate)}."
     alpha, gamma = (reading.theorem.quantities[name] for name in ("alpha", "gamma"))
-    limits = f"α = {text.short(alpha)}, must be below 1 − γ = {text.short(1 - gamma)}"
-    return f"; Theorem 4.3 promises no rate here ({limits})"
+    limits = f"α = {text.short(alpha)} is not below 1 − γ = {text.short(1 - gamma)}"
+    return f" Theorem 4.3 promises no rate here: {limits}."
 
 
 def _along(family: Family, measured: Sequence[CurveReading], settings: Settings) -> str:
@@ -130,8 +130,8 @@ def _best_rounds(family: Family, measured: Sequence[CurveReading], settings: Set
     if best is most:
         return f"{sentence}: more rounds still help."
     return (
-        f"{sentence}; {most.value} end at {_end(most, settings)}, as more rounds share one budget and each "
-        "gets more noise."
+        f"{sentence}. After {most.value} it is {_end(most, settings)}: all rounds share one budget, so each "
+        "of them gets more noise."
     )
 
 
@@ -173,16 +173,16 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
     if settings["traced"] in stages.METHODS_IN_STAGES:
         return stages.below_table(family, readings, settings)
     sentence = (
-        "Fitted to the median line: the factor is that of the angle's tangent in the rounds between the "
-        "random guess and the plateau; thresholding that begins after the burn-in is part of it."
+        "The factor is fitted to the median line: that of tan θ in the rounds between a guess and the "
+        "plateau. Thresholding after the burn-in is part of it."
     )
     if settings["traced"] != TRACED:
         return f"{sentence} Without noise, rounds tend to the factor λₖ₊₁/λₖ."
-    sentence += " Theorem 4.3's rate needs more than is checked in its column: see *Bounds*."
+    sentence += " Theorem 4.3 needs more than its column checks: see *Bounds*."
     void = next((reading for reading in readings if reading.theorem_rate is None), None)
     if void is not None:
         limit = text.short(1 - void.theorem.quantities["gamma"])
-        sentence += f" It is void where α is not below 1 − γ, here {limit}."
+        sentence += f" It promises nothing where α is not below 1 − γ, here {limit}."
     return sentence
 
 
@@ -211,8 +211,8 @@ def notes(family: Family, settings: Settings) -> list[str]:
 
 def measured(runs: int, settings: Settings) -> str:
     """Return what lines and bands are, for the complete figure."""
-    fit = "" if settings["traced"] in stages.METHODS_IN_STAGES else "; the thin dotted line is the fit"
-    return f"{runs:,} runs: lines are medians, bands hold 10-90 % of the runs{fit}."
+    fit = "" if settings["traced"] in stages.METHODS_IN_STAGES else " The thin dotted line is the fit."
+    return f"Lines are medians of {runs:,} runs in all; bands hold 10-90 % of them.{fit}"
 
 
 def runs(settings: Settings) -> str:
@@ -233,7 +233,7 @@ def try_this(settings: Settings) -> str:
         return stages.try_this(settings)
     if settings["family"] != "iterations":
         over, rounds = CHOICES["family"].label, CHOICES["family"].text("iterations")
-        return f"set *{over}* to *{rounds}*: they share one budget, and a few may beat many."
+        return f"set *{over}* to *{rounds}*. All rounds share one budget, so a few may beat many."
     if settings["traced"] != TRACED:
         return "choose DPS-PCA instead: it keeps fewer rows, and stands lower where few rows matter."
     burn_in = CHOICES["burn_in"].label

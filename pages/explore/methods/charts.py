@@ -127,11 +127,6 @@ def order(methods: Sequence[str]) -> list[str]:
     return sorted(methods, key=lambda name: TRUSTS.index(METHODS[name].trust))
 
 
-def marked(name: str, k: int) -> str:
-    """Return a method's title with the mark of its guarantee."""
-    return METHODS[name].title + text.GUARANTEE_MARKS.get(METHODS[name].guarantee_at(k), "")
-
-
 def grouped(name: str) -> Trace:
     """Return the method's legend group: whom it trusts."""
     trust = METHODS[name].trust
@@ -149,7 +144,7 @@ def against(
     guesses = [measure.guess(sweep.over, value) for value in ends] if measure.errs else []
     reach, floor = span_of(measure, [v for _, values in drawn.values() for v in values.flat], guesses)
     for method, (x, (low, middle, high)) in drawn.items():
-        look, title = style.look(method), marked(method, measure.results.experiment.k)
+        look, title = style.look(method), METHODS[method].title
         if measure.panel != "bytes" and len(x) > 1:
             low, high = (rounded(np.maximum(v, floor)) for v in (low, high))
             edges = band(1, title, look.colour, x, low, high)
@@ -204,10 +199,10 @@ def needed(
 
     rows: number of bars for which there is room, so that the height stays while methods are measured.
     """
-    here, k = measure.results.experiment.n, measure.results.experiment.k
-    never = [marked(name, k) for name in estimates["method"][estimates["state"] == "never"]]
+    here = measure.results.experiment.n
+    never = [METHODS[name].title for name in estimates["method"][estimates["state"] == "never"]]
     ranked = estimates[np.isfinite(estimates["patients"])].sort_values("patients", ascending=False)
-    names = [marked(name, k) for name in ranked["method"]]
+    names = [METHODS[name].title for name in ranked["method"]]
     low, high = float(grid[0]) / 10, float(grid[-1]) * 2  # a bar at the edge still has room for its number
     values = ranked["patients"].to_numpy()
     top = np.minimum(ranked["high"].to_numpy(), high)

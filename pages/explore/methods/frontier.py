@@ -82,7 +82,7 @@ def figure(
         look, y = style.look(method), rounded(np.maximum(middle, floor))
         thin = {"color": style.faded(look.colour, 0.5), "dash": look.dash, "width": 1.2}
         more = {"line": thin, "uid": method, "hovertemplate": "ε = %{x}: %{y:.3~g}"}
-        title = charts.marked(method, measure.results.experiment.k)
+        title = METHODS[method].title
         drawn.append(marked_line(title, look, x, y, 10, **more, **charts.grouped(method)))
         if method == measure.settings["compare.release"]:
             here = [i for i, e in enumerate(x) if math.isclose(e, measure.settings["compare.at"])]

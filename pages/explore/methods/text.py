@@ -33,17 +33,17 @@ STEPS = (
     "The lowest line errs least; compare methods of the same trust.",
 )
 INTRODUCTION = (
-    "**Compared to what?** The same patients given to every method: what each errs, takes, sends and asks "
-    "you to trust."
+    "**Compared to what?** Every method gets the same patients. How large is its error, how long does it "
+    "take, how much does it send, and whom must you trust?"
 )
 NOTHING_QUICK = "None of these methods is quick here: measure one at its button."
 FRONTIER_HELP = "Click a point to see one release of it, or choose it below."
 LOADINGS_NOTE = "Its directions are turned onto the true ones, as only what they span is estimated."
 _TRUSTS = {  # who trusts alike, and what that takes
-    "central": ("of those that trust one place", "a curator who sees all second moments"),
-    "untrusted server": ("of those that trust nobody", "noise added at each hospital, any server"),
-    "secure aggregation": ("of those that trust sealed sums", "sums that no one can look into"),
-    "local": ("of those that trust not even the hospital", "noise added at each patient"),
+    "central": ("where all trust one place", "a curator who sees all second moments"),
+    "untrusted server": ("where nobody is trusted", "noise added at each hospital, any server"),
+    "secure aggregation": ("with sealed sums", "sums of which nobody sees a part"),
+    "local": ("where not even the hospital is trusted", "noise added at each patient"),
     "none": ("without privacy", "all second moments in the open"),
 }
 _NEEDS = {
@@ -92,11 +92,12 @@ def _least_error(measure: ComparisonMeasure, errors: Mapping[str, Array], key: s
         if len(equals) > 1:
             parts.append(f"{_TRUSTS[trust][0]}{promise}, {_winner(equals, guess, measure)}")
     if not parts:
-        return ", no two of these methods trust the same and promise the same: nothing to rank."
-    sentence = f": {'; '.join(parts)}. A random guess has {measure.text(guess)}."
+        return ", no two of these methods have the same trust and guarantee, so they cannot be ranked."
+    later = [f"{part[0].upper()}{part[1:]}" for part in parts[1:]]
+    sentence = f": {'. '.join([parts[0], *later])}. A random guess has {measure.text(guess)}."
     epsilon = float(here if key == "epsilon" else measure.settings["epsilon"])
     if any(other_epsilon(experiment, name, epsilon) for name in errors):
-        sentence += " As printed in their papers, they do not all keep the privacy asked for: see below."
+        sentence += " Calibrated as printed, some do not keep the ε that is set: see below."
     return sentence
 
 
@@ -132,7 +133,7 @@ def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings)
     if not methods:
         return "Choose at least one method."
     if sweep is None:
-        return "A table has the patients it has, so nobody can say how many more would be needed."
+        return "A table has a fixed number of patients, so more cannot be simulated."
     wanted = settings["compare.over"]
     if sweep.over == wanted or settings["compare.panel"] in ("needed", "frontier"):
         return ""
@@ -240,9 +241,9 @@ def grid(values: Sequence[Value]) -> str:
     """Return from which runs the patients needed are read."""
     first, last = (text.patients(float(n)) for n in (values[0], values[-1]))
     return (
-        f"Read off runs with {first} to {last} patients, {len(values)} numbers of them: from the number "
-        "shown on, the median error stays at or below the one wanted. Whiskers: 10 to 90 % over resampled "
-        "runs. The line is this setting."
+        f"Read off runs at {len(values)} numbers of patients, {first} to {last}. From the number shown on, "
+        "the median error stays at or below the target. Whiskers hold 10 to 90 % of resampled runs. The "
+        "line is this setting."
     )
 
 
@@ -254,17 +255,16 @@ def no_energy(settings: Settings) -> str:
 
 
 def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
-    """Return what the marks mean, why trust matters to the comparison, and what cannot run here."""
+    """Return who has another guarantee, why trust matters to the comparison, and what cannot run here."""
     k = results.experiment.k
     sentences = []
-    kinds = [METHODS[name].guarantee_at(k) for name in methods]
-    marks = text.guarantee_notes(kinds)
-    if marks:
-        sentences.append(f"{marks}: not the same promise as the unmarked, so not the same race.")
+    other = text.guarantee_notes({METHODS[name].title: METHODS[name].guarantee_at(k) for name in methods})
+    if other:
+        sentences.append(f"{other} Compare these with the others with care: they promise something else.")
     if any(METHODS[name].trust == "local" for name in methods):
         sentences.append(
-            "Methods that trust not even the hospital hide each patient before anything is sent: a stronger "
-            "promise than that of methods with one place or hospitals in between, at the price of more error."
+            "Methods that do not even trust the hospital hide each patient before anything is sent. That is "
+            "a stronger promise, at the price of more error."
         )
     sentences += [
         f"{METHODS[name].title} is left out: {reason}."
@@ -272,7 +272,7 @@ def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
         if name in methods
     ]
     if "pca" in methods and isinstance(results.experiment.population, str):
-        sentences.append("Truth here is PCA of the whole table without privacy, so that errs by nothing.")
+        sentences.append("The truth here is PCA of the whole table, so PCA without privacy has error 0.")
     if settings["start"] == "near":
         sentences.append("Runs on this page start at random, whatever *Start* is set to.")
     return " ".join(sentences)
@@ -281,7 +281,7 @@ def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
 def frontier(corners: Sequence[Corner]) -> str:
     """Return which methods the hull runs through, from strict to loose privacy."""
     if not corners:
-        return "None of these methods is a tenth better than a random guess, or can be on the hull."
+        return "None of these methods beats a random guess by a tenth, so there is no frontier."
     parts, held = [], list(corners[:1])
     for corner in corners[1:]:  # a method that stays level with the best keeps its place in the sentence
         before = held[-1].method
@@ -337,15 +337,14 @@ def release(name: str, epsilon: float, measured: str, estimate: Estimate) -> str
 
 
 _TRY_SWEEP = (
-    "set *Noise across hospitals* (*More settings*) to independent, then move *Hospitals* up: methods with a "
-    "trusted place or sealed sums stay where they are, those that trust nobody pay for each hospital's "
-    "own noise."
+    "set *Noise across hospitals* (*More settings*) to independent, then move *Hospitals* up. The error "
+    "grows only where nobody is trusted: there each hospital adds its own noise."
 )
 _TRY_PANEL = {
-    "needed": "halve the error wanted: where sampling is what errs, four times the patients are needed; "
-    "where privacy noise is, only twice.",
-    "frontier": "click two points of one method, one with much privacy and one with little, and see which "
-    "loadings the noise hides first.",
+    "needed": "halve the target error. Where sampling dominates, it takes four times the patients; where "
+    "privacy noise dominates, only twice.",
+    "frontier": "click two points of one method, one with much privacy and one with little. Which loadings "
+    "does the noise hide first?",
 }
 
 

@@ -183,7 +183,7 @@ def notes(view: SiteView) -> list[str]:
         sentences.append(f"{UNDONE[0].upper()}{UNDONE[1:]}.")
     if method.trust == "central":
         sentences.append(f"{method.title} needs a curator whom all hospitals trust with their rows.")
-    if guarantee in text.GUARANTEE_MARKS:
+    if guarantee in text.UNUSUAL_GUARANTEES:
         sentences.append(f"{method.title}: {text.guarantee(guarantee)}.")
     return sentences
 

@@ -35,11 +35,11 @@ _JOINING = {
 
 
 def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
-    """Return the protocol's name, with the mark of its guarantee."""
+    """Return the protocol's name."""
     name = text.JOIN_WAYS.get(protocol.key, METHODS[protocol.method].title)
     if protocol.key == "dpdis_pca":
         name += f", {text.count(recipe.rank, 'direction', 'directions')}"
-    return name + text.GUARANTEE_MARKS.get(METHODS[protocol.method].guarantee_at(recipe.k), "")
+    return name
 
 
 def heading(trust: str, hospital: int, recipe: CollaborationSetting) -> str:
@@ -184,14 +184,14 @@ def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
 
 
 def notes(results: CollaborationResults, settings: Settings) -> str:
-    """Return the notes below the chart: number of runs, marks, hospitals shown and protocols left out."""
+    """Return the notes below the chart: runs, guarantees, hospitals shown and protocols left out."""
     recipe = results.recipe
     shown = [protocol for protocol in PROTOCOLS.values() if settings["join.trust"] in ("all", protocol.trust)]
-    marks = {METHODS[protocol.method].guarantee_at(recipe.k) for protocol in shown}
+    kinds = {title(each, recipe): METHODS[each.method].guarantee_at(recipe.k) for each in shown}
     alike = "alone, the largest, the median and the smallest hospital are shown"
     if len(set(recipe.sizes)) <= 5:
         alike = "alone, one hospital of each size is shown"
-    parts = [_number_of_runs(results, settings), text.guarantee_notes(marks)]
+    parts = [_number_of_runs(results, settings), text.guarantee_notes(kinds).rstrip(".")]
     parts += [alike] if len(recipe.hospitals) < len(recipe.sizes) else []
     reasons: dict[str, list[str]] = {}
     for key, reason in results.refused.items():

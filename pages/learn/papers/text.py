@@ -26,9 +26,9 @@ TOO_FEW = "is too few runs to decide"
 def introduction(reproduced: int, runs: int) -> str:
     """Return how many of the runs come out as printed."""
     return (
-        "**Do we get what the papers got?** The figures and tables of the four papers, run again: "
-        f"{reproduced} of {runs} runs come out as printed in all that was checked, some at the changed "
-        "parameters that their titles name; the others say why not."
+        "**Do we get what the papers got?** We ran the figures and tables of four papers again: "
+        f"{reproduced} of {runs} runs come out as printed. Some use other parameters, which their titles "
+        "name. The others say why they differ."
     )
 
 
@@ -114,5 +114,5 @@ def try_this(can_run: bool) -> str:
         return "choose another figure below and run it again with a seed of your own."
     return (
         "run all of it again with another seed: the crosses fall within the bars of the stored run. A quick "
-        "version has wider bars of its own, and decides less."
+        "version has wider bars and decides less."
     )

@@ -171,8 +171,7 @@ class Comparison:
         }
 
     def _label(self, name: str, epsilon: float) -> str:
-        method = METHODS[name]
-        label = method.title + text.GUARANTEE_MARKS.get(method.guarantee_at(self.results.experiment.k), "")
+        label = METHODS[name].title
         waiting = name in self.results.slow and not self.results.measured(name, epsilon)
         return f"<i>{label} · not live</i>" if waiting else label
 

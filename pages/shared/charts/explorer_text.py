@@ -95,10 +95,10 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
         columns = f", on as many {(table.column_noun if table else MEASUREMENTS)[1]}," if cut else ""
         least = float(quantiles([scale.last(cell) for cell in cells])[1])
         better = least > middle if scale.rises else least < middle
-        free = f"; without privacy{columns}{'' if better else ' no better,'} {scale.text(least)}"
+        free = f" Without privacy{columns} it is{'' if better else ' no better,'} {scale.text(least)}."
     return (
         f"With {experiment.n:,} {rows} in {hospitals} at ε = {text.number(epsilon)}, "
-        f"{method.title} {quality}{free}; guessing {scale.text(scale.guess)}."
+        f"{method.title} {quality}.{free} A guess has {scale.text(scale.guess)}."
     )
 
 
@@ -127,11 +127,10 @@ def _theorem(theorem: Bound, prediction: Bound, view: str) -> str:
 
 
 def _notes(results: Results, epsilon: float, beside: Collection[str]) -> str:
-    """Return what the marks on the methods mean, and the notes of most of a method's runs."""
+    """Return which methods have another guarantee, and the notes of most of a method's runs."""
     names = [name for name in results.methods if name in beside]
-    kinds = [METHODS[name].guarantee_at(results.experiment.k) for name in names]
-    marks = text.guarantee_notes(kinds)
-    sentences = [marks + "."] if marks else []
+    kinds = {METHODS[name].title: METHODS[name].guarantee_at(results.experiment.k) for name in names}
+    sentences = [text.guarantee_notes(kinds)] if text.guarantee_notes(kinds) else []
     for name in names:
         cells = results.measured(name, epsilon)
         common = Counter(note for cell in cells for note in cell.notes)
@@ -188,9 +187,9 @@ def printed(results: Results, epsilon: float, names: Iterable[str]) -> str:
         sentences.append(text.printed_truth(titles, replace(experiment.budget(epsilon), epsilon=epsilon)))
     if experiment.provider_noise == "shared" and experiment.providers > 1:
         sentences.append(
-            "Shared noise: a server that sees two hospitals' messages can cancel the noise, so the "
-            "guarantee holds for one message alone, not against the server."
+            "Shared noise: a server that sees two hospitals' messages can cancel it. The guarantee holds "
+            "for one message alone, not against the server."
         )
     if experiment.failure == 0.5:
-        sentences.append("Scaling by the largest row looks at private rows; it is here to reproduce papers.")
+        sentences.append("Scaling by the largest row reads private rows. Use it only to reproduce papers.")
     return " ".join(sentences)

@@ -1,6 +1,6 @@
 """Form phrases about guarantees: what epsilon and delta mean to a patient. No Streamlit here."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from dppca_core.auditing import membership, tradeoff_curves
 from dppca_core.privacy import Budget
@@ -20,7 +20,7 @@ PLAIN_GUARANTEES = {
     "approximate sampler": "protection not proven: its draws are approximate",
 }
 
-GUARANTEE_MARKS = {"ε": "*", "on a good event": " †", "approximate sampler": " ‡"}
+UNUSUAL_GUARANTEES = ("ε", "on a good event", "approximate sampler")
 
 
 def guarantee(kind: str, plain: bool = False) -> str:
@@ -30,11 +30,11 @@ def guarantee(kind: str, plain: bool = False) -> str:
     return GUARANTEES[kind]
 
 
-def guarantee_notes(kinds: Iterable[str], plain: bool = False) -> str:
-    """Return the marks among these guarantees, explained."""
-    used, words = set(kinds), PLAIN_GUARANTEES if plain else GUARANTEES
-    marks = {kind: mark.strip() for kind, mark in GUARANTEE_MARKS.items() if kind in used}
-    return "; ".join(f"{mark} {words[kind]}" for kind, mark in marks.items())
+def guarantee_notes(kinds: Mapping[str, str]) -> str:
+    """Return which methods have another guarantee than (ε, δ). kinds: each method's, by its title."""
+    named = {kind: [title for title in kinds if kinds[title] == kind] for kind in UNUSUAL_GUARANTEES}
+    sentences = [f"{GUARANTEES[kind]}: {', '.join(titles)}." for kind, titles in named.items() if titles]
+    return " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
 
 
 def right_at_most(chance: float) -> str:
