@@ -3,11 +3,11 @@
 import streamlit as st
 
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer import trusts
 from pages.explore.methods import plain_curves, plain_text
 from pages.explore.methods.plain_curves import Curves
-from pages.shared.background import engine, refresh
 from pages.shared.figure import component
-from pages.shared.plain import phrases, rows, several
+from pages.shared.plain import phrases, rows, screen
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import widgets
 
@@ -19,10 +19,6 @@ def render() -> None:
     experiment, epsilon = curves.points[curves.here]
     if table:
         st.caption(plain_text.FIXED)
-
-    def measure_first() -> None:
-        for _ in engine.at_first(curves.first()):
-            pass
 
     def panels() -> None:
         each = [curves.shares(i) for i in range(len(curves.points))]
@@ -40,21 +36,16 @@ def render() -> None:
         st.caption(plain_text.CURVES)
         st.header(plain_text.here(experiment.n, epsilon, table.title if table else ""))
         shares = each[curves.here]
-        bars = rows.figure(shares)
-        component.figure(bars, key="rows figure", says=rows.description(shares))
-        take_along.menu(
-            *("rows figure", "dppca-rows", phrases.TITLE, lambda: bars),
-            table=curves.results[curves.here].table,
-            code=lambda: several.code([(experiment, epsilon)], rows.shown(experiment, epsilon)),
+        screen.bars(
+            *(shares, "rows", phrases.TITLE),
+            table=curves.stores[curves.here].table,
+            code=lambda: screen.code([(experiment, epsilon)], trusts.shown(experiment, epsilon)),
         )
-        st.caption(phrases.ROWS_NOTE)
 
-    refresh.while_cells_come(panels, curves.store, curves.next_missing, measure_first)
+    curves.show(panels)
     st.markdown(plain_text.TRY_TABLE if table else plain_text.TRY)
-    results = curves.results[curves.here]
-    sources.foot(
-        settings,
-        lambda: (rows.table(curves.shares(curves.here), experiment.k), sources.how_measured(results)),
-        *("", sources.LIMITS),
-        title=phrases.FOLD,
+    results = curves.stores[curves.here]
+    screen.fold(
+        *(settings, lambda: curves.shares(curves.here), experiment.k),
+        lambda: (sources.how_measured(results),),
     )

@@ -11,6 +11,7 @@ import numpy as np
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments import Axis, Recipe
+from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.sweeps.patients_needed import last_fall
@@ -21,9 +22,9 @@ from pages.shared.charts import traces
 from pages.shared.charts.metric_axis import SPANS
 from pages.shared.charts.style import GUESS
 from pages.shared.charts.traces import Trace, axis, band, line, marked_line, one_panel, rounded
-from pages.shared.plain import phrases, rows, several
+from pages.shared.plain import phrases, rows, screen
 from pages.shared.plain.rows import Shares
-from pages.shared.plain.several import Several
+from pages.shared.plain.screen import Several
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import Settings
 
@@ -32,7 +33,7 @@ _LOSSES = EPSILONS[::3]
 _FEW = 3  # repeats away from the current setting
 
 
-class Curves:
+class Curves(Several):
     """Hold the settings along which the rows are measured.
 
     Args:
@@ -49,14 +50,13 @@ class Curves:
         )
         moved = [catalogue.reconcile(settings | {self.key: value}, self.key)[0] for value in self.values]
         self.points = [to_experiment.about_shown(each) for each in moved]
-        self.results = [cache.results(experiment) for experiment, _ in self.points]
+        self.stores = [cache.results(experiment) for experiment, _ in self.points]
         self.here = self.values.index(settings[self.key])
-        self.store = Several(*self.results)
 
     @property
     def methods(self) -> list[str]:
         """Return all methods behind the points, and those without protection."""
-        return list(dict.fromkeys(name for point in self.points for name in rows.shown(*point)))
+        return list(dict.fromkeys(name for point in self.points for name in trusts.shown(*point)))
 
     def wanted(self) -> Iterator[tuple[Any, ...]]:
         """Return all cells: one run of each point first, the current setting before all others."""
@@ -64,29 +64,19 @@ class Curves:
         for repeats in (1, _FEW):
             for i in order:
                 experiment, epsilon = self.points[i]
-                names = rows.shown(experiment, epsilon)
+                names = trusts.shown(experiment, epsilon)
                 yield from (
                     (i, name, epsilon, r)
                     for name in names
-                    for r in range(min(repeats, self.results[i].repeats_of(name)))
+                    for r in range(min(repeats, self.stores[i].repeats_of(name)))
                 )
-        here, (experiment, epsilon) = self.results[self.here], self.points[self.here]
-        for name in rows.shown(experiment, epsilon):
+        here, (experiment, epsilon) = self.stores[self.here], self.points[self.here]
+        for name in trusts.shown(experiment, epsilon):
             yield from ((self.here, name, epsilon, r) for r in range(here.repeats_of(name)))
-
-    def next_missing(self) -> tuple[Any, ...] | None:
-        """Return the cell to measure next; None where all are."""
-        return self.store.first_missing(self.wanted())
-
-    def first(self) -> Iterator[None]:
-        """Measure in steps what a first view needs: one run of each point."""
-        while (cell := self.next_missing()) is not None:
-            self.store.try_cell(*cell)
-            yield
 
     def shares(self, i: int) -> Shares:
         """Return the rows of a point."""
-        return rows.shares(self.results[i], self.points[i][1], self.trust)
+        return rows.shares(self.stores[i], self.points[i][1], self.trust)
 
     def needed(self, each: list[Shares]) -> dict[str, float]:
         """Return how much each trust needs for the share wanted; NaN before the first runs."""
@@ -107,7 +97,7 @@ class Curves:
 
     def code(self) -> FigureRecipe:
         """Return the table of the numbers of the figure."""
-        return several.code(self.points, self.methods)
+        return screen.code(self.points, self.methods)
 
 
 def figure(curves: Curves, each: list[Shares]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,20 +15,18 @@ from pages.hospitals.differences import figure_code, plain_text
 from pages.hospitals.differences import text as page_text
 from pages.hospitals.differences.view import SiteView, recipe
 from pages.shared import text
-from pages.shared.background import cache, engine, failed_runs, refresh
+from pages.shared.background import cache, failed_runs
 from pages.shared.charts import style
-from pages.shared.figure import component
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import phrases, rows, screen
 from pages.shared.plain.rows import ShareRow, Shares
-from pages.shared.plain.several import Several
-from pages.shared.reports import sources, take_along
+from pages.shared.plain.screen import Cell, Several
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
 _RAW = "public"  # one public range for all: nothing is standardised
 
 
-class Differing:
+class Differing(Several):
     """Hold the same hospitals under each trust, by the method recommended for it.
 
     Args:
@@ -46,9 +43,9 @@ class Differing:
             changed = settings | {"sites.method": best.method, "sites.against": "own"}
             self.views[trust] = SiteView(cache.site_results(recipe(changed)), changed)
         self.chosen = self.views[self.trust]
-        self.store = Several(*(each.results for each in self.views.values()))
+        self.stores = tuple(each.results for each in self.views.values())
 
-    def wanted(self) -> Iterator[tuple[Any, ...]]:
+    def wanted(self) -> Iterator[Cell]:
         """Return all cells, first repeats first."""
         here = list(self.views).index(self.trust)
         for repeat in range(self.chosen.recipe.repeats):
@@ -56,16 +53,6 @@ class Differing:
             yield (here, "alone", self.strength, self.kind, repeat)
             yield (here, "joined", self.strength, _RAW, repeat)
             yield from ((i, "joined", self.strength, self.kind, repeat) for i in range(len(self.views)))
-
-    def next_missing(self) -> tuple[Any, ...] | None:
-        """Return the cell to measure next; None where all are."""
-        return self.store.first_missing(self.wanted())
-
-    def first(self) -> Iterator[None]:
-        """Measure in steps, as far as a first view may wait."""
-        while (cell := self.next_missing()) is not None:
-            self.store.try_cell(*cell)
-            yield
 
     def shares(self) -> Shares:
         """Return the rows of the hospital in the middle: alone, joined as measured, and under each trust."""
@@ -121,10 +108,6 @@ def render() -> None:
     chosen, synthetic = differing.chosen, differing.chosen.recipe.synthetic
     widgets.choose_beside("sites.data", "sites.kind", *(("sites.strength",) if synthetic else ()))
 
-    def measure_first() -> None:
-        for _ in engine.at_first(differing.first()):
-            pass
-
     def panels() -> None:
         shares, (table, outcomes) = differing.shares(), differing.hospitals()
         waiting = text.MEASURING if differing.next_missing() else failed_runs.NO_ANSWER
@@ -134,22 +117,16 @@ def render() -> None:
             raw = next((row.share for row in shares.rows if row.label == plain_text.AS_MEASURED), None)
             joined = shares.under(differing.trust).share
             st.markdown(plain_text.below(shares.rows[0].share, joined, raw, shares.unprotected))
-        bars = rows.figure(shares)
-        component.figure(bars, key="joining figure", says=f"{headline} {rows.description(shares)}")
-        take_along.menu(
-            *("joining figure", "dppca-differences", plain_text.TITLE, lambda: bars),
+        screen.bars(
+            *(shares, "joining", plain_text.TITLE, headline),
+            f"{plain_text.ROWS_NOTE} {'' if synthetic else plain_text.NOT_PRIVATE}".strip(),
             table=chosen.results.table,
             code=lambda: figure_code.table("joining", chosen),
         )
-        st.caption(f"{plain_text.ROWS_NOTE} {'' if synthetic else plain_text.NOT_PRIVATE}".strip())
         st.header(plain_text.HOSPITALS)
         st.table(table, hide_index=True, border="horizontal")
 
-    refresh.while_cells_come(panels, differing.store, differing.next_missing, measure_first)
+    differing.show(panels)
     st.markdown(plain_text.TRY if synthetic else plain_text.TRY_HEART)
-    sources.foot(
-        settings,
-        lambda: (rows.table(differing.shares(), chosen.recipe.k), page_text.about(chosen.recipe)),
-        *("", sources.LIMITS),
-        title=phrases.FOLD,
-    )
+    about = (page_text.about(chosen.recipe),)
+    screen.fold(settings, differing.shares, chosen.recipe.k, lambda: about)

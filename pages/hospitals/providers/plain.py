@@ -3,21 +3,19 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
+from dppca_core.experiments.explorer import trusts
 from pages.hospitals.providers import controls, gain_text, plain_text, view
 from pages.hospitals.providers.view import best
 from pages.shared import text
-from pages.shared.background import cache, engine, refresh
+from pages.shared.background import cache
 from pages.shared.charts import style
-from pages.shared.figure import component
-from pages.shared.plain import phrases, rows, several
+from pages.shared.plain import rows, screen
 from pages.shared.plain.rows import ShareRow, Shares
-from pages.shared.plain.several import Several
-from pages.shared.reports import sources, take_along
+from pages.shared.plain.screen import Cell, Several
 from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text.verdicts import Gain, gain
@@ -25,7 +23,7 @@ from pages.shared.text.verdicts import Gain, gain
 _CARE = 0.1  # difference in percentage points from which on a board cares
 
 
-class Joining:
+class Joining(Several):
     """Hold the hospitals together, with the front page's results, and each of them alone.
 
     Args:
@@ -41,10 +39,10 @@ class Joining:
             experiment = replace(experiment, **sizes)
         self.experiment, self.together = experiment, cache.results(experiment)
         self.alone = cache.collaboration_results(self.recipe)
-        self.store = Several(self.together, self.alone)
-        self.methods = rows.shown(experiment, self.epsilon)
+        self.stores = (self.together, self.alone)
+        self.methods = trusts.shown(experiment, self.epsilon)
 
-    def wanted(self) -> Iterator[tuple[Any, ...]]:
+    def wanted(self) -> Iterator[Cell]:
         """Return all cells, first repeats first."""
         keys = [key for key in self.alone.live if PROTOCOLS[key].alone]
         for repeat in range(self.recipe.repeats):
@@ -54,16 +52,6 @@ class Joining:
             for key in keys:
                 if repeat < self.alone.repeats_of(key):
                     yield from ((1, key, hospital, repeat) for hospital in self.alone.hospitals(key))
-
-    def next_missing(self) -> tuple[Any, ...] | None:
-        """Return the cell to measure next; None where all are."""
-        return self.store.first_missing(self.wanted())
-
-    def first(self) -> Iterator[None]:
-        """Measure all in steps, as far as a first view may wait."""
-        while (cell := self.next_missing()) is not None:
-            self.store.try_cell(*cell)
-            yield
 
     def by_itself(self) -> dict[int, tuple[ShareRow, ShareRow]]:
         """Return each size of hospital alone: unprotected for use in-house, and protected to publish."""
@@ -77,7 +65,7 @@ class Joining:
                 trust: str, words: str, colour: str, who: str = who, hospital: int = hospital
             ) -> ShareRow:
                 found = best(grouped, trust, hospital)
-                spread = found.error if found else rows.spread((), self.recipe.k)
+                spread = found.error if found else trusts.spread((), self.recipe.k)
                 return ShareRow(
                     f"{who} {words}", spread, colour, False, found.protocol.method if found else ""
                 )
@@ -137,35 +125,20 @@ def render() -> None:
     joining = Joining(rows.advised(widgets.head(plain_text.TITLE, plain_text.QUESTION)))
     experiment, epsilon, settings = joining.experiment, joining.epsilon, joining.settings
 
-    def measure_first() -> None:
-        for _ in engine.at_first(joining.first()):
-            pass
-
     def panels() -> None:
         shares = joining.shares()
         headline, below = sentences(joining, shares)
         widgets.headline(headline, "epsilon", "providers")
         st.markdown(below)
-        bars = rows.figure(shares)
-        component.figure(bars, key="joining figure", says=f"{headline} {rows.description(shares)}")
-        take_along.menu(
-            *("joining figure", "dppca-joining", plain_text.TITLE, lambda: bars),
+        screen.bars(
+            *(shares, "joining", plain_text.TITLE, headline),
             table=joining.together.table,
-            code=lambda: several.code([(experiment, epsilon)], joining.methods),
+            code=lambda: screen.code([(experiment, epsilon)], joining.methods),
             recipe=lambda: to_experiment.over_epsilon(experiment, epsilon, joining.methods),
         )
-        st.caption(phrases.ROWS_NOTE)
 
-    refresh.while_cells_come(panels, joining.store, joining.next_missing, measure_first)
+    joining.show(panels)
     controls.sizes(joining.recipe, settings)
     st.markdown(plain_text.TRY if len(joining.recipe.sizes) > 1 else plain_text.ALONE)
-    sources.foot(
-        settings,
-        lambda: (
-            *joining.adjustments,
-            rows.table(joining.shares(), experiment.k),
-            gain_text.about(joining.recipe),
-        ),
-        *("", sources.LIMITS),
-        title=phrases.FOLD,
-    )
+    about = (*joining.adjustments, gain_text.about(joining.recipe))
+    screen.fold(settings, joining.shares, experiment.k, lambda: about)

@@ -186,7 +186,7 @@ def notices(plain: bool = False) -> None:
     now = settings()
     table = TABLES.get(now["data"])
     n = table.n if table else now["n"]
-    large = text.large_delta(now["delta"], n, now["view"] == "plain")
+    large = (phrases.delta_too_large if now["view"] == "plain" else text.large_delta)(now["delta"], n)
     if large and not plain:
         st.caption(large)
 

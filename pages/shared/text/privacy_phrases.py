@@ -88,14 +88,12 @@ def margin(delta: float) -> str:
     return f"The promise may fail with a chance of {one_in(delta)}; that is counted in."
 
 
-def large_delta(delta: float, n: float, plain: bool) -> str:
+def large_delta(delta: float, n: float) -> str:
     """Return what a delta above one in the number of patients would allow; empty where it is below."""
     if delta <= 1 / n:
         return ""
-    large = f"δ = {number(delta)} is above 1/n"
-    if plain:
-        large = f"The chance that privacy fails, {one_in(delta)}, is more than one in the number of patients"
-    return f"{large}: a method that publishes each record outright with that chance would keep this promise."
+    promise = "a method that publishes each record outright with that chance would keep this promise"
+    return f"δ = {number(delta)} is above 1/n: {promise}."
 
 
 def sides(replaced: bool) -> tuple[str, str]:
