@@ -86,7 +86,7 @@ class Joining(Several):
         hospitals = [row for pair in pairs for row in pair]
         joined = together.rows if len(self.recipe.sizes) > 1 else ()
         named = tuple(
-            row._replace(label=f"Together: {row.label[0].lower()}{row.label[1:]}") for row in joined
+            row._replace(label=f"Together, {row.label[0].lower()}{row.label[1:]}") for row in joined
         )
         return together._replace(rows=(*hospitals, *named))
 
@@ -122,7 +122,7 @@ def sentences(joining: Joining, shares: Shares) -> tuple[str, str]:
 
 def render() -> None:
     """Show the page."""
-    joining = Joining(rows.advised(widgets.head(plain_text.TITLE, plain_text.QUESTION)))
+    joining = Joining(widgets.head(plain_text.TITLE, plain_text.QUESTION) | rows.ADVISED)
     experiment, epsilon, settings = joining.experiment, joining.epsilon, joining.settings
 
     def panels() -> None:

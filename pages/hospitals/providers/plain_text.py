@@ -9,7 +9,7 @@ TITLE = "Providers"
 QUESTION = (
     "**Should we join?** What a hospital finds alone, what all find together, and what leaves the building."
 )
-IN_HOUSE, PUBLISHED = "alone, in-house, no protection", "alone, protected to publish"
+IN_HOUSE, PUBLISHED = "alone, in-house", "alone, to publish"
 NO_ANSWER = "Some of these have no answer at this setting."
 TRY = "**Try this:** move *Hospitals* far to the right. Each hospital gets smaller. Does joining pay now?"
 ALONE = "**Try this:** move *Hospitals* to 5. Then there is somebody to join."
@@ -29,7 +29,7 @@ _ADVICE: dict[Gain, str] = {
 
 def who(size: str, patients: int) -> str:
     """Return the start of a row's label: a hospital with its number of patients."""
-    return f"{size} hospital ({patients:,})"
+    return f"{size} ({patients:,} patients)" if size == "Each" else f"{size} ({patients:,})"
 
 
 def advice(purpose: str, verdict: Gain, alone: ShareRow, joined: ShareRow) -> str:
