@@ -113,7 +113,7 @@ def sentences(joining: Joining, shares: Shares) -> tuple[str, str]:
     verdicts = [tuple(_verdict(joined, row, shares.guess) for row in pair) for pair in alone]
     below = [
         plain_text.about(len(joining.recipe.sizes), joining.recipe.n, joining.trust),
-        plain_text.LEAVES[joining.trust],
+        *(plain_text.LEAVES[joining.trust], plain_text.IN_HOUSE_MEANS),
     ]
     if len(alone) > 1:
         below.insert(0, plain_text.smallest(*verdicts[-1], joined))

@@ -13,6 +13,7 @@ IN_HOUSE, PUBLISHED = "alone, in-house", "alone, to publish"
 NO_ANSWER = "Some of these have no answer at this setting."
 TRY = "**Try this:** move *Hospitals* far to the right. Each hospital gets smaller. Does joining pay now?"
 ALONE = "**Try this:** move *Hospitals* to 5. Then there is somebody to join."
+IN_HOUSE_MEANS = "In-house nothing is published, so nothing needs protection."
 # What leaves a hospital, by whom the hospitals trust.
 LEAVES = {
     "untrusted server": "No record leaves a hospital. Only sums hidden by noise do.",
@@ -22,8 +23,8 @@ LEAVES = {
 _ADVICE: dict[Gain, str] = {
     "less": "join",
     "more": "stay alone",
-    "level": "joining changes little",
-    "neither": "nothing helps",
+    "level": "no clear gain",
+    "neither": "no answer",
 }
 
 
