@@ -30,7 +30,7 @@ def build(results: Results, settings: Settings, beside: tuple[str, ...]) -> dict
     """Return data, layout, frames, words and legend; beside: the methods behind the rows."""
     experiment, trust = results.experiment, settings["trust"]
     drawn = picture(results, settings, rows.LOOKS[trust].colour)
-    each = [rows.shares(results, at, trust) for at in EPSILONS]
+    each = [rows.shares(results, at, trust, beside) for at in EPSILONS]
     first = drawn.traces if drawn else []
     frames, words = [], []
     for at, shares in zip(EPSILONS, each, strict=True):
@@ -43,7 +43,7 @@ def build(results: Results, settings: Settings, beside: tuple[str, ...]) -> dict
         words.append(
             {
                 **{"sentence": sentence, "spoken": " ".join(filter(None, spoken)), "tiles": []},
-                **{"at": f"privacy loss {at:g}", "epsilon": f"{at:g}"},
+                **{"at": f"{at:g}", "epsilon": f"{at:g}"},
                 "odds": f"{phrases.references(shares.unprotected, shares.guess)} {promise}",
                 "notes": phrases.ROWS_NOTE,
             }
@@ -58,6 +58,6 @@ def build(results: Results, settings: Settings, beside: tuple[str, ...]) -> dict
         "frames": frames,
         "words": words,
         "tiles": [],
-        "scrub": "Try other privacy losses",
+        "scrub": "Privacy loss",
         "legend": [*(drawn.legend if drawn else ()), *references],
     } | (drawn.more if drawn else {})

@@ -23,7 +23,7 @@ class ExplorerView:
 
     def __init__(self, settings: Settings) -> None:
         self.plain = settings["view"] == "plain"
-        self.settings = rows.advised(settings) if self.plain else settings
+        self.settings = settings | rows.ADVISED if self.plain else settings
         self.experiment, self.epsilon = to_experiment.about_shown(self.settings)
         self.results: Results = cache.results(self.experiment)
         chosen = trusts.shown(self.experiment, self.epsilon) if self.plain else None

@@ -12,6 +12,11 @@ FIXED = "A table has the patients it has. So the chart shows what a higher priva
 CURVES = "Lines are the middle of repeats. The band holds 8 in 10 of them."
 TRY = "**Try this:** move *Hospitals* to the right. Only hospitals that trust nobody need more patients."
 TRY_TABLE = "**Try this:** raise *Patterns to find*. More patterns take a higher privacy loss."
+_IF = {
+    "untrusted server": "if nobody is trusted",
+    "secure aggregation": "with sealed sums",
+    "central": "if all trust one place",
+}
 WANTED = 90.0  # share of the pattern in %, to which the headline refers
 
 
@@ -50,5 +55,5 @@ def _much(value: float, key: str, ends: tuple[float, float], what: str) -> str:
 def others(needed: Mapping[str, float], trust: str, key: str, ends: tuple[float, float]) -> str:
     """Return how much the trusts need that the headline leaves out."""
     left = [each for each in needed if each not in (trust, "central") and not math.isnan(needed[each])]
-    parts = [f"{phrases.IF_TRUST[each]}, {amount(needed[each], key, *ends)}" for each in left]
-    return f"For as much it takes, {'; '.join(parts)}." if parts else ""
+    parts = [f"{_IF[each]}, {amount(needed[each], key, *ends)}" for each in left]
+    return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts)

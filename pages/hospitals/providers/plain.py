@@ -86,7 +86,7 @@ class Joining(Several):
         hospitals = [row for pair in pairs for row in pair]
         joined = together.rows if len(self.recipe.sizes) > 1 else ()
         named = tuple(
-            row._replace(label=f"Together: {row.label[0].lower()}{row.label[1:]}") for row in joined
+            row._replace(label=f"Together, {row.label[0].lower()}{row.label[1:]}") for row in joined
         )
         return together._replace(rows=(*hospitals, *named))
 
@@ -113,7 +113,7 @@ def sentences(joining: Joining, shares: Shares) -> tuple[str, str]:
     verdicts = [tuple(_verdict(joined, row, shares.guess) for row in pair) for pair in alone]
     below = [
         plain_text.about(len(joining.recipe.sizes), joining.recipe.n, joining.trust),
-        plain_text.LEAVES[joining.trust],
+        *(plain_text.LEAVES[joining.trust], plain_text.IN_HOUSE_MEANS),
     ]
     if len(alone) > 1:
         below.insert(0, plain_text.smallest(*verdicts[-1], joined))
@@ -122,7 +122,7 @@ def sentences(joining: Joining, shares: Shares) -> tuple[str, str]:
 
 def render() -> None:
     """Show the page."""
-    joining = Joining(rows.advised(widgets.head(plain_text.TITLE, plain_text.QUESTION)))
+    joining = Joining(widgets.head(plain_text.TITLE, plain_text.QUESTION) | rows.ADVISED)
     experiment, epsilon, settings = joining.experiment, joining.epsilon, joining.settings
 
     def panels() -> None:

@@ -9,10 +9,11 @@ TITLE = "Providers"
 QUESTION = (
     "**Should we join?** What a hospital finds alone, what all find together, and what leaves the building."
 )
-IN_HOUSE, PUBLISHED = "alone, in-house, no protection", "alone, protected to publish"
+IN_HOUSE, PUBLISHED = "alone, in-house", "alone, to publish"
 NO_ANSWER = "Some of these have no answer at this setting."
 TRY = "**Try this:** move *Hospitals* far to the right. Each hospital gets smaller. Does joining pay now?"
 ALONE = "**Try this:** move *Hospitals* to 5. Then there is somebody to join."
+IN_HOUSE_MEANS = "In-house nothing is published, so nothing needs protection."
 # What leaves a hospital, by whom the hospitals trust.
 LEAVES = {
     "untrusted server": "No record leaves a hospital. Only sums hidden by noise do.",
@@ -22,14 +23,14 @@ LEAVES = {
 _ADVICE: dict[Gain, str] = {
     "less": "join",
     "more": "stay alone",
-    "level": "joining changes little",
-    "neither": "nothing helps",
+    "level": "no clear gain",
+    "neither": "no answer",
 }
 
 
 def who(size: str, patients: int) -> str:
     """Return the start of a row's label: a hospital with its number of patients."""
-    return f"{size} hospital ({patients:,})"
+    return f"{size} ({patients:,} patients)" if size == "Each" else f"{size} ({patients:,})"
 
 
 def advice(purpose: str, verdict: Gain, alone: ShareRow, joined: ShareRow) -> str:
