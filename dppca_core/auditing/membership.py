@@ -8,7 +8,7 @@ test there is (Neyman & Pearson 1933). Error rates are those of `dppca_core.audi
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import bdtr, ndtri
 
 from dppca_core import checks
 from dppca_core.arrays import Array
@@ -51,6 +51,20 @@ def measured(here: Array, there: Array, limit: float, level: float = 0.95) -> Ra
     low, high = clopper_pearson.limits(hits, trials, (1 - level) / 4)
     (alarms, misses), (first, second) = hits / trials, np.stack([low, high], axis=1).tolist()
     return Rates(float(alarms), float(misses), tuple(first), tuple(second))
+
+
+def coin_span(tries: int, level: float = 0.95) -> tuple[int, int]:
+    """Return the fewest and the most right guesses of a fair coin that `level` of its tries lie between.
+
+    Each tail beyond them has at most (1 - level)/2, exactly, by the binomial law.
+
+    Raises:
+        ValueError: For no tries, or a level outside (0, 1).
+    """
+    checks.whole(1, tries=tries)
+    checks.inside_unit_interval(level=level)
+    low = int(np.searchsorted(bdtr(np.arange(tries + 1), tries, 0.5), (1 - level) / 2))
+    return low, tries - low
 
 
 def on_curve(rates: Rates, mu: float) -> bool:

@@ -12,7 +12,7 @@ from tests.browser.conftest import patient
 pytestmark = pytest.mark.browser
 
 # What shows that a page has all that is read from it.
-READY = {"privacy": "Attacked here", "bounds": "bounds drawn on it", "differences": "joined without privacy"}
+READY = {"privacy": "Measured, ", "bounds": "bounds drawn on it", "differences": "joined without privacy"}
 # What the map has at the cross: the nearest of its cells, on its log axes.
 REGION = """() => {
   const data = [...document.querySelectorAll('.dppca-live .chart')].flatMap((chart) => chart.data ?? []);
@@ -37,7 +37,7 @@ def number(pattern: str, body: str) -> float:
 
 def attack(before: str, after: str) -> tuple[float, ...]:
     assert all("Without noise the attacker is right every time" in body for body in (before, after))
-    return tuple(number(rf"this attack was right {NUMBER} %", body) for body in (before, after))
+    return tuple(number(rf"This attack was right {NUMBER} %", body) for body in (before, after))
 
 
 def free(before: str, after: str) -> tuple[float, ...]:

@@ -62,7 +62,7 @@ EXERCISES = (
     Exercise(
         "Can anybody tell whether one patient is in the data?",
         *("privacy", {}, "epsilon", 10.0),
-        "under *The attacker's best test*, the attack run there is right {0} % of the time, then {1} %, and "
+        "under *The attacker's best test*, the measured attack is right {0} % of the time, then {1} %, and "
         "without noise every time.",
         (54, 84),
         "Noise hides what one patient changes. The less of it, the more often the best attacker is right; "

@@ -13,7 +13,7 @@ from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner.view import DrawnPlan
 from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.metric_axis import factor, value_text
+from pages.shared.charts.metric_axis import factor
 from pages.shared.charts.traces import EPSILON_TICKS, Trace, arms, axis, line, one_panel, rounded
 from pages.shared.settings.catalogue import Settings
 
@@ -138,9 +138,7 @@ def _equal_error(plane: Plane, level: float, label_at: int, settings: Settings, 
     visible = np.flatnonzero(np.isfinite(values))
     if not len(visible):
         return []
-    label = f"{100 * level:g} %" if energy else f"{level:g}"
-    if not energy and (metric := page_text.goal_unit(settings)) in ("share", "degrees"):
-        label = value_text(metric, page_text.in_goal(settings, level))
+    label = f"{100 * level:g} %" if energy else page_text.in_goal(settings, level)
     at = label_at if label_at in visible else int(visible[len(visible) // 4])
     epsilons = plane.epsilons.tolist()
     shared, thin = {"hoverinfo": "skip"}, {"color": style.GUESS, "dash": "dot", "width": 1}

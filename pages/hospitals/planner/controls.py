@@ -1,6 +1,7 @@
 """Render the planner's controls, and run the simulation that is asked for: a bisection for each method."""
 
 import time
+from functools import partial
 
 import streamlit as st
 
@@ -10,8 +11,9 @@ from dppca_core.experiments.sweeps.recipe import Point
 from pages.hospitals.planner import own_table, own_table_text, text, view
 from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.background.sweep_jobs import Job
+from pages.shared.charts.metric_axis import rises
 from pages.shared.settings import public_table, widgets
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.text import duration
 
 _WAIT_SECONDS = 0.5  # a rendering waits this long for quick simulations to end
@@ -43,8 +45,18 @@ def choose(settings: Settings) -> None:
         with column:
             if key == "plan.way":
                 widgets.choose_among(key, view.listed(settings), view.focus(settings))
+            elif key == "plan.target":
+                _choose_target(settings)
             else:
                 widgets.choose(key)
+
+
+def _choose_target(settings: Settings) -> None:
+    """Render the target in the unit on screen, from little to much: of a share from a rough answer on."""
+    options, plain = CHOICES["plan.target"].options, settings["view"] == "plain"
+    ordered = options[::-1] if rises(text.goal_unit(settings)) else options
+    words = partial(text.in_goal, settings)
+    widgets.show("plan.target", text.target_label(settings), plain, options=ordered, format_func=words)
 
 
 def _current(settings: Settings, name: str) -> tuple[Search | None, Job | None]:

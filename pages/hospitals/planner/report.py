@@ -61,17 +61,16 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
 def _settings_in_words(settings: Settings) -> list[tuple[str, str]]:
     """Return the settings that the answer depends on, and what is public of a table that is planned for."""
     table, keys = own_table.table_of(settings), _keys(settings)
+    target = ("Target", page_text.goal(settings))
     if table is None:
-        return phrases.settings_in_words(settings, keys)
+        return [target, *phrases.settings_in_words(settings, keys)]
     fixed = {"data", "d", "n", *_KEYS} - {"k", "neighbours"}
     given = phrases.settings_in_words(settings, [key for key in keys if key not in fixed])
-    return [("Your table", own_table_text.facts(table)), *given]
+    return [("Your table", own_table_text.facts(table)), target, *given]
 
 
 def _keys(settings: Settings) -> tuple[str, ...]:
-    """Return the settings that the answer depends on, without the one that is asked for."""
-    target = ("plan.share",) if view.energetic(settings) else ("plan.target", "metric")
+    """Return the settings that the answer depends on, without the target and the one that is asked for."""
     privacy = "n" if settings["plan.asked"] == "epsilon" else "epsilon"
     size = "plan.size" if settings["plan.asked"] == "hospitals" else "providers"
-    held = ("plan.trust", "plan.way", "plan.tuned", privacy, size, "delta", "data")
-    return ("plan.asked", "plan.of", *target, *held, *_KEYS)
+    return ("plan.asked", "plan.trust", "plan.way", "plan.tuned", privacy, size, "delta", "data", *_KEYS)

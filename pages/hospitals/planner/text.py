@@ -13,7 +13,7 @@ from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, Pla
 from dppca_core.experiments.planning.table_plan import PublicTable
 from pages.hospitals.planner import own_table, own_table_text, view
 from pages.shared import text
-from pages.shared.charts.metric_axis import error_unit, factor, in_unit, value_text
+from pages.shared.charts.metric_axis import error_unit, factor, in_unit, random_guess, unit, value_text
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.text import recommended as recommendations
 
@@ -80,6 +80,8 @@ SHADES = {
     "assumption": ("the formula does not hold", "closed form silent: an assumption fails"),
     "sampling": ("too few patients for any privacy setting", "no ε helps: sampling alone errs more"),
 }
+_GOALS = {"share": "at least {} of the pattern recovered", "degrees": "an angle of at most {}"}
+_TARGETS = {"share": "Recovered at least", "degrees": "Angle at most"}
 _UNITS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 _PEOPLE = 8.2e9  # on earth, United Nations 2024
 
@@ -111,11 +113,9 @@ def goal(settings: Settings) -> str:
     if view.energetic(settings):
         captured = "signal" if plain else "energy"
         return f"at least {100 * settings['plan.share']:g} % of the {captured} captured"
-    target, shown = settings["plan.target"], in_goal(settings, settings["plan.target"])
-    metric = goal_unit(settings)
-    if metric in ("share", "degrees"):
-        words = {"share": "at least {} of the pattern recovered", "degrees": "an angle of at most {}"}
-        return words[metric].format(value_text(metric, shown))
+    target, metric = settings["plan.target"], goal_unit(settings)
+    if metric in _GOALS:
+        return _GOALS[metric].format(in_goal(settings, target))
     name = "an error" if plain else "error " + ("‖VVᵀ − WWᵀ‖" if factor(settings) > 1 else "‖sin Θ‖")
     return f"{name} of at most {text.number(target)}"
 
@@ -123,13 +123,22 @@ def goal(settings: Settings) -> str:
 def goal_unit(settings: Settings) -> str:
     """Return the unit of the target: degrees of one component alone, whose angle ‖sin Θ‖ gives."""
     metric = error_unit(settings)
-    return "sin" if metric == "degrees" and settings["k"] > 1 else metric
+    return unit(settings | {"metric": "sin"}) if metric == "degrees" and settings["k"] > 1 else metric
 
 
-def in_goal(settings: Settings, target: float) -> float:
+def in_goal(settings: Settings, target: float) -> str:
     """Return a target, which is an error, in the unit on screen."""
     metric = goal_unit(settings)
-    return float(in_unit(metric, target, settings["k"])) if metric in ("share", "degrees") else target
+    if metric in _GOALS:
+        return value_text(metric, float(in_unit(metric, target, settings["k"])))
+    return text.number(target)
+
+
+def target_label(settings: Settings) -> str:
+    """Return the label of the target's slider, with what a random guess has."""
+    metric, experiment = goal_unit(settings), view.published(settings, view.focus(settings)).experiment
+    guess = random_guess(settings | {"metric": metric}, experiment.d, experiment.k)
+    return f"{_TARGETS.get(metric, 'Error at most')} · a guess: {value_text(metric, guess)}"
 
 
 def value(answer: float, settings: Settings) -> str:

@@ -49,9 +49,9 @@ def ask_limit(raw: Table, ledger: Ledger, settings: Settings) -> None:
         delta = middle.selectbox(
             chance.name(plain),
             chance.options,
-            chance.options.index(chance.default),
-            key="own limit delta",
-            format_func=chance.text,
+            chance.options.index(settings["own.delta"]),
+            key=f"own limit delta {settings['own.delta']:g}",
+            format_func=partial(chance.option, plain=plain),
             help="It stays. Keep it well below one in the number of patients.",
         )
         pairs = CHOICES["neighbours"]

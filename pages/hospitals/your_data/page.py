@@ -24,8 +24,9 @@ from pages.hospitals.your_data import (
 )
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.rehearsal import Twin
+from pages.hospitals.your_data.settings import DELTAS
 from pages.shared.reports import html_report
-from pages.shared.settings import widgets
+from pages.shared.settings import catalogue, widgets
 
 settings = widgets.head(
     "Your data",
@@ -39,6 +40,8 @@ st.header("1 · Your table")
 prepared = upload_panel.show(settings)
 state = session.current()
 rows = state.rows_per_patient or 1
+if prepared is not None:  # the number of patients is public
+    settings = widgets.follow("own.delta", catalogue.delta_for(prepared.n, DELTAS))
 planned_table.keep(prepared, rows, settings)
 ledger = account = twin = None
 request: Request | str = ""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from dppca_core.methods import METHODS
 from dppca_core.release.private_release import OFFERED
+from pages.shared import text
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
 
@@ -20,7 +21,7 @@ BY_RULE = "rule"
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 CELLS = (3, 4, 5, 6, 8, 10, 12, 16, 20, 30, 40)
-_CHANCES = tuple(10.0**-power for power in range(12, 3, -1))
+DELTAS = tuple(10.0**-power for power in range(12, 3, -1))
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
@@ -49,7 +50,12 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
             link_words={RECOMMENDED: RECOMMENDED},
         ),
         like("epsilon", 0.5),
-        Choice("own.delta", "Failure chance δ", shared["delta"].plain, _CHANCES, 1e-6),
+        Choice(
+            *("own.delta", shared["delta"].label, shared["delta"].plain, DELTAS, 1e-6),
+            help=shared["delta"].help,
+            plain_words={delta: text.one_in(delta) for delta in DELTAS},
+        ),
+        Choice("own.delta_set", *("Failure chance set by hand",) * 2, (False, True), False),
         Choice(
             *("own.centre", *("Centre of the rows",) * 2, tuple(CENTRES), "rule", CENTRES),
             former={"the middle of the public ranges": "public"},

@@ -119,11 +119,14 @@ def odds(budget: Budget, rows: int, patient_epsilon: float) -> str:
     if rows == 1:
         return text.odds(budget.epsilon, budget.delta, budget.neighbours)
     question = "one row or another" if budget.neighbours == "replace-one" else "one row"
-    ends = text.even_odds(tradeoff_curves.best_guess(budget.epsilon, budget.delta))
-    far = text.even_odds(tradeoff_curves.best_guess(patient_epsilon, budget.delta))
+    right, far = (
+        text.right_at_most(tradeoff_curves.best_guess(epsilon, budget.delta))
+        for epsilon in (budget.epsilon, patient_epsilon)
+    )
     return (
-        f"An attacker who starts at 50:50 on whether {question} was used ends at most at {ends}. "
-        f"On all {rows:,} rows of one patient the attacker can end at {far}."
+        "Suppose someone already knows everything else. "
+        f"Asked whether {question} was used, they would be {right}. A coin is right 50 times. "
+        f"About all {rows:,} rows of one patient they would be {far}."
     )
 
 

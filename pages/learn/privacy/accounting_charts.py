@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dppca_core.accounting.compare import ACCOUNTINGS
 from dppca_core.auditing import outright_publication
 from pages.learn.privacy import accounting_text
 from pages.learn.privacy.view import ROUNDS, Accounted
@@ -22,7 +23,7 @@ LOOKS = {
 }
 
 
-def published(n: int, delta: float, plain: bool) -> dict[str, Any]:
+def published(n: int, delta: float) -> dict[str, Any]:
     """Draw the patients whom the worst mechanism publishes, against delta; mark the current delta."""
     options = [float(value) for value in catalogue.CHOICES["delta"].options]
     deltas = np.geomspace(options[0], options[-1], 160).tolist()
@@ -40,12 +41,12 @@ def published(n: int, delta: float, plain: bool) -> dict[str, Any]:
     shown: Trace = {"showlegend": True}
     traces = [lower, upper | shown, expected, one_patient | shown, here]
     power = {"type": "log", "dtick": 1, "exponentformat": "power", "minexponent": 4}
-    title = "chance that privacy fails" if plain else "failure chance δ"
-    across, up = axis(title, range=[-10.2, 0]) | power, axis("patients published", range=reach) | power
-    return one_panel(traces, height=430, xaxis=across | {"dtick": 2}, yaxis=up)
+    across = axis("failure chance δ", range=[-10.2, 0]) | power | {"dtick": 2}
+    up = axis("patients published", range=reach) | power
+    return one_panel(traces, height=430, xaxis=across, yaxis=up)
 
 
-def against_rounds(costs: Accounted, quantity: str, plain: bool) -> dict[str, Any]:
+def against_rounds(costs: Accounted, quantity: str) -> dict[str, Any]:
     """Draw the "noise" of every round, or what rounds with one noise are "charged", against their number."""
     table: pd.DataFrame = getattr(costs, quantity)
     values = table.to_numpy()
@@ -55,12 +56,11 @@ def against_rounds(costs: Accounted, quantity: str, plain: bool) -> dict[str, An
     traces: list[Trace] = []
     for name, look in LOOKS.items():
         y = rounded(table[name].where(table[name] > 10 ** reach[0]).to_numpy())
-        label = accounting_text.accounting(name, plain)
         hover = {"hovertemplate": "%{x} rounds: %{y:.3~g}"}
-        traces.append(marked_line(label, look, list(ROUNDS), y, 6, **hover))
+        traces.append(marked_line(ACCOUNTINGS[name].title, look, list(ROUNDS), y, 6, **hover))
     here = this_setting(1, [costs.steps] * 2, [10**value for value in reach])
-    up = axis(accounting_text.QUANTITIES[quantity][plain], range=reach, type="log", minexponent=4)
+    up = axis(accounting_text.QUANTITIES[quantity], range=reach, type="log", minexponent=4)
     up |= {"exponentformat": "power", "dtick": "D2" if reach[1] - reach[0] < 1.5 else 1}
-    across = axis("rounds" if plain else "rounds T", type="log", range=[-0.03, math.log10(56)])
+    across = axis("rounds T", type="log", range=[-0.03, math.log10(56)])
     across |= {"tickvals": [1, 2, 5, 10, 20, 50], "ticktext": ["1", "2", "5", "10", "20", "50"]}
     return one_panel([*traces, here], height=430, xaxis=across, yaxis=up)

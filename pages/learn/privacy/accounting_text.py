@@ -15,30 +15,19 @@ from pages.learn.privacy.view import ROUNDS, Accounted, Attack
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
 
-QUANTITIES = {  # by whether in plain words
-    "noise": {True: "noise in each round", False: "noise σ in each round"},
-    "charged": {True: "privacy setting charged", False: "ε charged"},
-}
-_PLAIN_TITLES = {
-    "printed": "as printed in the paper",
-    "basic": "simply adding up",
-    "advanced": "advanced composition",
-    "zcdp": "zCDP",
-    "exact": "exact",
-}
+QUANTITIES = {"noise": "noise σ in each round", "charged": "ε charged"}
 
 
-def failure(n: int, budget: Budget, plain: bool) -> str:
+def failure(n: int, budget: Budget) -> str:
     """Return what delta lets happen among n patients."""
     published = outright_publication.published(n, budget.delta)
     expected, delta = published.expected, budget.delta
-    name = f"a chance of {text.one_in(delta)}" if plain else f"probability δ = {text.number(delta)}"
     few = text.number(float(f"{expected:.2g}")) if expected < 100 else f"{expected:,.0f}"
-    close = f" That is no protection: keep {'this chance' if plain else 'δ'} well below 1 in {n:,}."
+    close = f" That is no protection: keep δ well below 1 in {n:,}."
     return (
-        f"**A program that publishes each record outright with {name} and says nothing else keeps this "
-        f"part of the promise.** Of {n:,} patients it is expected to publish {few}; the chance of at "
-        f"least one is {share(published.some)}.{close if expected >= 0.1 else ''}"
+        f"**A program that publishes each record outright with probability δ = {text.number(delta)} and says "
+        f"nothing else keeps this part of the promise.** Of {n:,} patients it is expected to publish {few}; "
+        f"the chance of at least one is {share(published.some)}.{close if expected >= 0.1 else ''}"
     )
 
 
@@ -53,20 +42,15 @@ def beyond(attack: Attack, budget: Budget) -> str:
     )
 
 
-def accounting(name: str, plain: bool) -> str:
-    """Return an accounting's name on screen."""
-    return _PLAIN_TITLES[name] if plain else ACCOUNTINGS[name].title
-
-
-def rounds(costs: Accounted, budget: Budget, plain: bool) -> str:
+def rounds(costs: Accounted, budget: Budget) -> str:
     """Return which accounting needs how much more noise, and where advanced composition beats adding up."""
     order = sorted((name for name in ACCOUNTINGS if name != "exact"), key=costs.ratio)
-    others = "; ".join(f"{accounting(name, plain)} {figures(costs.ratio(name))} times" for name in order)
+    others = "; ".join(f"{ACCOUNTINGS[name].title} {figures(costs.ratio(name))} times" for name in order)
     needs = (
-        f"**At {at(budget, plain)}, {text.count(costs.steps, 'round needs', 'rounds each need')} noise of "
+        f"**At {at(budget)}, {text.count(costs.steps, 'round needs', 'rounds each need')} noise of "
         f"{figures(costs.std)}, counted exactly. Other ways of counting need more to be as safe: {others}.**"
     )
-    noise, basic = costs.noise, accounting("basic", plain).lower()
+    noise, basic = costs.noise, ACCOUNTINGS["basic"].title.lower()
     better = [t for t in ROUNDS if noise["advanced"][t] < noise["basic"][t]]
     since = f"from {better[0]} rounds on" if better else f"in none of up to {ROUNDS[-1]} rounds"
     return f"{needs} Advanced composition, made for many rounds, needs less than {basic} {since}."
@@ -81,13 +65,13 @@ def moves(costs: Accounted, columns: int) -> str:
     )
 
 
-def charges(costs: Accounted, plain: bool) -> pd.DataFrame:
+def charges(costs: Accounted) -> pd.DataFrame:
     """Return the noise that each accounting needs, and what it charges for the exact noise."""
     noise, charged = costs.noise.loc[costs.steps], costs.charged.loc[costs.steps]
-    spent, asked = (words[plain] for words in QUANTITIES.values())
+    spent, asked = QUANTITIES.values()
     columns = {spent: noise, "times the exact": noise / costs.std, f"{asked} for the exact noise": charged}
     shown = pd.DataFrame(columns).map(figures)
-    shown.insert(0, "counted", [accounting(str(name), plain) for name in shown.index])
+    shown.insert(0, "counted", [ACCOUNTINGS[str(name)].title for name in shown.index])
     return shown
 
 
@@ -108,7 +92,7 @@ def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: Atta
     mu = draws.drawn(bug).mu
     true = gaussian.epsilon_of(1 / mu, budget.delta) if mu < math.inf else math.inf
     given = f"The true value is {'no finite number' if true == math.inf else figures(true)}"
-    mistake = CHOICES["audit.bug"].option(bug, plain=True)
+    mistake = CHOICES["audit.bug"].text(bug)
     second = f"With the planted mistake, {mistake}, it shows at least {figures(broken.epsilon)}"
     if broken.epsilon > budget.epsilon:
         second = f"**{second}: the promise is refuted.** {given}."

@@ -131,21 +131,19 @@ def readings(attack: Attack) -> dict[str, Any]:
     return _figure([*drawn, *errors, *laws, limit | {"meta": "text-colour"}], 400, xaxis=across, yaxis=up)
 
 
-def errors(attack: Attack, budget: Budget, plain: bool) -> dict[str, Any]:
+def errors(attack: Attack, budget: Budget) -> dict[str, Any]:
     """Draw misses against false alarms: what the promise rules out, the best tests, and those measured."""
     alarms = _fine()
     least = tradeoff_curves.allowed(budget.epsilon, budget.delta, alarms)
     fill = {"fill": "tozeroy", "fillcolor": style.faded(_CROWD, 0.25), "line": {"color": _CROWD, "width": 1}}
-    promise = "ruled out by the promise" if plain else "ruled out by (ε, δ)"
-    exact = "best tests of this noise" if plain else f"best tests, μ = {text.short(attack.mu)}"
     x, shown = rounded(alarms), {"showlegend": True}
     hover = {"hovertemplate": "false alarms %{x:.1%}, misses %{y:.1%}<extra></extra>"}
     here = {"x": [attack.alarms], "y": rounded([attack.misses])}
     best = rounded(tradeoff_curves.gaussian(attack.mu, alarms))
     traces = [
-        line(1, promise, _CROWD, x=x, y=rounded(least), hoverinfo="skip", **shown) | fill,
+        line(1, "ruled out by (ε, δ)", _CROWD, x=x, y=rounded(least), hoverinfo="skip", **shown) | fill,
         line(1, "random guess", style.GUESS, "dot", x=[0, 1], y=[1, 0], hoverinfo="skip", **shown),
-        line(1, exact, WITH, x=x, y=best, **shown, **hover),
+        line(1, f"best tests, μ = {text.short(attack.mu)}", WITH, x=x, y=best, **shown, **hover),
         marks(1, "the chosen test", style.GUESS, "circle-open", 15, 2.5, **here, **shown),
         _rates_with_error_bars("measured, 95 % intervals", WITHOUT, "x-thin", attack.measured) | hover,
         _rates_with_error_bars("measured without noise", "#009E73", "star", attack.silent) | hover,
@@ -174,7 +172,7 @@ def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) ->
     return marks(1, name, colour, symbol, 9, **point)
 
 
-def audits(promised: float, true_epsilon: float, shown: Mapping[str, float], plain: bool) -> dict[str, Any]:
+def audits(promised: float, true_epsilon: float, shown: Mapping[str, float]) -> dict[str, Any]:
     """Draw what audits show, beside what is promised and what the noise as programmed truly gives."""
     rows = dict(reversed(shown.items())) | {"what its noise truly gives": true_epsilon, "promised": promised}
     values = list(rows.values())
@@ -187,6 +185,6 @@ def audits(promised: float, true_epsilon: float, shown: Mapping[str, float], pla
     }
     limit = {"type": "line", "x0": promised, "x1": promised, "yref": "paper", "y0": 0, "y1": 1}
     limit["line"] = {"color": style.GUESS, "width": 1.5, "dash": "dash"}
-    across = axis("privacy setting" if plain else "privacy loss ε", range=[0, 1.12 * max(*values, 0.01)])
+    across = axis("privacy loss ε", range=[0, 1.12 * max(*values, 0.01)])
     up = axis("", automargin=True, type="category", ticksuffix=" ")
     return _figure([bars], 96 + 44 * len(values), xaxis=across, yaxis=up, shapes=[limit])

@@ -18,10 +18,8 @@ STEPS = (
     "Move privacy to the right: the attacker is right more often.",
     "Right 50 times in 100 is a guess: nothing was learned.",
 )
-INTRODUCTION = (
-    "**What can an attacker learn about one patient?** Two data sets that differ in one patient, what is "
-    "released of them, and how well the best attacker tells which it was."
-)
+INTRODUCTION = "**What can an attacker learn about one patient?** Here is the best possible attempt."
+THREE_ODDS = "How often the attacker is right: promised, best possible, measured"
 FORMULAS = r"""
 A test has false alarms $\alpha$ and misses $\beta$. $(\varepsilon,\delta)$ allows $\beta\ge
 f(\alpha)=\max(0,\;1-\delta-e^{\varepsilon}\alpha,\;e^{-\varepsilon}(1-\delta-\alpha))$; a Gaussian release
@@ -56,38 +54,74 @@ def figures(value: float) -> str:
     return text.short(float(f"{value:.6g}"))
 
 
-def at(budget: Budget, plain: bool) -> str:
+def at(budget: Budget) -> str:
     """Return the promise as part of a sentence."""
-    if plain:
-        return f"privacy setting {budget.epsilon:g}"
     return f"ε = {text.number(budget.epsilon)}, δ = {text.number(budget.delta)}"
 
 
-def headline(attack: Attack, draws: AttackDraws) -> str:
-    """Return the odds of the epsilon that this noise truly keeps, and those of the best attack on it."""
-    budget, true_epsilon = draws.attacked.budget, draws.case.epsilon
-    kept = budget.epsilon if abs(true_epsilon / budget.epsilon - 1) <= 1e-6 else true_epsilon
-    ends = text.even_odds(tradeoff_curves.gaussian_guess(attack.mu))
+def kept_epsilon(draws: AttackDraws) -> float:
+    """Return the epsilon that the noise truly keeps: the one asked for, but for noise as printed."""
+    asked, true = draws.attacked.budget.epsilon, draws.case.epsilon
+    return asked if abs(true / asked - 1) <= 1e-6 else true
+
+
+def headline(draws: AttackDraws) -> str:
+    """Return the odds of the epsilon that this noise truly keeps, and which one that is."""
+    budget, kept = draws.attacked.budget, kept_epsilon(draws)
     title = METHODS[draws.attacked.method].title
-    asked, true = text.number(budget.epsilon), figures(true_epsilon)
+    asked, true = text.number(budget.epsilon), figures(kept)
     odds = text.odds(kept, budget.delta, budget.neighbours)
     if kept > budget.epsilon:
         odds += f" The noise of {title} does not keep its promise of {asked}: it truly gives {true}."
     elif kept < budget.epsilon:
         odds += f" The noise of {title} is set for {asked} and truly gives {true}."
-    return f"{odds} The best attack on the messages of {title} comes to {ends}."
+    return odds
 
 
-def experiment(picture: Picture, limit: float, budget: Budget, plain: bool) -> str:
+def three_odds(attack: Attack, draws: AttackDraws) -> str:
+    """Return how often the attacker is right, of 100 guesses: promised, at best, and as measured here."""
+    budget, rates, kept = draws.attacked.budget, attack.measured, kept_epsilon(draws)
+    promised = tradeoff_curves.best_guess(kept, budget.delta)
+    spans = zip(rates.false_alarm_span, rates.miss_span, strict=True)
+    most, least = (1 - sum(limits) / 2 for limits in spans)
+    promise = f"ε = {text.number(float(f'{kept:.3g}'))}, δ = {text.number(budget.delta)}"
+    drawn = f"on {2 * len(attack.here):,} releases drawn here"
+    rows = (
+        (
+            "**Promised**",
+            f"at most {_of_100(promised)}",
+            f"What {promise} allows, for any method and attack.",
+        ),
+        (
+            "**Best possible**",
+            _of_100(tradeoff_curves.gaussian_guess(attack.mu)),
+            f"The best test against the noise of {METHODS[draws.attacked.method].title}, by formula.",
+        ),
+        (
+            "**Measured**",
+            f"{_of_100(rates.right)} ({_of_100(least)} to {_of_100(most)})",
+            f"The best test with {100 * attack.alarms:g} % false alarms, {drawn}.",
+        ),
+    )
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"| | right of 100 | what it is |\n|---|---|---|\n{table}\n\nA coin is right 50 of 100 times."
+
+
+def _of_100(chance: float) -> str:
+    """Return a chance in percent, never rounded to 100."""
+    percent = 100 * chance
+    return f"{percent:.{1 if percent < 99.9 else 4}f}"
+
+
+def experiment(picture: Picture, limit: float, budget: Budget) -> str:
     """Return what the picture shows, over all its releases."""
     count = len(picture.here)
     change = "left out" if picture.instead is None else "replaced by another"
     return (
-        f"**Two data sets of {PATIENTS} patients, alike except that one patient is {change}.** From each, a "
-        f"noisy summary is published {count} times by {METHODS['analyze_gauss'].title} at "
-        f"{at(budget, plain)}; its main direction is drawn. The attacker knows everybody else's data, and of "
-        f"these {2 * count} releases gives {picture.right_guesses(limit)} to the right data set. A coin "
-        f"gives about {count}."
+        f"**Two data sets of {PATIENTS} patients, alike except that one patient is {change}.** From each, "
+        f"{METHODS['analyze_gauss'].title} publishes a noisy summary {count} times at {at(budget)}; its main "
+        "direction is drawn. The attacker knows everybody else's data, and assigns each release to one of "
+        f"the two. Right in {text.luck(picture.right_guesses(limit), 2 * count)}"
     )
 
 
@@ -130,11 +164,11 @@ def measured(attack: Attack, draws: int) -> str:
     if silent.right == 1:
         clear = f"every time (at least {100 * least:.1f} %)"
     return (
-        f"**Attacked here, {draws:,} times with the patient and {draws:,} times without:** "
+        f"**Measured, {draws:,} times with the patient and {draws:,} times without:** "
         f"{_measured(rates.false_alarms, rates.false_alarm_span)} false alarms, "
         f"{_measured(rates.misses, rates.miss_span)} misses. {curve} "
-        f"From 50:50 this attack was right {_measured(rates.right)} of the time. Without noise the attacker "
-        f"is right {clear}. Both intervals hold at once in {round(20 * LEVEL)} of 20 attacks."
+        f"This attack was right {_measured(rates.right)} of the time; a coin, 50 %. Without noise the "
+        f"attacker is right {clear}. Both intervals hold at once in {round(20 * LEVEL)} of 20 attacks."
     )
 
 
@@ -177,9 +211,9 @@ def about(method: str) -> str:
     )
 
 
-def try_this(plain: bool) -> str:
+def try_this() -> str:
     """Return what to try next."""
-    bug, epsilon = (CHOICES[key].name(plain) for key in ("audit.bug", "epsilon"))
+    bug, epsilon = (CHOICES[key].label for key in ("audit.bug", "epsilon"))
     return (
         f"set *{bug}* to noise half as large, and see whether the audit notices from releases alone. Move "
         f"*{epsilon}* to the left until it no longer does, then draw more releases."

@@ -14,6 +14,7 @@ from pages.learn.privacy import (
     attack_charts,
     attack_text,
     figure_code,
+    plain,
     view,
 )
 from pages.learn.privacy.settings import patients
@@ -34,19 +35,24 @@ def show(
 OF_ATTACK = ("attack.method", "attack.alarms", "attack.draws")
 
 settings = widgets.head(attack_text.TITLE, attack_text.INTRODUCTION, attack_text.STEPS)
-plain, method = settings["view"] == "plain", settings["attack.method"]
+method = settings["attack.method"]
+if settings["view"] == "plain":
+    plain.show(settings)
+    st.stop()
 budget, n, asked = view.budget(settings), patients(settings), settings["attack.draws"]
 draws = cache.attack_draws(view.attack_setting(settings))
 attack = view.attack(draws, settings["attack.alarms"], asked)
 bug, why_no_bug = view.bug(settings)
 honest = view.audit(draws, "true", asked)
 broken = view.audit(draws, bug, asked) if bug else None
-headline = failed_runs.NO_ANSWER if attack is None else attack_text.headline(attack, draws)
+headline = failed_runs.NO_ANSWER if attack is None else attack_text.headline(draws)
 widgets.headline(headline, "epsilon", "delta")
 failed_runs.show(draws.failed)
 if attack is None or honest is None:
     widgets.choose_beside(*OF_ATTACK)
     st.stop()
+with st.expander(attack_text.THREE_ODDS):
+    st.markdown(attack_text.three_odds(attack, draws))
 count = len(attack.here)  # fewer than asked for where some have failed
 
 st.header("One patient more or less")
@@ -59,7 +65,7 @@ show(
     "One patient more or less",
     partial(figure_code.releases, budget, settings["seed"]),
 )
-st.markdown(attack_text.experiment(picture, attack.limit, budget, plain))
+st.markdown(attack_text.experiment(picture, attack.limit, budget))
 
 st.header("The attacker's best test")
 widgets.choose_beside(*OF_ATTACK)
@@ -84,15 +90,15 @@ with left:
         table=readings,
     )
 with right:
-    errors = attack_charts.errors(attack, budget, plain)
+    errors = attack_charts.errors(attack, budget)
     show(errors, "errors", f"{chosen} {measured}", "The attacker's errors", best_test, table=readings)
 st.markdown(measured)
 st.caption(attack_text.attacked(method, settings))
 
-st.header("What the chance of failure lets happen" if plain else "What δ lets happen")
-failure = accounting_text.failure(n, budget, plain)
+st.header("What δ lets happen")
+failure = accounting_text.failure(n, budget)
 st.markdown(failure)
-published = accounting_charts.published(n, budget.delta, plain)
+published = accounting_charts.published(n, budget.delta)
 show(
     published,
     "failure",
@@ -100,21 +106,19 @@ show(
     "Patients whom the worst mechanism publishes",
     partial(figure_code.failure, n),
 )
-if not plain:
-    st.caption(accounting_text.beyond(attack, budget))
+st.caption(accounting_text.beyond(attack, budget))
 
 st.header("One budget, several rounds")
 rounds = view.accounted(budget, view.sensitivity(settings), settings["iterations"])
-comparison = accounting_text.rounds(rounds, budget, plain)
+comparison = accounting_text.rounds(rounds, budget)
 st.markdown(comparison)
 for column, quantity in zip(st.columns(2), ("noise", "charged"), strict=True):
     with column:
-        drawn = accounting_charts.against_rounds(rounds, quantity, plain)
+        drawn = accounting_charts.against_rounds(rounds, quantity)
         code = partial(figure_code.rounds, rounds, budget, quantity)
         show(drawn, quantity, comparison, "One budget, several rounds", code)
-st.table(accounting_text.charges(rounds, plain), hide_index=True, border="horizontal")
-if not plain:
-    st.caption(accounting_text.moves(rounds, settings["k"]))
+st.table(accounting_text.charges(rounds), hide_index=True, border="horizontal")
+st.caption(accounting_text.moves(rounds, settings["k"]))
 
 st.header("Is the promise kept?")
 left, right = st.columns([2, 3], vertical_alignment="bottom")
@@ -127,10 +131,10 @@ if broken is not None:
     bars["with the mistake planted"] = broken.epsilon
 verdict = accounting_text.audited(honest, broken, bug or "", draws, count)
 st.markdown(verdict)
-audits = attack_charts.audits(budget.epsilon, draws.case.epsilon, bars, plain)
+audits = attack_charts.audits(budget.epsilon, draws.case.epsilon, bars)
 show(audits, "audit", verdict, "Is the promise kept?", partial(figure_code.audit, draws.attacked, bug, count))
 
-st.markdown(f"**Try this:** {attack_text.try_this(plain)}")
+st.markdown(f"**Try this:** {attack_text.try_this()}")
 sources.foot(
     settings, lambda: (attack_text.PAPERS, attack_text.about(method)), attack_text.FORMULAS, sources.LIMITS
 )

@@ -24,14 +24,13 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         "shared": "one noise for two hospitals",
         "unclipped": "a record three times too long",
     }
-    plainly = bugs | {"sensitivity": "one patient's influence underrated"}
     accepted = ("False alarms accepted", "False alarms the attacker accepts")
     draws = (1000, 5000, 20_000)
     return [
         Choice("attack.method", "Messages of", "Messages of", METHODS_ATTACKED, "dps_pca", titles),
         Choice("attack.alarms", *accepted, FALSE_ALARMS, 0.2, shares),
         Choice("attack.draws", "Releases drawn", "Releases drawn", draws, 5000),
-        Choice("audit.bug", "Planted bug", "Mistake planted", tuple(bugs), NO_BUG, bugs, plain_words=plainly),
+        Choice("audit.bug", "Planted bug", "Mistake planted", tuple(bugs), NO_BUG, bugs),
     ]
 
 

@@ -88,7 +88,6 @@ def button(
     report: bytes | Callable[[], Report],
     name: str,
     on_click: Callable[[], None] | Literal["ignore"] = "ignore",
-    width: Literal["content", "stretch"] = "content",
 ) -> None:
     """Show a button that downloads the report as `name`-report.html.
 
@@ -98,12 +97,9 @@ def button(
             use the session nor hold private rows, and its file is lost if the page reruns meanwhile.
         name: Of the file.
         on_click: Called when it is pressed.
-        width: Of the button.
     """
     data, file_name = report if isinstance(report, bytes) else lambda: html(report()), f"{name}-report.html"
-    st.download_button(
-        "Download a report", data, file_name, "text/html", on_click=on_click, width=width, help=_HELP
-    )
+    st.download_button("Download a report", data, file_name, "text/html", on_click=on_click, help=_HELP)
 
 
 def html(report: Report) -> str:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +58,9 @@ def menu(
             # Without cells that a spreadsheet would run: a hospital's name may be anything.
             data = table or (lambda: number_tables.frame(figure()))
             _download("Data (CSV)", lambda: safe_csv(data()), f"{name}.csv", "text/csv")
-            page = partial(_page, figure, title)
-            _download("Chart (HTML)", page, f"{name}.html", "text/html")
+            _download(
+                "Chart (HTML)", lambda: html_report.of_figure(figure(), title), f"{name}.html", "text/html"
+            )
             _pictures(key, name, title)
         source, swept = code() if code else None, recipe() if recipe else None
         if source is None:
@@ -82,10 +82,6 @@ def pictures(key: str, name: str, title: str) -> None:
     if popover.open:
         with popover:
             _pictures(key, name, title)
-
-
-def _page(figure: Callable[[], dict[str, Any]], title: str) -> str:
-    return html_report.of_figure(figure(), title)
 
 
 def _pictures(key: str, name: str, title: str) -> None:

@@ -3,7 +3,7 @@
 No Streamlit here, so that tests need no browser. Options are round numbers; a link may hold anything.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dppca_core.datasets import TABLES
@@ -35,7 +35,7 @@ _BULKS = (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0)
 _VIEWS = {"plain": "Plain", "analyst": "Analyst", "researcher": "Researcher"}
 _HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
 
-_DELTA_SET = "delta_set"  # False: delta moves with n
+_DELTA_SET = "delta_set"
 # Of links: those of the first kept the default of their time, delta = 1e-5, and were about DPS-PCA.
 _VERSION = {"v": "2"}
 _FIRST_DELTA = 1e-5
@@ -56,9 +56,9 @@ _DATA = {
 _DELTAS = (*(10.0**-p for p in range(10, 2, -1)), 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
-def delta_for(n: float) -> float:
+def delta_for(n: float, deltas: tuple[float, ...] = _DELTAS) -> float:
     """Return the failure chance that n patients get until it is set: min(1e-6, 1/(10 n)), rounded down."""
-    return max((delta for delta in _DELTAS if delta <= min(1e-6, 0.1 / n) * (1 + 1e-9)), default=_DELTAS[0])
+    return max((delta for delta in deltas if delta <= min(1e-6, 0.1 / n) * (1 + 1e-9)), default=min(deltas))
 
 
 CHOICES: dict[str, Choice] = {
@@ -159,6 +159,7 @@ CHOICES: dict[str, Choice] = {
 
 _OF_PAGES = of_pages.settings(CHOICES)
 CHOICES |= _OF_PAGES
+_BY_HAND = {key: f"{key}_set" for key in CHOICES if f"{key}_set" in CHOICES}  # False: it moves with n
 PAGE_KEYS = tuple(_OF_PAGES)
 OF_PARAMETER = {choice.parameter: choice for choice in CHOICES.values()}
 Settings = dict[str, Any]
@@ -170,7 +171,7 @@ def defaults() -> Settings:
 
 def changed(changes: Settings) -> Settings:
     """Return the defaults with these changes. A failure chance among them counts as set by hand."""
-    return defaults() | {_DELTA_SET: "delta" in changes} | changes
+    return defaults() | {flag: key in changes for key, flag in _BY_HAND.items()} | changes
 
 
 def to_link(settings: Settings) -> dict[str, str]:
@@ -181,11 +182,20 @@ def to_link(settings: Settings) -> dict[str, str]:
     link = {
         choice.parameter: choice.link(settings[key])
         for key, choice in CHOICES.items()
-        if key not in ("delta", _DELTA_SET) and settings[key] != choice.default
+        if not {key, key.removesuffix("_set")} & _BY_HAND.keys() and settings[key] != choice.default
     }
-    if settings[_DELTA_SET]:
-        link["delta"] = CHOICES["delta"].link(settings["delta"])
+    for key, flag in _BY_HAND.items():
+        if settings[flag]:
+            link[key] = CHOICES[key].link(settings[key])
+        elif _names_page_of(key, link):  # without it the link would mean the delta of before
+            link[flag] = "false"
     return _VERSION | link if link else {}
+
+
+def _names_page_of(key: str, names: Iterable[str]) -> bool:
+    """Return whether a setting is a page's own, and others of that page are named."""
+    page, dot, _ = key.rpartition(".")
+    return bool(page) and any(name.startswith(page + dot) for name in names)
 
 
 def rows_kept(settings: Settings) -> int:
@@ -215,7 +225,8 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
         requested |= first | {key: requested[key] for key in read}
         if "trust" in read:  # typed by hand
             requested["method"] = read["method"][0] if "method" in read else RECOMMENDED
-    requested[_DELTA_SET] |= "delta" in read
+    for key, flag in _BY_HAND.items():
+        requested[flag] |= key in read or (flag not in read and _names_page_of(key, read))
     fixed = FIXED_BY_TABLE if requested["data"] in TABLES else ()
     link_text = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
     now, reasons = _resolve(requested, None)
@@ -277,7 +288,8 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
     def set_to(key: str, value: Value | None, reason: str) -> None:
         now[key], reasons[key] = value, reason
 
-    now[_DELTA_SET] |= moved == "delta"
+    if moved in _BY_HAND:
+        now[_BY_HAND[moved]] = True
     if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
         title, needed = METHODS[now["method"]].title, METHODS[now["method"]].trust
         reason = f"{title} trusts {text.TRUST_TITLES[needed].lower()}"

@@ -59,6 +59,13 @@ def set_to(key: str, value: object) -> None:
     remember(key)
 
 
+def follow(key: str, value: object) -> Settings:
+    """Set a setting that was not set by hand, before its widget; return the settings of all controls."""
+    if not st.session_state[_LAST][f"{key}_set"]:
+        st.session_state[key] = st.session_state[_LAST][key] = value
+    return settings()
+
+
 def moved() -> bool:
     """Return whether a fragment has moved a setting, which only a run of the whole page applies."""
     return _MOVED in st.session_state
@@ -80,20 +87,15 @@ def label_with_ends(choice: Choice, plain: bool) -> str:
 
 
 def show(key: str, name: str, plain: bool, **more: Any) -> None:
-    """Show a control under this name; `more` are the widget's other arguments.
+    """Show a control under this name; `more` are the widget's other arguments, or others than it has.
 
     Each widget has its setting as its default: a browser whose connection broke may have missed the run that
     set it, and then takes the default as chosen.
     """
     choice, now = CHOICES[key], settings()[key]
     begins = {"value": now} if choice.numeric else {"index": choice.options.index(now)}
-    _CONTROLS[choice.numeric](
-        *(name, choice.options),
-        format_func=lambda value: choice.option(value, plain),
-        **_bound(key),
-        **begins,
-        **more,
-    )
+    words = {"options": choice.options, "format_func": partial(choice.option, plain=plain)}
+    _CONTROLS[choice.numeric](name, **words | _bound(key) | begins | more)
 
 
 def update() -> Settings:

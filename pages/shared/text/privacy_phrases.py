@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from dppca_core.auditing import tradeoff_curves
+from dppca_core.auditing import membership, tradeoff_curves
 from dppca_core.privacy import Budget
 from pages.shared.text.numbers import number, patients
 
@@ -37,20 +37,33 @@ def guarantee_notes(kinds: Iterable[str], plain: bool = False) -> str:
     return "; ".join(f"{mark} {words[kind]}" for kind, mark in marks.items())
 
 
-def even_odds(right: float) -> str:
-    """Return the chance to guess right as odds out of 100: 73:27."""
-    percent = 100 * right
-    digits = 0 if percent < 99 else 2 if percent < 99.99 else 4
-    return f"{percent:.{digits}f}:{100 - percent:.{digits}f}"
+def right_at_most(chance: float) -> str:
+    """Return the chance to guess right as a count of a hundred guesses."""
+    percent = 100 * chance
+    if percent >= 99.5:
+        return "right almost every time"
+    return f"right at most {percent:.{0 if percent >= 50.5 else 1}f} times in 100"
 
 
-def odds(epsilon: float, delta: float, neighbours: str) -> str:
-    """Return what the guarantee means to one patient, as odds."""
-    ends = even_odds(tradeoff_curves.best_guess(epsilon, delta))
-    question = "whether a patient took part"
+def odds(epsilon: float, delta: float, neighbours: str, yours: bool = False) -> str:
+    """Return the promise about one patient, or about you: how often whoever knows all others is right."""
+    most, question = tradeoff_curves.best_guess(epsilon, delta), "one patient took part"
     if neighbours == "replace-one":
-        question = "whether one patient's record or another's was used"
-    return f"An attacker who starts at 50:50 on {question} ends at most at {ends}."
+        question = "one patient's record or another's was used"
+    right = f"would be {right_at_most(most)}. A coin is right 50 times."
+    if most >= 0.995:
+        right = "could be almost certain. At this setting the promise protects nobody."
+    asked = f"Asked whether {'your record was used' if yours else question}, they {right}"
+    return f"Suppose someone already knows everything about everybody else. {asked}"
+
+
+def luck(right: int, tries: int) -> str:
+    """Return how right guesses compare with a coin's, and what luck alone does to a coin."""
+    (low, high), coin = membership.coin_span(tries), tries // 2
+    by = f"by luck below a coin's {coin}" if right < coin else f"like a coin's {coin}"
+    if right > coin:
+        by = f"above a coin's {coin}, {'but within luck' if right <= high else 'by more than luck'}"
+    return f"{right} of {tries}: {by}. A coin lands between {low} and {high} in 19 of 20 tries."
 
 
 def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
@@ -70,12 +83,9 @@ def one_in(chance: float) -> str:
 def margin(delta: float) -> str:
     """Return what delta adds to the chances of `odds`; it is not the chance that they are exceeded.
 
-    A single release may reveal more than e^epsilon with a chance above delta. Over all releases the best
-    guess is right as often as `odds` says, delta included (`tradeoff_curves.best_guess`).
+    A release may reveal more than e^epsilon with a chance above delta. Over all releases `odds` holds.
     """
-    return (
-        f"The promise leaves a margin of {one_in(delta)} for rare outcomes that tell more; it is counted in."
-    )
+    return f"The promise may fail with a chance of {one_in(delta)}; that is counted in."
 
 
 def large_delta(delta: float, n: float, plain: bool) -> str:

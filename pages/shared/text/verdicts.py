@@ -4,8 +4,6 @@ A hospital that keeps its result to itself needs no protection, and one that pub
 compared with both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -232,3 +232,14 @@ def test_the_picture_s_two_patients_move_a_release_as_far_as_any(relation):
     assert (drawn_picture.instead is None) is (relation == "add-remove")
     rows = np.vstack([drawn_picture.others, drawn_picture.patient])
     assert np.linalg.norm(rows, axis=1).max() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("tries", "level"), [(1, 0.95), (7, 0.9), (40, 0.95), (41, 0.5), (10_001, 0.99)])
+def test_a_coins_luck_is_the_exact_binomial_interval(tries, level):
+    assert membership.coin_span(tries, level) == stats.binom.interval(level, tries, 0.5)
+
+
+@pytest.mark.parametrize(("tries", "level"), [(0, 0.95), (40, 0.0), (40, 1.0)])
+def test_a_coin_without_tries_is_refused(tries, level):
+    with pytest.raises(ValueError, match=r"tries|level"):
+        membership.coin_span(tries, level)

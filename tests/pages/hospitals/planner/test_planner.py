@@ -233,6 +233,29 @@ def test_the_projector_distance_is_another_number_for_the_same_plan():
     assert other == exact.patients(1.0).value
 
 
+@pytest.mark.parametrize(
+    ("unit", "k", "shown", "guess"),
+    [
+        ("sin", "2", ["0.1", "0.2"], "1.37"),
+        ("projector", "2", ["0.1", "0.2"], "1.93"),
+        ("energy", "2", ["0.1", "0.2"], "1.37"),  # with an error as the target
+        ("share", "2", ["99.5 %", "98.0 %"], "6.7 %"),
+        ("degrees", "1", ["5.7°", "12°"], "83°"),
+        ("degrees", "2", ["0.1", "0.2"], "1.37"),  # of two directions an error gives no angle
+    ],
+)
+def test_a_target_is_offered_in_the_unit_and_an_old_link_keeps_it(screen, unit, k, shown, guess):
+    page = screen(PAGE, **SMALL | {"k": k}, metric=unit, **{"plan.target": "0.2"})
+    slider = next(box for box in page.app.select_slider if box.key == "plan.target")
+    assert set(shown) <= set(slider.options) and slider.label.endswith(f"a guess: {guess}")
+    assert page.setting("plan.target") == 0.2 and page.link["plan.target"] == "0.2"
+    ends = [text.in_goal(settings_of(page), value) for value in (0.01, 1.0)]
+    assert [slider.options[0], slider.options[-1]] == (ends[::-1] if unit == "share" else ends)
+    assert view.published(settings_of(page), "dps_pca").target == pytest.approx(
+        0.2 / math.sqrt(2) if unit == "projector" else 0.2
+    )
+
+
 def test_settings_that_do_not_matter_leave_the_plan_and_the_plane_as_they_are():
     settings = catalogue.defaults()
     changed = {"n": 10**6, "repeats": 50, "provider_noise": "shared", "start": "near", "metric": "energy"}
@@ -255,7 +278,7 @@ def test_the_floor_is_where_sampling_alone_errs_as_much():
         ({"plan.way": "ppca"}, "Caution: approximate sampler", "δ) ="),
         ({"plan.way": "spiked_projector"}, "good event", "truly give"),
         ({"neighbours": "add-remove"}, "adding or removing", "replacing"),
-        ({"view": "plain"}, "73:27", "(ε"),
+        ({"view": "plain"}, "at most 73 times in 100", "(ε"),
     ],
 )
 def test_privacy_words_follow_guarantee_and_relation(changed, present, absent):

@@ -9,7 +9,6 @@ from types import FrameType
 
 import pytest
 
-from dppca_core.auditing import tradeoff_curves
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
@@ -116,10 +115,9 @@ def test_odds_are_those_of_the_epsilon_that_the_noise_truly_gives(accounting, vi
         true = method.true_epsilon(
             experiment.budget(at), d=experiment.d, k=experiment.k, **experiment.options("dps_pca")
         )
-        ends = text.even_odds(tradeoff_curves.best_guess(true, experiment.delta))
-        assert words["odds"].endswith(f"ends at most at {ends}.")
+        assert words["odds"] == text.odds(true, experiment.delta, experiment.neighbours)
         trues.append(true)
     here = explorer_summary.EPSILONS.index(1.0)
-    assert ("73:27" in built["words"][here]["odds"]) == (accounting == "exact")
+    assert ("73 times" in built["words"][here]["odds"]) == (accounting == "exact")
     assert (trues[here] < 0.2) == (accounting == "as-printed")
     assert built["words"][here]["odds"] in report._guarantee(results, 1.0, settings)

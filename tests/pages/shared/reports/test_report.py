@@ -27,7 +27,7 @@ MINE = Report(
     sentence="With 10 patients it costs much.",
     settings=[("Patients", "10"), (EVIL, EVIL)],
     figures=[ReportFigure(FIGURE, "Error", "The error halves."), ReportFigure(FIGURE, EVIL, EVIL)],
-    guarantee="An attacker ends at 73:27.",
+    guarantee="They would be right at most 73 times in 100.",
     limits=["Noise is floating point.", EVIL],
     sources=["Ge et al. 2018.", EVIL],
     link="https://dashboard.example/?eps=1&n=10",
@@ -172,7 +172,7 @@ def test_the_explorers_report_is_the_screen(screen, built, view):
 def test_a_printed_calibration_is_promised_what_it_truly_gives(screen, built):
     page = screen(d="50", n="5000", accounting="as-printed")
     made = built()
-    assert page.words()["odds"] in made.guarantee and "73:27" not in made.guarantee
+    assert page.words()["odds"] in made.guarantee and "73 times" not in made.guarantee
     assert "truly have" in made.guarantee
 
 

@@ -101,6 +101,7 @@ def test_old_links_open_and_new_ones_are_written_as_before():
     assert sentences == [] and [opened[name] for name in names] == [2.0, 8, 20, 30, 1, "shared", 0.5]
     assert (opened["family"], opened["compare.over"]) == ("s_hat", "providers")
     written = link | {"family": "shat", "compare.over": "hospitals", "v": "2", "delta": "1e-05"}
+    written["own.delta"] = "1e-06"  # it did not move then
     written["method"] = "dps_pca"  # older links were about it
     assert catalogue.to_link(opened) == written
     assert [catalogue.open_link({"view": word, "v": "2"}) for word in ("board", "Board", "plain")] == [

@@ -3,16 +3,39 @@
 import math
 
 import pytest
+from scipy import stats
 
 from dppca_core import Budget
 from pages.shared import text
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "ends"), [(0.01, "50:50"), (1.0, "73:27"), (5.0, "99.33:0.67"), (10.0, "99.9955:0.0045")]
+    ("epsilon", "right"),
+    [
+        (0.01, "right at most 50.2 times in 100. A coin is right 50 times."),
+        (1.0, "right at most 73 times in 100. A coin is right 50 times."),
+        (5.0, "right at most 99 times in 100. A coin is right 50 times."),
+        (10.0, "almost certain. At this setting the promise protects nobody."),
+    ],
 )
-def test_odds_read_as_a_person_would_say_them(epsilon, ends):
-    assert text.odds(epsilon, 1e-10, "replace-one").endswith(f"at most at {ends}.")
+def test_odds_read_as_a_person_would_say_them(epsilon, right):
+    assert text.odds(epsilon, 1e-10, "replace-one").endswith(right)
+    assert "your record" in text.odds(epsilon, 1e-10, "replace-one", yours=True)
+
+
+@pytest.mark.parametrize(
+    ("right", "words"),
+    [
+        (18, "by luck below a coin's 20."),
+        (20, "like a coin's 20."),
+        (26, "above a coin's 20, but within luck."),
+        (27, "above a coin's 20, by more than luck."),
+    ],
+)
+def test_a_spy_below_a_coin_is_explained_by_luck(right, words):
+    interval = stats.binom.interval(0.95, 40, 0.5)
+    between = "A coin lands between {:.0f} and {:.0f} in 19 of 20 tries.".format(*interval)
+    assert text.luck(right, 40) == f"{right} of 40: {words} {between}"
 
 
 @pytest.mark.parametrize(

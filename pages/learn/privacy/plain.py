@@ -1,0 +1,43 @@
+"""Show the privacy page in plain view: a picture of two data sets, and what an attacker makes of it."""
+
+from functools import partial
+
+import streamlit as st
+
+from dppca_core.experiments.demonstrations import neighbours
+from pages.learn.privacy import attack_charts, attack_text, figure_code, plain_text, view
+from pages.learn.privacy.settings import patients
+from pages.shared.background import cache
+from pages.shared.figure import component
+from pages.shared.reports import sources, take_along
+from pages.shared.settings import widgets
+from pages.shared.settings.catalogue import Settings
+
+
+def show(settings: Settings) -> None:
+    """Show the promise, the picture with its few sentences, and one fold with all that is technical."""
+    budget, draws = view.budget(settings), cache.attack_draws(view.attack_setting(settings))
+    widgets.headline(plain_text.headline(draws), "epsilon", "delta")
+    picture = neighbours.picture(budget, seed=settings["seed"])
+    limit = picture.mu / 2  # half-way between two normal laws of one width errs least
+    figure = attack_charts.releases(picture, limit)
+    component.figure(figure, key="releases figure")
+    code = partial(figure_code.releases, budget, settings["seed"])
+    take_along.menu("releases figure", "dppca-releases", plain_text.RELEASES, lambda: figure, code=code)
+    for sentences in (
+        plain_text.releases(picture, limit),
+        plain_text.failure(patients(settings), budget.delta),
+    ):
+        st.markdown("  \n".join(sentences))
+    st.markdown(f"**Try this:** {plain_text.TRY_THIS}")
+
+    fold = st.expander(plain_text.FOLD, key="statistician", on_change="rerun")
+    if fold.open:
+        attack = view.attack(draws, settings["attack.alarms"], settings["attack.draws"])
+        with fold:
+            st.markdown(f"The promise: {attack_text.at(budget)}.")
+            if attack is not None:
+                st.markdown(attack_text.three_odds(attack, draws))
+            for paragraph in (attack_text.about(settings["attack.method"]), attack_text.PAPERS):
+                st.markdown(paragraph)
+            st.caption(f"Seed {settings['seed']}; {sources.versions()}. {sources.LIMITS}")

@@ -1,0 +1,43 @@
+"""The sentences of the privacy page in plain view: short ones, without symbols or names of methods."""
+
+from dppca_core.auditing import outright_publication
+from dppca_core.experiments.demonstrations.attacks import AttackDraws
+from dppca_core.experiments.demonstrations.neighbours import Picture
+from pages.learn.privacy import attack_text
+from pages.shared import text
+from pages.shared.settings.catalogue import delta_for
+
+FOLD = "For the statistician"
+RELEASES = "One patient more or less"
+TRY_THIS = "move *Privacy* to the left. How close to a coin does the attacker come?"
+_FEW = 0.1  # published patients that are expected at most where a chance of failure is safe
+
+
+def headline(draws: AttackDraws) -> str:
+    """Return how often an attacker on you is right at most, with the noise that is really added."""
+    budget, kept = draws.attacked.budget, attack_text.kept_epsilon(draws)
+    odds = text.odds(kept, budget.delta, budget.neighbours, yours=True)
+    if kept > budget.epsilon:
+        return f"{odds} This noise protects less than the setting asks."
+    return odds if kept == budget.epsilon else f"{odds} This noise protects more than the setting asks."
+
+
+def releases(picture: Picture, limit: float) -> tuple[str, ...]:
+    """Return what the picture shows, and how many guesses are right."""
+    tries = len(picture.here) + len(picture.there)
+    return (
+        "The two groups of patients are alike, but for one patient.",
+        "Each line is a pattern that we publish, with noise. Press *Play* to publish again.",
+        "The attacker reads what we publish and guesses which group it comes from.",
+        f"The attacker is right in {text.luck(picture.right_guesses(limit), tries)}",
+    )
+
+
+def failure(n: int, delta: float) -> tuple[str, ...]:
+    """Return what the chance of failure allows, and a safer one where it allows too much."""
+    chance = text.one_in(delta)
+    allowed = f"It would allow a program that publishes each record in full with a chance of {chance}."
+    if outright_publication.published(n, delta).expected <= _FEW:
+        return text.margin(delta), allowed, f"Among {n:,} patients it would most likely publish nobody."
+    safer = f"set the chance of failure to {text.one_in(delta_for(n))}"
+    return text.margin(delta), allowed, f"That is not safe enough for {n:,} patients: {safer}."
