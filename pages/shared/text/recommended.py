@@ -15,7 +15,7 @@ def _signal(experiment: ExplorerExperiment) -> float:
 
 def declared(experiment: ExplorerExperiment) -> str:
     """Return what a recommendation takes as declared."""
-    return f"components that are declared to carry {percent(_signal(experiment))} of the variance"
+    return f"the declared share of variance in the components ({percent(_signal(experiment))})"
 
 
 def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> Recommendation:
