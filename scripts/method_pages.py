@@ -207,9 +207,9 @@ def index() -> str:
         "# Methods",
         HEAD,
         "The registry `dppca_core.METHODS` holds every method. All are called alike: "
-        "`METHODS[name].fit(cohort, k=..., budget=..., rng=...)`. The arguments are a `Cohort` of hospitals, the "
-        "number of directions `k`, a `Budget` and a NumPy generator. Each returns an `Estimate` whose `basis`, "
-        "(d, k), has orthonormal columns. A method's page lists its other arguments.",
+        "`METHODS[name].fit(cohort, k=..., budget=..., rng=...)`. The arguments are a `Cohort` of hospitals, "
+        "the number of directions `k`, a `Budget` and a NumPy generator. Each returns an `Estimate` whose "
+        "`basis`, (d, k), has orthonormal columns. A method's page lists its other arguments.",
         "\n".join(
             ("| method | trust | guarantee | what it needs | reference |", "|---|---|---|---|---|", *rows)
         ),
@@ -218,7 +218,7 @@ def index() -> str:
         "## Guarantee",
         "\n".join(f"- **{kind}**: {meaning}" for kind, meaning in GUARANTEES.items()),
         "Noise is drawn in floating point from a seeded generator, so these are simulations. "
-        f"{link('How the numbers are checked', ROOT / 'docs' / 'checks.md', INDEX)} also says what is not checked.",
+        f"{link('How the numbers are checked', ROOT / 'docs' / 'checks.md', INDEX)} also says what is not.",
     ]
     return "\n\n".join(parts) + "\n"
 

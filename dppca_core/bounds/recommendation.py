@@ -1,10 +1,9 @@
 """Recommend the method with the least predicted error under a trust model, from public numbers alone.
 
-The numbers declare a population: k equal spikes with k lambda_k/tr Sigma = `signal` over a bulk that is
-uniform between 0 and twice its mean, carried by half of the s_hat rows that are kept, or by all where all are
-kept, unless another number is declared. On rows of length 1 its spikes are lambda = signal/k, the mean of its
-bulk is b = (1 - signal)/(d - k).
-Predicted are, each in the median of runs:
+The numbers declare a population: k equal spikes with k lambda_k/tr Sigma = `signal`, over a bulk that is
+uniform between 0 and twice its mean. Half of the s_hat rows that are kept carry the spikes, or all where all
+are kept, unless another number is declared. On rows of length 1 its spikes are lambda = signal/k, the mean of
+its bulk is b = (1 - signal)/(d - k). Predicted are, each in the median of runs:
 
     two stages        `dppca_core.bounds.two_stage_prediction`, with what missed rows cost, after as many
                       rounds as forget a random start; where more rows matter than are kept, with what the
