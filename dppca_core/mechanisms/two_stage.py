@@ -10,10 +10,10 @@ length 1 moves by sqrt 2 or 1, with the proof of `symmetric_gaussian`. The same 
 since restricting and scaling happen to each patient alone. Q and J are functions of what was released before.
 Adaptive Gaussian releases compose exactly. Take the standard deviations Delta z/(n sqrt(w b_t)), sum b_t = 1,
 and Delta z/(n sqrt(1 - w)). Then the sum of (Delta/std)^2 is n^2/z^2, that of one release at the budget's
-multiplier z. The shares come from public numbers. Sealed sums need hospitals that follow the protocol: t that
-collude know their own noise and leave (N - t)/N of its variance. n is public under replace-one. Under add or
-remove the rules take only an n that is declared in public. Noise is added to sums there. It is written here
-over n, on which no direction depends.
+multiplier z. The shares come from public numbers. Sealed sums need hospitals that follow the protocol. If t
+of them collude, they know their own noise and leave (N - t)/N of its variance. n is public under replace-one.
+Under add or remove the rules take only an n that is declared in public. Noise is added to sums there. It is
+written here over n, on which no direction depends.
 
 The rule for w is clip(.2 + 1.5 h/f, .2, .7) with h = z c sqrt(d)/n. Here c is the factor of the hospitals'
 noise, and f the `signal`, a declared guess of k lambda_k/tr Sigma.
@@ -315,9 +315,10 @@ def spends(
     stage_one: str = "rounds",
     **_: object,
 ) -> tuple[Event, ...]:
-    """Return the Gaussian releases of one run; as one, which is exact, where a rule shares the budget.
+    """Return the Gaussian releases of one run.
 
-    So are the rounds of stage 1 where a rule says how many there are.
+    Where a rule shares the budget they count as one release, which is exact. So do the rounds of stage 1
+    where a rule says how many there are.
     """
     z = gaussian.noise_multiplier(budget)
     if share is None:
