@@ -34,11 +34,11 @@ def document() -> str:
     parts = [
         "# Bounds",
         HEAD,
-        "Every rule of the registry `dppca_core.bounds.BOUNDS`: `BOUNDS[name](setting)` is a `Bound` with "
-        "its terms, its total and, for each assumption, a line that says whether it holds, and why. "
-        "Constants that a paper leaves unspecified are free. All are bounds on ‖sin Θ‖_F, but for those of "
-        f"the covariance. Letters: {link('symbols', ROOT / 'docs' / 'symbols.md', PAGE)}.",
-        "\n".join(("| name | bound | kind | of | free constants |", "|---|---|---|---|---|", *rows)),
+        "The registry `dppca_core.bounds.BOUNDS` holds every rule. `BOUNDS[name](setting)` is a `Bound` with "
+        "its terms and its total. For each assumption a line says whether it holds, and why. Constants that "
+        "a paper leaves unspecified are free. All rules bound ‖sin Θ‖_F, except those of the covariance. "
+        f"{link('Symbols', ROOT / 'docs' / 'symbols.md', PAGE)} explains the letters.",
+        "\n".join(("| name | bound | kind | methods | free constants |", "|---|---|---|---|---|", *rows)),
         "\n".join(f"- **{kind}**: {meaning}" for kind, meaning in KINDS.items()),
     ]
     modules = dict.fromkeys(rule.compute.__module__ for rule in BOUNDS.values())

@@ -123,14 +123,16 @@ def _fit(method: Method, page: Path) -> list[str]:
 
 def _spends(method: Method, page: Path) -> str:
     if method.spends is None:
-        return "Nothing: nothing is private."
+        return "Nothing, because nothing is private."
     return markdown(method.spends.__doc__ or "", page)
 
 
 def _guarantee(method: Method) -> str:
     guarantee = f"**{method.guarantee}**: {GUARANTEES[method.guarantee]}"
     return (
-        guarantee + " For k = 1 the draw is exact, and the guarantee ε." if method.exact_at_one else guarantee
+        guarantee + " For k = 1 the draw is exact, and the guarantee is ε."
+        if method.exact_at_one
+        else guarantee
     )
 
 
@@ -181,7 +183,7 @@ def _where(method: Method, page: Path) -> str:
     return "\n".join(
         (
             f"- Source: {link(f'`{source(module_of(method)).name}`', source(module_of(method)), page)}",
-            f"- What every method is held to: {link(f'`{contract.name}`', contract, page)}; {checks}",
+            f"- Tests of every method: {link(f'`{contract.name}`', contract, page)}; {checks}",
             f"- On the dashboard: [Methods, with this one]({shown_by(method.name)})",
             f"- {link('All methods', INDEX, page)}, {link('symbols', ROOT / 'docs' / 'symbols.md', page)}",
         )
@@ -204,10 +206,10 @@ def index() -> str:
     parts = [
         "# Methods",
         HEAD,
-        "Every method of the registry `dppca_core.METHODS`. All are called alike: "
-        "`METHODS[name].fit(cohort, k=..., budget=..., rng=...)` with a `Cohort` of hospitals, the number of "
-        "directions `k`, a `Budget` and a NumPy generator; each returns an `Estimate` whose `basis`, (d, k), "
-        "has orthonormal columns. What a method may be given besides stands on its page.",
+        "The registry `dppca_core.METHODS` holds every method. All are called alike: "
+        "`METHODS[name].fit(cohort, k=..., budget=..., rng=...)`. The arguments are a `Cohort` of hospitals, "
+        "the number of directions `k`, a `Budget` and a NumPy generator. Each returns an `Estimate` whose "
+        "`basis`, (d, k), has orthonormal columns. A method's page lists its other arguments.",
         "\n".join(
             ("| method | trust | guarantee | what it needs | reference |", "|---|---|---|---|---|", *rows)
         ),
@@ -215,8 +217,8 @@ def index() -> str:
         "\n".join(f"- **{trust}**: {meaning}" for trust, meaning in TRUSTS.items()),
         "## Guarantee",
         "\n".join(f"- **{kind}**: {meaning}" for kind, meaning in GUARANTEES.items()),
-        "Noise is drawn in floating point from a seeded generator: these are simulations. How the numbers "
-        f"are checked, and what is not: {link('checks', ROOT / 'docs' / 'checks.md', INDEX)}.",
+        "Noise is drawn in floating point from a seeded generator, so these are simulations. "
+        f"{link('How the numbers are checked', ROOT / 'docs' / 'checks.md', INDEX)} also says what is not.",
     ]
     return "\n\n".join(parts) + "\n"
 

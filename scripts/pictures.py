@@ -116,7 +116,8 @@ def anchor(screen: Screen) -> str:
 
 def document(shown: Sequence[Screen]) -> str:
     """Return docs/screens.md: every page, its purpose and its pictures."""
-    parts = ["# Every page", "Taken by `make pictures`, each page as it opens: desk, dark, telephone."]
+    intro = "`make pictures` took each page as it opens: on a desktop, in dark mode, on a telephone."
+    parts = ["# Every page", intro]
     for screen in shown:
         desk, dark, phone = (f"pictures/{file}" for file in screen.files)
         parts += [

@@ -12,11 +12,12 @@ and for the covariance's spiked part, b = sqrt(v (l + v)),
     upper:  the same with sqrt((r + log n) log(1/delta)) for sqrt r, sqrt(r log(1/delta)) (r + log n) for
             r^(3/2): derived here from the sensitivities of the mechanism (`methods.spiked_projector`).
 
-sin Theta holds every angle once and the difference of projectors twice: |P - Q|_q = 2^(1/q) |sin Theta|_q, so
-the total is the rate over 2^(1/q), for q = 2 the sin Theta of all other bounds. The trivial maximum r^(1/q)
-of the rates is not applied here. The upper bound's privacy holds on a good event only.
+The vector sin Theta holds every angle once, and the difference of projectors holds it twice: |P - Q|_q =
+2^(1/q) |sin Theta|_q. So the total is the rate over 2^(1/q), and for q = 2 the sin Theta of all other bounds.
+The trivial maximum r^(1/q) of the rates is not applied here. The upper bound's privacy holds on a good event
+only.
 
-Two checks of our own: a lower rate at C = 1 must not exceed what Analyze Gauss attains, to first order; and a
+We add two checks. A lower rate at C = 1 must not exceed what Analyze Gauss attains, to first order. A
 covariance rate must exceed what is lost where the bulk is not v I.
 """
 

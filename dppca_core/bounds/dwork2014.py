@@ -1,8 +1,9 @@
 """Analyze Gauss (Dwork, Talwar, Thakurta & Zhang, STOC 2014): its utility, and a closed form for its error.
 
-Utility, as recalled; constants not checked against the paper: with Delta the noise of the sum's entries and
-lambda those of the mean, if n (lambda_k - lambda_{k+1}) = omega(Delta sqrt d), the noisy top k eigenvectors
-lie within O(Delta sqrt d / (n gap)) of the sample's in operator norm. In the Frobenius norm that is
+Utility, as recalled; constants not checked against the paper. Delta is the noise of the sum's entries, and
+lambda are the eigenvalues of the mean. If n (lambda_k - lambda_{k+1}) = omega(Delta sqrt d), the noisy top k
+eigenvectors lie within O(Delta sqrt d / (n gap)) of the sample's in operator norm. In the Frobenius norm that
+is
 
     sin Theta <= C sqrt(k d) tau / (lambda_k - lambda_{k+1}) + sampling,
 

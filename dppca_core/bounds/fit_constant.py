@@ -57,9 +57,10 @@ def fit_constant(
         The constant with its interval, which may start near 0.
 
     Raises:
-        ValueError: For a rule without a free constant, numbers of settings and arrays that differ, an empty
-            array or one that is not finite and >= 0, a bound that is void at every setting, or one that no
-            constant brings near because of what the constant does not scale.
+        ValueError: For a rule without a free constant, or where the numbers of settings and arrays differ.
+            Also for an empty array, one that is not finite and >= 0, or a bound that is void at every
+            setting. Also where no constant brings the bound near, because of the part that the constant does
+            not scale.
     """
     checks.inside_unit_interval(level=level)
     checks.whole(1, resamples=resamples)

@@ -8,8 +8,8 @@
 
 and sin Theta(t) <= stat + priv + opt_t for all t <= T with probability at least
 1 - 2T e^(-tau^2/2) - 4/(n-1) - 1/d - 6 log(n)/n - 1/n. The assumptions B.3 to B.6 stand in the
-paper's supplement only. c is N as printed (one noise matrix shared by all), sqrt N or 1 for the other
-noise modes: the proof uses only the noise of the average.
+paper's supplement only. Here c is N as printed (one noise matrix shared by all), and sqrt N or 1 for the
+other noise modes. The proof uses only the noise of the average.
 
 C1 (stat), the C1 of B.4 and C2 (B.5) are not specified by the paper; all three are free here.
 """

@@ -1,14 +1,14 @@
 """Figure 2 of Ge, Wang, Wang & Liu (AISTATS 2018): Theorem 4.3's errors against epsilon, at delta = 0.01.
 
 The paper draws epsilon from 0.2 to 2 and reports none of d, n, k, s, s_hat, T or the eigenvalues. The shape
-is that of gamma = 0.356 and alpha = 0.0513/epsilon (within 1 %; theory.md section 1.5), which is all that the
-curve determines: one gamma and one alpha come from many eigenvalues, sizes and tau. Its height, 7.3 read off
-at epsilon = 0.2, does not say how much of it is sampling: here k s / s_hat is that of the paper's section 5
-(5 * 10 / 50), and sampling is what is then missing. Another split of the height fits as well.
+is that of gamma = 0.356 and alpha = 0.0513/epsilon (within 1 %; theory.md section 1.5). The curve determines
+no more: one gamma and one alpha come from many eigenvalues, sizes and tau. Its height, 7.3 read off at
+epsilon = 0.2, does not say how much of it is sampling. Here k s / s_hat is that of the paper's section 5 (5 *
+10 / 50), and the rest of the height is sampling. Another split of the height fits as well.
 
-Published and reproduced: the overall error falls with epsilon from 7.3, far above sqrt 5, the largest error
-there is for k = 5; privacy costs less than sampling ("privacy for free"). The paper does not say that with
-these gamma and alpha assumption B.3 (`ge2018.noise_room`) fails along the whole curve, for every k.
+Published and reproduced: the overall error falls with epsilon from 7.3. That is far above sqrt 5, the largest
+error there is for k = 5. Privacy costs less than sampling ("privacy for free"). The paper does not say that
+with these gamma and alpha assumption B.3 (`ge2018.noise_room`) fails along the whole curve, for every k.
 """
 
 from collections.abc import Sequence

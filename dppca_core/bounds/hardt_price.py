@@ -9,8 +9,8 @@ then |(I - X X^T) U_k| <= e in operator norm, so sin Theta <= sqrt k e, with pro
 1 - t^(-Omega(p+1-k)) - e^(-Omega(d)). Read in Balcan, Du, Wang & Yu (COLT 2016), except that the probability
 is as recalled; C is unspecified, as are the constants of the exponents.
 
-Here p = k, G has the method's own calibration, and its norms stand for what they stay below in all L steps
-with probability 1 - 2 L e^(-tau^2/2) (Davidson & Szarek 2001):
+Here p = k, and G has the method's own calibration. For its norms we take limits that hold in all L steps with
+probability 1 - 2 L e^(-tau^2/2) (Davidson & Szarek 2001):
 
     |G| <= s (sqrt d + sqrt p + tau),    |U_k^T G| <= s (sqrt k + sqrt p + tau).
 

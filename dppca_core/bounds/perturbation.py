@@ -5,11 +5,11 @@ To first order a symmetric error E turns direction j <= k towards i > k by E_ij 
     sin^2 Theta = sum over j <= k < i of  E|E_ij|^2 / (lambda_j - lambda_i)^2.
 
 Sampling n Gaussian rows: E|E_ij|^2 = lambda_i lambda_j / n. Symmetric noise of standard deviation s off the
-diagonal: s^2. Fresh noise N(0, s^2) in each step X <- S X + G of a power iteration: that of the last step
-counts (s/lambda_j)^2, each one before it (lambda_i/lambda_j)^2 times the next: a geometric sum.
+diagonal: s^2. Fresh noise N(0, s^2) in each step X <- S X + G of a power iteration: the last step counts
+(s/lambda_j)^2. Each step before it counts (lambda_i/lambda_j)^2 times the next, so they give a geometric sum.
 
-Turning j towards i costs (lambda_j - lambda_i) of captured energy for each unit of sin^2, so the pairs also
-give the loss of energy:  energy_lost = sum over j <= k < i of  (lambda_j - lambda_i) sin^2_ij.
+Turning j towards i costs (lambda_j - lambda_i) of captured energy for each unit of sin^2. So the pairs also
+give the loss of energy: energy_lost = sum over j <= k < i of (lambda_j - lambda_i) sin^2_ij.
 
 Derived here and checked against simulation in tests/core/bounds/test_predictions.py. Eigenvalues are those
 of the scaled rows, standard deviations those of their mean moment's noise; sines have no unit.

@@ -1,12 +1,13 @@
 """A closed form for the noisy spectral projector (Cai, Xia & Zha's mechanism): derived here.
 
-The projector on the sample's top k eigenvectors has eigenvalues 1 and 0, so symmetric noise with standard
+The projector on the sample's top k eigenvectors has eigenvalues 1 and 0. So symmetric noise with standard
 deviation s off the diagonal turns each of its k (d - k) pairs by s:
 
     sin^2 = k (d - k) s^2 + sampling.
 
-s is the method's default calibration, for the spike lambda_k - v and the mean v of the bulk, each moved to
-the cautious side as the method moves them; the noise with which they are released must be small beside them.
+Here s is the method's default calibration, for the spike lambda_k - v and the mean v of the bulk. Each is
+moved to the cautious side as the method moves it. The noise with which they are released must be small beside
+them.
 """
 
 import math

@@ -1,10 +1,9 @@
 """Recommend the method with the least predicted error under a trust model, from public numbers alone.
 
-The numbers declare a population: k equal spikes with k lambda_k/tr Sigma = `signal` over a bulk that is
-uniform between 0 and twice its mean, carried by half of the s_hat rows that are kept, or by all where all are
-kept, unless another number is declared. On rows of length 1 its spikes are lambda = signal/k, the mean of its
-bulk is b = (1 - signal)/(d - k).
-Predicted are, each in the median of runs:
+The numbers declare a population: k equal spikes with k lambda_k/tr Sigma = `signal`, over a bulk that is
+uniform between 0 and twice its mean. Half of the s_hat rows that are kept carry the spikes, or all where all
+are kept, unless another number is declared. On rows of length 1 its spikes are lambda = signal/k, the mean of
+its bulk is b = (1 - signal)/(d - k). Predicted are, each in the median of runs:
 
     two stages        `dppca_core.bounds.two_stage_prediction`, with what missed rows cost, after as many
                       rounds as forget a random start; where more rows matter than are kept, with what the
@@ -61,8 +60,8 @@ class Recommendation:
         options: Options of its `fit` beside its defaults.
         error: Predicted sin Theta, in the median of runs.
         guess: That of a random guess.
-        reason: One sentence.
-        why: The end of that sentence: what decides.
+        reason: The method, its error and why it is best, in sentences.
+        why: The last of these sentences alone, without capital and full stop.
         errors: Predicted sin Theta of every candidate.
         chance: Predicted chance that the first of two stages names all rows that matter.
     """
@@ -235,20 +234,20 @@ def _one_moment(setting: Setting, trust: str) -> float:
 
 def _why(method: str, error: float, guess: float, chance: float) -> str:
     if error > _NOTHING * guess:
-        return f"no method is predicted to do much better than a guess ({guess:.2g})"
+        return f"no method is predicted to do much better than a guess, which has error {guess:.2g}"
     if method.startswith("two_stage") and chance >= _LIKELY:
         # Of 64 draws: a chance of 99 % is not known from one of 95 %.
         shown = "above 95 %" if chance > 0.95 else f"of {100 * chance:.0f} %"
-        return f"all rows that matter are found with a chance {shown}"
+        return f"it finds all features that matter with a chance {shown}"
     if method.startswith("two_stage"):
-        return "most rows that matter are found, seldom all"
+        return "it finds most features that matter, but seldom all"
     if method.startswith("stacked_rounds"):
-        return "no few rows stand out, and rounds need less noise than a moment"
-    return "one noisy moment of all rows is enough"
+        return "no small group of features stands out, and rounds need less noise than a second moment"
+    return "one noisy second moment of all features is enough"
 
 
 def _reason(method: str, error: float, guess: float, why: str) -> str:
-    title = METHODS[method].title
+    title, why = METHODS[method].title, f"{why[0].upper()}{why[1:]}."
     if error > _NOTHING * guess:
-        return f"{why[0].upper()}{why[1:]}; {title} errs least."
-    return f"{title} is predicted to err least, by {error:.2g} where a guess errs by {guess:.2g}: {why}."
+        return f"{why} {title} has the least error."
+    return f"{title}. Its predicted error is {error:.2g}; a guess has {guess:.2g}. {why}"

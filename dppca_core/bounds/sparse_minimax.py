@@ -1,16 +1,16 @@
 """The minimax lower bound of sparse PCA without privacy (Vu & Lei, Annals of Statistics 2013).
 
-As quoted by Ge, Wang, Wang & Liu (AISTATS 2018, section 4): among covariances with an s-row-sparse top k
-subspace and lambda_k - lambda_{k+1} > kappa lambda_{k+1}, kappa > 0, every estimator from n rows meets one
-where its mean is at least
+This is as quoted by Ge, Wang, Wang & Liu (AISTATS 2018, section 4). Take the covariances with an s-row-sparse
+top k subspace and lambda_k - lambda_{k+1} > kappa lambda_{k+1}, kappa > 0. For every estimator from n rows
+there is one where its mean error is at least
 
     sin Theta >= C2 sqrt(lambda_1 lambda_{k+1}) / (lambda_k - lambda_{k+1}) sqrt(s (k + log(d)/4) / n).
 
-C2 is unspecified; where C2 = 1 is more than plain PCA errs at its worst over such covariances, to first order
-sqrt(k (d - k) lambda_1 lambda_{k+1} / n) / gap, a check of our own says so. Privacy plays no part, so it
-holds for private methods as well, and cannot show that one is optimal under privacy. It is a worst case: at
-one given covariance an estimator may do better. Read as quoted; that 2k <= s - k <= d - k is needed is Wang &
-Xu's Theorem 3, which follows the same construction.
+C2 is unspecified. Over such covariances plain PCA errs at its worst, to first order, by sqrt(k (d - k)
+lambda_1 lambda_{k+1} / n) / gap. Where C2 = 1 gives more, a check of our own says so. Privacy plays no part,
+so it holds for private methods as well, and cannot show that one is optimal under privacy. It is a worst
+case: at one given covariance an estimator may do better. Read as quoted; that 2k <= s - k <= d - k is needed
+is Wang & Xu's Theorem 3, which follows the same construction.
 """
 
 import math

@@ -6,17 +6,18 @@ times; lambda~ are the eigenvalues of E[v v^T] there and m_ij = E[v_i^2 v_j^2]. 
 
     sin^2 = sum over i <= k < j <= s_hat of (o^2 + m_ij F/n)/(lambda~_i - lambda~_j)^2,
 
-o the off-diagonal noise of stage 2. F is 1 but for the rows kept by chance: the same patients chose them, so
-that of the s_hat - s rows of the bulk the share rho of stage 1's error that is sampling counts more, by
-F_2 = P(chi2_{k+2} > q)/P(chi2_k > q) at the level q that keeps s_hat - s + 1/2 of d - s rows:
+o the off-diagonal noise of stage 2. F is 1 but for the s_hat - s rows of the bulk that are kept by chance,
+because the same patients chose them. Let rho be the share of stage 1's error that is sampling. In these rows
+it counts more, by F_2 = P(chi2_{k+2} > q)/P(chi2_k > q) at the level q that keeps s_hat - s + 1/2 of d - s
+rows:
 
     F = [(s - k) + (s_hat - s)(1 + rho (F_2 - 1))]/(s_hat - k).
 
 Shrinking rows at the end leaves a row of noise the share e_k of it (`row_shrinkage.noise_left`): both parts
 times [(s - k) + (s_hat - s) e_k]/(s_hat - k). Where n is protected, shares and shrinking do without it.
 
-The chance that all s rows are kept, where rounds choose them, is that of runs without patients
-(`dppca_core.numerics.reduced_rounds`): with 64 of them it errs by .06 (one standard deviation at 1/2), and
+Where rounds choose the rows, the chance that all s rows are kept is that of runs without patients
+(`dppca_core.numerics.reduced_rounds`). With 64 of them it errs by .06 (one standard deviation at 1/2), and
 more where the rows that matter are uneven. Where one moment chooses them it is, over the same draws of U,
 
     prod_r P(chi2'_k(ncp_r) > q),   ncp_r = sum_i U_ri^2 lambda~_i^2/(o_1^2 + lambda~_i b~/n),
@@ -91,10 +92,10 @@ def two_stage_prediction(setting: Setting, *, stage_one: str = "rounds", iterati
         iterations: Rounds of stage 1.
 
     Returns:
-        The prediction; its terms privacy and sampling add in squares. quantities["support_probability"] is
-        the chance that all rows that matter are kept, quantities["missed"] the sin^2 that others cost on
-        average and quantities["missed_median"] in half of the runs;
-        `applies` is False where that chance is below 1/2, and where first-order reasoning does not reach.
+        The prediction; its terms privacy and sampling add in squares. The quantity "support_probability" is
+        the chance that all rows that matter are kept. "missed" is the sin^2 that rows which are not kept cost
+        on average, and "missed_median" what they cost in half of the runs. `applies` is False where that
+        chance is below 1/2, and where first-order reasoning does not reach.
 
     Raises:
         ValueError: For another stage 1.

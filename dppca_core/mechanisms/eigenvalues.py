@@ -3,14 +3,14 @@
 S is the second moment of n rows of norm at most 1, n public, V a method's answer. Replacing a row moves
 n V^T S V by V^T D V, D = x x^T - y y^T; adding or removing one by V^T x x^T V.
 
-Gaussian noise, symmetric and isotropic in the Frobenius norm: |V^T D V|_F <= |D V|_F, so the sensitivity of
+Gaussian noise, symmetric and isotropic in the Frobenius norm: |V^T D V|_F <= |D V|_F. So the sensitivity of
 `matrix_product` serves, with its proof: sqrt 2 for replace-one and k >= 2, else 1. It is attained at x
-orthogonal to y in the span of V, for the diagonal alone as much as for the block: the block costs what its
-diagonal would, and turns V into principal axes as well.
+orthogonal to y in the span of V, for the diagonal alone as much as for the block. So the block costs what its
+diagonal would, and it also turns V into principal axes.
 
-Laplace noise, where the method is purely private: of the diagonal alone, whose l1 norm moves by at most
-sum_j |(v_j^T x)^2 - (v_j^T y)^2| <= |x|^2 + |y|^2 <= 2; by 1 for k = 1, where both squares lie in [0, 1]; and
-by |V^T x|^2 <= 1 when a row is added or removed.
+Laplace noise, where the method is purely private, on the diagonal alone. Its l1 norm moves by at most sum_j
+|(v_j^T x)^2 - (v_j^T y)^2| <= |x|^2 + |y|^2 <= 2. For k = 1 both squares lie in [0, 1], so it moves by at
+most 1. When a row is added or removed it moves by |V^T x|^2 <= 1.
 
 V is an answer about the same rows, so the two compose adaptively. Gaussian releases do exactly: 1/z^2 adds up
 (`accounting`); all else by adding epsilons and deltas. Any use of the released block is free. Whoever
@@ -43,11 +43,11 @@ def split(
     """Return the budget to run `method` with, and the event that pays for the eigenvalues.
 
     The method gets 1 - share of epsilon and of delta. A purely private one leaves share * epsilon, for
-    Laplace noise (a `Guarantee`). Others leave Gaussian noise (a `Release`): where the method is Gaussian too
-    and the accounting not as printed, all that exact composition leaves, which is more than the share;
-    otherwise share * (epsilon, delta). Both together are the budget. options: the method's own parameters.
-    Raises ValueError for a share outside (0, 1) or too small to be told from none, and for a method without
-    privacy or one that trusts nobody with the rows.
+    Laplace noise (a `Guarantee`). Others leave Gaussian noise (a `Release`). Where the method is Gaussian too
+    and the accounting not as printed, that is all that exact composition leaves, which is more than the
+    share. Otherwise it is share * (epsilon, delta). Both together are the budget. options: the method's own
+    parameters. Raises ValueError for a share outside (0, 1) or too small to be told from none, and for a
+    method without privacy or one that trusts nobody with the rows.
     """
     checks.inside_unit_interval(share=share)
     if method.spends is None:

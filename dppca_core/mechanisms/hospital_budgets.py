@@ -11,15 +11,16 @@ v the variance of an entry by one patient: least for w_i ~ 1/(z_i^2/n_i^2 + r/n_
 these are the weights n_i^2/z_i^2, with a large r the sizes.
 
 Sealed sums: all hospitals see one noise s, which protects hospital i if s >= w_i Delta z_i/n_i. For a largest
-ratio M = max w_i z_i/n_i the sampling part is least for w_i ~ n_i min(1, t/z_i); t is sought between the
-smallest z, where all hospitals are protected exactly (weights n_i/z_i), and the largest, the sizes.
+ratio M = max w_i z_i/n_i the sampling part is least for w_i ~ n_i min(1, t/z_i). The search takes t between
+the smallest z and the largest. At the smallest all hospitals are protected exactly (weights n_i/z_i), and at
+the largest the weights are the sizes.
 
-Neighbours by add or remove protect n_i: then hospital i scales its *sum* by a_i = 1/z_i^2 (own noise) or
-1/z_i (sealed), which no size enters; what is released is a sum, and its directions need no n.
+Neighbours by add or remove protect n_i. Then hospital i scales its *sum* by a_i = 1/z_i^2 (own noise) or
+1/z_i (sealed), which no size enters. The release is a sum, and its directions need no n.
 
-The pooled moment and its noise have the law of one cohort with these weights at one budget, whose multiplier
-is the noise of the mean over that of equal hospitals: methods run as they are. Each hospital's guarantee is
-its own: its message is a Gaussian release, or several adaptive ones, at z_i.
+The pooled moment and its noise have the law of one cohort with these weights at one budget. The budget's
+multiplier is the noise of the mean over that of equal hospitals. So methods run unchanged. Each hospital's
+guarantee is its own: its message is a Gaussian release, or several adaptive ones, at z_i.
 """
 
 import math
@@ -48,8 +49,8 @@ def sampling_ratio(d: int, k: int, kept: int | None, signal: float = SIGNAL) -> 
     """Return r from public numbers, for a declared `signal`, k lambda_k/tr Sigma, of rows of length 1.
 
     v is that of an entry between a component and the bulk, once `kept` rows are chosen, or all. It is taken
-    at its largest, with the least noise, which is Delta^2/2 at Delta = 1: a ratio that is too large leads
-    towards the weights by size and never past them, one that is too small beyond the best.
+    at its largest, with the least noise, which is Delta^2/2 at Delta = 1. A ratio that is too large leads
+    towards the weights by size and never past them. One that is too small leads beyond the best weights.
     """
     rows = d if kept is None else kept
     part = signal / (signal + (1 - signal) * rows / d)

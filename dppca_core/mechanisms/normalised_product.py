@@ -3,12 +3,13 @@
 R = (1/n) sum v q^T with v = x/|x| and q = Q^T x/|Q^T x|, either 0 where it is undefined, Q public.
 
 Sensitivity of n R: |v q^T|_F = |v| |q| <= 1 for every patient, whatever Q and its number of columns. Adding
-or removing one moves the sum by at most 1, replacing one by |v q^T - u p^T|_F <= 2. Two patients come as
-close to 2 as one likes: with Q = e1, v = (a, c) and u = (a, -c) have q = p = 1 and differ by 2 c, a small. A
-plain product v v^T Q has norm |Q^T v|, about sqrt(k/d) at a random Q: the same noise hides much less of it.
+or removing one moves the sum by at most 1, replacing one by |v q^T - u p^T|_F <= 2. Two patients can come as
+close to 2 as one likes: take Q = e1, v = (a, c) and u = (a, -c) with a small a. Then q = p = 1, and they
+differ by 2 c. A plain product v v^T Q has norm |Q^T v|, about sqrt(k/d) at a random Q: the same noise hides
+much less of it.
 
-Who adds the noise: one curator, or hospitals by sealed sums, noise of one in all; hospitals that trust nobody
-each add it to their own sum, sqrt(N) times as much in all.
+One curator adds the noise, or hospitals add it together by sealed sums: one noise in all. Hospitals that
+trust nobody each add it to their own sum, sqrt(N) times as much in all.
 """
 
 import math

@@ -1,7 +1,7 @@
 """A mean that is paid for: rows are centred where most of them lie, and not at the middle of public ranges.
 
-The second moment of rows r, |r| <= 1, that are centred elsewhere is C + m m^T: its first component is nearly
-the mean m where m is large, and no budget changes that. So a share w of the budget (as 1/z^2) releases
+The second moment of rows r, |r| <= 1, that are centred elsewhere is C + m m^T. Where the mean m is large, its
+first component is nearly m, and no budget changes that. So a share w of the budget (as 1/z^2) releases
 
     m~ = mean of r + N(0, (D z/(n sqrt w))^2 I),
 
@@ -9,10 +9,10 @@ D = 2 for replacing a row and 1 for emptying or filling one. Then every row beco
 length 1 again: a function of one patient and of what was released. What follows has the rest, 1 - w, and both
 together are one Gaussian release at the budget's multiplier z (`dppca_core.accounting.closed_form`).
 
-The rule for w. The error of m~ adds a component of strength d (D z/n)^2/w = 4 a^2/w, a = z sqrt(d)/n, where
-the noise of a moment has 2 a/sqrt(1 - w): their sum is least near w = 2 sqrt a. The former is one direction
-only, and on eight clinical tables half as much, w = clip(sqrt a, .05, .25), errs within a tenth of the best
-share (docs/checks.md). n is public under replace-one, or declared.
+The rule for w. The error of m~ adds a component of strength d (D z/n)^2/w = 4 a^2/w, a = z sqrt(d)/n. The
+noise of a moment has 2 a/sqrt(1 - w). Their sum is least near w = 2 sqrt a. But the former is one direction
+only. On eight clinical tables half as much, w = clip(sqrt a, .05, .25), errs within a tenth of the best share
+(docs/checks.md). n is public under replace-one, or declared.
 """
 
 import math
@@ -65,8 +65,8 @@ def release(rows: Array, budget: Budget, w: float, rng: np.random.Generator, *, 
 def centred(rows: Array, mean: Array, neighbours: str = "replace-one") -> Array:
     """Return rows about a released mean, shortened to length 1.
 
-    Where a row may be emptied or filled, an empty one stays so: as -mean it would move the moment by sqrt 2
-    against the other, and 1 is paid for.
+    Where a row may be emptied or filled, an empty row stays empty. As -mean it would move the moment by sqrt
+    2 against the other, but only 1 is paid for.
     """
     moved = moments.clip_rows(rows - mean, 1.0) if len(rows) else rows
     return empty_rows_kept(moved, rows) if neighbours == "add-remove" else moved

@@ -7,26 +7,26 @@ scale of its own first gives components of correlations, as a StandardScaler bef
     v_j = mean of r_j^2 + N(0, tau^2),    tau = D z/(n sqrt w).
 
 Sensitivity. The squares a = r o r of one row are at least 0, and |a|_2 <= |a|_1 = |r|^2 <= 1. With the
-squares b of another, |a - b|^2 = |a|^2 + |b|^2 - 2 a.b <= 2: D = sqrt 2 for replacing a row, attained at two
-axes, and 1 for emptying or filling one. A patient with m rows, weighted 1/m, adds the mean of their squares:
-its entries are at least 0 and add up to 1 at most, so the same two lines hold.
+squares b of another, |a - b|^2 = |a|^2 + |b|^2 - 2 a.b <= 2. So D = sqrt 2 for replacing a row, attained at
+two axes, and D = 1 for emptying or filling one. A patient with m rows, weighted 1/m, adds the mean of their
+squares. Its entries are at least 0 and add up to 1 at most, so the same two lines hold.
 
 The scale is s_j = sqrt(max(v_j, c tau)), c = sqrt(2 ln 2d). Each of d noises is above c tau with probability
-at most e^(-c^2/2)/2 = 1/(4d), and below -c tau likewise: all d are within with probability 1/2 at least, by
-the union bound. Then a true mean square u leaves the scaling as u/max(u - c tau, c tau) <= 2, whatever
-it was: no measurement that drowns in noise is blown up, and those that do are all divided by one number.
+at most e^(-c^2/2)/2 = 1/(4d), and below -c tau likewise. By the union bound all d are within with probability
+1/2 at least. Then a true mean square u leaves the scaling as u/max(u - c tau, c tau) <= 2, whatever it was.
+So no measurement that drowns in noise is blown up: all of these are divided by one number.
 
 The row r_j/s_j is shortened to b q, q^2 = sum of max(v_j, 0)/s_j^2 (at least 1) its mean square length, and
 divided by that. This is a function of one patient and of what was released, and a further Gaussian release
 from these rows composes exactly (`paid_centre`). A moment's noise on rows of mean square length 1 is 2 a b^2
-high, a = z sqrt(d)/n of what is left: b = sqrt(.005/a), within 1 and 3, keeps that at 1 % of all variance as
-long as it can, and beyond 3 q lies at most a ninth of the rows (Chebyshev).
+high, with a = z sqrt(d)/n of the budget that is left. The choice b = sqrt(.005/a), within 1 and 3, keeps that
+at 1 % of all variance as long as it can. At most a ninth of the rows lies beyond 3 q (Chebyshev).
 
-The rule for w. Errors of tau in every u = rho/d (rho the mean square length of rows r) turn a component of
-standardised rows, of eigenvalue l, by d z/(sqrt 2 rho n sqrt w), and the moment's noise turns it by
-d^1.5 z/(n l sqrt(1 - w)). Their squares add up to A/w + B/(1 - w), least at w = x/(1 + x), where
-x = sqrt(A/B) = l/(rho sqrt(2 d)). Both are proportional to z/n: neither epsilon, delta nor n decides. At
-w = .3 the error is within a tenth of the best for every x from .1 to 1. It is .3 of what a mean leaves.
+The rule for w. Take a component of standardised rows with eigenvalue l. Errors of tau in every u = rho/d (rho
+the mean square length of rows r) turn it by d z/(sqrt 2 rho n sqrt w). The moment's noise turns it by d^1.5
+z/(n l sqrt(1 - w)). Their squares add up to A/w + B/(1 - w), least at w = x/(1 + x), where x = sqrt(A/B) =
+l/(rho sqrt(2 d)). Both are proportional to z/n: neither epsilon, delta nor n decides. At w = .3 the error is
+within a tenth of the best for every x from .1 to 1. So the rule takes w = .3 of what a mean leaves.
 """
 
 import math

@@ -1,11 +1,12 @@
-"""Normalised rounds alone, for directions that no few rows carry: what the three stacked methods share.
+"""Share normalised rounds between three stacked methods, for directions that are spread over many rows.
 
-T rounds (`dppca_core.mechanisms.normalised_product`, with the sensitivity and its proof) of Q, the basis that
-the rounds before give. The first ones lead there; from then on all rounds are stacked, each in units of its
-noise (`dppca_core.numerics.stacked_rounds`), and the top k left singular vectors are the answer. Each round
-spends the same share: its noise is Delta z sqrt(T) c/n, z the exact multiplier of the budget.
+Each of T rounds (`dppca_core.mechanisms.normalised_product`, with the sensitivity and its proof) starts from
+Q, the basis that the rounds before give. The first rounds approach the directions. All later rounds are
+stacked, each in units of its noise (`dppca_core.numerics.stacked_rounds`), and the top k left singular
+vectors are the answer. Each round spends the same share: its noise is Delta z sqrt(T) c/n, z the exact
+multiplier of the budget.
 
-A round has d k noisy numbers where a moment has d^2, so it serves weak and dense signals, where two stages
+A round has d k noisy numbers and a moment has d^2. So rounds serve weak and dense signals, where two stages
 find no rows. Rounds must converge first: about 12 where the eigenvalue is three times the bulk's.
 """
 

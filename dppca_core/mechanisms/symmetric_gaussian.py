@@ -1,9 +1,10 @@
 """The one private step of every method that releases a symmetric noisy second moment, whoever adds the noise.
 
 Dwork, Talwar, Thakurta & Zhang (STOC 2014), Algorithm 1: A^T A + E with rows of norm at most 1. Here on
-the scale of means, divided by the public n. Replacing a row moves the sum by |xx^T - yy^T|_F <= sqrt 2
-(equality at x orthogonal to y), adding or removing one by |x|^2 <= 1; the l2 norm of the upper triangle
-moves by at most the same. The paper's relation is add/remove, its constant sqrt(2 ln(1.25/delta))/epsilon.
+the scale of means, divided by the public n. Replacing a row moves the sum by |xx^T - yy^T|_F <= sqrt 2, with
+equality at x orthogonal to y. Adding or removing one moves it by |x|^2 <= 1. The l2 norm of the upper
+triangle moves by at most the same. The paper's relation is add/remove, its constant sqrt(2
+ln(1.25/delta))/epsilon.
 
 Whose noise, on the scale of sums over n patients of N hospitals, where one curator adds s:
 
@@ -14,9 +15,9 @@ Whose noise, on the scale of sums over n patients of N hospitals, where one cura
 
 Sums of independent symmetric Gaussians are symmetric Gaussian: one draw has exactly the law of all messages'
 mean, whatever N and n. In the local model (Wang & Xu, IJCAI 2019, Algorithm 1, lines 1 to 4) the same
-sensitivities hold between two patients' rows, and between taking part and sending noise alone. Printed there
-are the relation "any two rows" and the constant sqrt(2 ln(1.25/delta))/epsilon at sensitivity 1, so the
-printed epsilon is exceeded from .9 on (delta = 1e-4: 1 is 1.04, 3 is 3.70).
+sensitivities hold between two patients' rows, and between taking part and sending noise alone. That paper
+prints the relation "any two rows" and the constant sqrt(2 ln(1.25/delta))/epsilon at sensitivity 1. So the
+true epsilon is above the printed one from .9 on (delta = 1e-4: 1 is 1.04, 3 is 3.70).
 """
 
 import math

@@ -5,18 +5,18 @@ the s_hat heaviest rows J. Stage 2 restricts every patient to J, scales what is 
 releases the s_hat x s_hat moment with the rest. Most of a patient's length lies in coordinates that carry
 nothing; after the restriction the same noise hides a signal that is larger by tr S/tr S_JJ.
 
-Privacy. A round moves by at most 2 (replace-one) or 1 (add or remove) over n, whatever Q; a moment of rows of
-length 1 by sqrt 2 or 1, with the proof of `symmetric_gaussian`, restricted or not, since restricting and
-scaling happen to each patient alone. Q and J are functions of what was released before. Adaptive Gaussian
-releases compose exactly: with standard deviations Delta z/(n sqrt(w b_t)), sum b_t = 1, and
-Delta z/(n sqrt(1 - w)), the sum of (Delta/std)^2 is n^2/z^2, that of one release at the multiplier z of the
-budget. The shares come from public numbers. Sealed sums need hospitals that follow the protocol: t that
-collude know their own noise and leave (N - t)/N of its variance. n is public under
-replace-one. Under add or remove the rules take no n but one that is declared in public; noise is added to
-sums there, and is written here over n, on which no direction depends.
+Privacy. A round moves by at most 2 (replace-one) or 1 (add or remove) over n, whatever Q. A moment of rows of
+length 1 moves by sqrt 2 or 1, with the proof of `symmetric_gaussian`. The same holds for a restricted moment,
+since restricting and scaling happen to each patient alone. Q and J are functions of what was released before.
+Adaptive Gaussian releases compose exactly. Take the standard deviations Delta z/(n sqrt(w b_t)), sum b_t = 1,
+and Delta z/(n sqrt(1 - w)). Then the sum of (Delta/std)^2 is n^2/z^2, that of one release at the budget's
+multiplier z. The shares come from public numbers. Sealed sums need hospitals that follow the protocol. If t
+of them collude, they know their own noise and leave (N - t)/N of its variance. n is public under replace-one.
+Under add or remove the rules take only an n that is declared in public. Noise is added to sums there. It is
+written here over n, on which no direction depends.
 
-The rule for w: clip(.2 + 1.5 h/f, .2, .7) with h = z c sqrt(d)/n, c the factor of the hospitals' noise and f
-the `signal`, a declared guess of k lambda_k/tr Sigma.
+The rule for w is clip(.2 + 1.5 h/f, .2, .7) with h = z c sqrt(d)/n. Here c is the factor of the hospitals'
+noise, and f the `signal`, a declared guess of k lambda_k/tr Sigma.
 """
 
 import math
@@ -315,9 +315,10 @@ def spends(
     stage_one: str = "rounds",
     **_: object,
 ) -> tuple[Event, ...]:
-    """Return the Gaussian releases of one run; as one, which is exact, where a rule shares the budget.
+    """Return the Gaussian releases of one run.
 
-    So are the rounds of stage 1 where a rule says how many there are.
+    Where a rule shares the budget they count as one release, which is exact. So do the rounds of stage 1
+    where a rule says how many there are.
     """
     z = gaussian.noise_multiplier(budget)
     if share is None:

@@ -5,8 +5,9 @@ A trusted curator draws u_1, then u_2 orthogonal to it, and so on to u_k, each e
     exp(c u^T C u),   C = sum_i x_i x_i^T, |x_i| <= 1, on the unit sphere orthogonal to the earlier draws.
 
 Replacing a row moves u^T C u = sum (u^T x_i)^2 by at most 1, whatever was drawn before, so one draw is
-2c-private; adding a row moves it up by at most 1 for every u, so there it is c-private. k draws compose by
-addition: c = epsilon/(2k) for replace-one and epsilon/k for add/remove spend epsilon exactly. No delta.
+2c-private. Adding a row moves it up by at most 1 for every u, so there one draw is c-private. The k draws
+compose by addition: c = epsilon/(2k) for replace-one and epsilon/k for add/remove spend epsilon exactly. No
+delta is used.
 
 As printed (read in diffprivlib's and OpenDP's code and in the abstract, not in the paper): the budget
 goes in k + 1 parts (k = d: in k) and c = epsilon_i/4. One part pays for eigenvalues, which are not needed

@@ -6,8 +6,8 @@ top k eigenvectors of the pooled moment S, and g = lambda_k - lambda_{k+1}. Neig
 
     |P - P'|_F <= sqrt 2 |D|_F / (n g - |D|_op) <= sqrt 2 |D|_F / (n g - 1)     (Davis & Kahan)
 
-and n g itself moves by at most 2 (replace-one: one eigenvalue up by at most 1, the other down by at most 1)
-or 1 (add/remove: both move the same way, by at most 1; Weyl).
+and n g itself moves by at most 2 or 1 (Weyl). For replace-one, one eigenvalue moves up by at most 1 and the
+other down by at most 1. For add/remove, both move the same way, by at most 1.
 
 1. h = n g + Laplace(m/e) - (m/e) ln(1/(2 b)), m that movement: (e, 0)-private, and h <= n g but for b.
 2. If h <= 1 nothing more is released: the answer is a random basis.

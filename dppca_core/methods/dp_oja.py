@@ -1,8 +1,8 @@
 """DP-Oja: one pass of Oja's iteration over batches of patients (Private Oja of Liu et al., NeurIPS 2022).
 
-As recalled, the published version clips single gradients to a data-dependent norm and adds
-2 eta beta alpha z with alpha = C ln(n/delta)/(epsilon sqrt n), C unspecified, relying on a random order of
-the patients. Here they are dealt at random into `batches` groups, and each group is used in one step only:
+As recalled, the published version clips single gradients to a data-dependent norm. It adds 2 eta beta alpha z
+with alpha = C ln(n/delta)/(epsilon sqrt n), C unspecified, and relies on a random order of the patients. Here
+patients are assigned at random to `batches` groups, and each group is used in one step only:
 
     H_t = S_t W_t + G_t,   W_{t+1} = thin QR of W_t + eta_t H_t,
 
@@ -14,10 +14,11 @@ A patient enters one group, so all groups together cost what one costs (parallel
 patient goes where, replacing one changes one product. Group sizes follow from n, which is public; "adding"
 a patient here means putting a row where one of zeros was.
 
-eta_t = 1/(t' l_t), with l_t the mean of the diagonal of W_t^T H_t, which has been released (an estimate of
-the leading eigenvalues, free of charge), and t' = 1, 2, ... counting the steps after the first half and one:
-to first order W is then the mean of the H_t / l_t since. Until there eta is infinite, that is, W_{t+1} = thin
-QR of H_t, as the start is far away; also wherever noise leaves l_t at or below zero.
+The step is eta_t = 1/(t' l_t), with l_t the mean of the diagonal of W_t^T H_t. H_t has been released, so l_t
+is an estimate of the leading eigenvalues, free of charge. The number t' = 1, 2, ... counts the steps after
+the first half and one. To first order W is then the mean of the H_t / l_t since. Until there eta is infinite,
+that is, W_{t+1} = thin QR of H_t, as the start is far away. The same holds wherever noise leaves l_t at or
+below zero.
 """
 
 import numpy as np

@@ -7,8 +7,8 @@ sent ("full" in the authors' tables).
 
 Sensitivity of one hospital's sum: that of `dppca_core.mechanisms.symmetric_gaussian`, with its proof; the
 noise is divided by the hospital's own n_i. The paper's constant is sqrt(2 ln(1.25/delta))/epsilon with
-sensitivity 1, though its neighbours replace a row. Its mean is not weighted by n_i ("as printed" for
-unequal hospitals), and its authors' code uses `svd` where the matrix has negative eigenvalues: it ranks by
+sensitivity 1, though its neighbours replace a row. Its mean is not weighted by n_i ("as printed" for unequal
+hospitals). Its authors' code uses `svd` where the matrix has negative eigenvalues, so it ranks by
 |eigenvalue| and keeps large negative noise directions. Their tables depend on it; the default is `eigh`,
 negative eigenvalues dropped.
 """

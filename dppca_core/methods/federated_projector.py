@@ -1,18 +1,18 @@
 """Averaged projectors: every hospital's private projector, averaged by precision.
 
-After Li, Cai, Xia & Zhang (arXiv 2411.15660), of which the abstract was read: local private projectors,
-averaged by a server, with an error whose rate is the harmonic mean of the local ones. What follows is ours,
-for the spiked covariance of `methods.spiked_projector`, where sensitivity, proof and the good event stand.
+This follows Li, Cai, Xia & Zhang (arXiv 2411.15660), of which the abstract was read. A server averages local
+private projectors, and the error's rate is the harmonic mean of the local ones. What follows is ours, for the
+spiked covariance of `methods.spiked_projector`, which has sensitivity, proof and the good event.
 
 Hospital i releases its spectrum and P_i + Z_i, of its own n_i rows. The server takes the k leading
 eigenvectors of sum_i w_i (P_i + Z_i), w_i proportional to the precision that it can know,
 
     1 / (s_i^2 + v_i (l_i + v_i) / (n_i l_i^2)),
 
-s_i the std of Z_i off the diagonal, l_i and v_i the released spike and nuisance variance: to first order a
-hospital's projector errs by noise s_i and by sampling, v (l + v) / (n l^2), in each entry between the
-signal's directions and the others. Entries of different hospitals are independent, so these weights minimise
-the error of the mean, whose precision is the sum of theirs. All but the release is post-processing.
+s_i the std of Z_i off the diagonal, l_i and v_i the released spike and nuisance variance. In each entry
+between the signal's directions and the others, a hospital's projector errs to first order by noise s_i and by
+sampling, v (l + v) / (n l^2). Entries of different hospitals are independent, so these weights minimise the
+error of the mean, whose precision is the sum of theirs. All but the release is post-processing.
 
 Hospitals hold different patients, so each has the whole budget (parallel composition). One round: the upper
 triangle of P_i + Z_i and the three numbers that give its precision. "basis" sends its k leading

@@ -1,9 +1,9 @@
 """PCA in the local model (Wang & Xu, IJCAI 2019, Algorithm 1).
 
-Every user adds symmetric Gaussian noise to x x^T before it leaves; the top eigenvectors of the mean of what
-arrives are post-processing. Nobody is trusted, and the noise of the mean falls with sqrt n only: the
-paper's own experiment (n = 1e5, 40 features, epsilon = 1/2) ends at a random guess, and n near 1e10 would
-be needed. Release, sensitivity and proof: `dppca_core.mechanisms.symmetric_gaussian`. Algorithm and constant
+Every user adds symmetric Gaussian noise to x x^T before it leaves. The top eigenvectors of the mean of these
+messages are post-processing. Nobody is trusted, and the noise of the mean falls with sqrt n only. So the
+paper's own experiment (n = 1e5, 40 features, epsilon = 1/2) ends at a random guess, and n near 1e10 would be
+needed. Release, sensitivity and proof: `dppca_core.mechanisms.symmetric_gaussian`. Algorithm and constant
 read in the paper.
 """
 

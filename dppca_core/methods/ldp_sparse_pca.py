@@ -1,11 +1,11 @@
 """Sparse PCA in the local model (Wang & Xu, IJCAI 2019, Algorithm 2).
 
-The release of `ldp_pca` (`dppca_core.mechanisms.symmetric_gaussian`, with its proof), then, as
-post-processing, the sparse principal subspace of the noisy mean by Fantope projection and selection, and its
+The release is that of `ldp_pca` (`dppca_core.mechanisms.symmetric_gaussian`, with its proof). The rest is
+post-processing: the sparse principal subspace of the noisy mean by Fantope projection and selection, and its
 top k eigenvectors (`dppca_core.numerics.fantope_selection`). The penalty is public: lam = penalty * (noise
-std of an entry) * sqrt(2 ln d), where sqrt(2 ln d) std is the size of the largest of d noise entries.
-Theorem 4 asks for lam of order lam_1 sqrt(log d / (n epsilon^2)), constant unnamed; the experiments do not
-report lam. Read in the paper.
+std of an entry) * sqrt(2 ln d), where sqrt(2 ln d) std is the size of the largest of d noise entries. Theorem
+4 asks for lam of order lam_1 sqrt(log d / (n epsilon^2)), constant unnamed; the experiments do not report
+lam. Read in the paper.
 """
 
 import math

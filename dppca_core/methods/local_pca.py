@@ -1,6 +1,6 @@
 """PCA without privacy at the largest hospital alone: what it can learn without joining anybody.
 
-Top eigenvectors of that hospital's own second moment. Nothing is sent, so nothing is protected.
+It takes the top eigenvectors of that hospital's own second moment. Nothing is sent, so nothing is protected.
 """
 
 import numpy as np

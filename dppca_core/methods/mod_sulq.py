@@ -6,7 +6,7 @@ The pooled second moment plus a symmetric matrix of entries i.i.d. N(0, beta^2) 
 
 then its top eigenvectors. beta is the standard deviation (as in the authors' public code; the journal page
 itself was not read). Replacing a row moves the upper triangle by at most sqrt 2 / n in l2 norm
-(`dppca_core.mechanisms.symmetric_gaussian`), so beta is larger than the guarantee needs by a factor that
+(`dppca_core.mechanisms.symmetric_gaussian`). So beta is larger than the guarantee needs by a factor that
 grows with d: `true_epsilon` returns the epsilon that it truly gives.
 """
 

@@ -1,7 +1,7 @@
-"""PCA without privacy that is told the true rows: what no method can know, of synthetic patients only.
+"""Run PCA without privacy on the true rows, which only a simulation of synthetic patients knows.
 
-Top eigenvectors of the second moment within the rows that truly carry the components. The distance to it is
-the price of looking for them, with privacy or without.
+It takes the top eigenvectors of the second moment within the rows that truly carry the components. The
+distance to it is the price of looking for these rows, with privacy or without.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Principal component analysis without privacy: top eigenvectors of the pooled second moment.
 
-The reference that every private method pays to approach.
+Every private method is compared with this reference.
 """
 
 import numpy as np

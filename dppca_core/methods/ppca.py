@@ -9,8 +9,8 @@ moves it by |V^T x|^2 in [0, 1], up for every V: density and normaliser move the
 c = epsilon is epsilon-private under add/remove. As printed c = epsilon/2 (recalled; the journal page
 itself was not read), which under add/remove truly is epsilon/2. delta is not used.
 
-The guarantee is that of the exact law: for k = 1 the draw is exact; for k > 1 it is a Gibbs chain with
-exact conditionals (`dppca_core.numerics.bingham`), which after finitely many scans has no proven guarantee.
+The guarantee is that of the exact law. For k = 1 the draw is exact. For k > 1 it is a Gibbs chain with exact
+conditionals (`dppca_core.numerics.bingham`), which after finitely many scans has no proven guarantee.
 """
 
 import numpy as np

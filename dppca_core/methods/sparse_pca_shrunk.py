@@ -1,8 +1,9 @@
-"""Sparse PCA without privacy that shrinks its rows at the end: the fair reference of private methods that do.
+"""Sparse PCA without privacy that shrinks its rows at the end: the fair reference for methods that shrink.
 
-`sparse_pca` keeps s_hat rows, usually several times too many, and the rows that carry nothing keep the error
-of sampling. Shrunk as private estimates are (`dppca_core.numerics.row_shrinkage`, without noise), most of
-them vanish. A private method that shrinks may beat a reference that does not; it does not beat this one.
+`sparse_pca` keeps s_hat rows, usually several times too many. The rows that carry nothing keep the error of
+sampling. Here rows are shrunk as private estimates are (`dppca_core.numerics.row_shrinkage`, without noise),
+and most of these rows vanish. A private method that shrinks may beat a reference that does not shrink, but
+not this one.
 """
 
 import numpy as np

@@ -4,25 +4,27 @@ Structure as read in the abstract and captions, constants as recalled and derive
 covariance U L U^T + v I with k spikes. Released are, each with Gaussian noise:
 
 1. (lambda_1, lambda_k, trace of all but the first k) of the pooled moment S (lambda_1 once if k = 1). Adding
-   a row raises every eigenvalue of n S, by |x|^2 <= 1 in total, so the vector moves by at most 1/n, and by
+   a row raises every eigenvalue of n S, by |x|^2 <= 1 in total. So the vector moves by at most 1/n, and by
    sqrt 2 / n when a row is replaced. It gives the strongest spike, the weakest, l, and the nuisance variance
-   v. Omitted, and free, where `spike` and `variance` are public; then all spikes are taken to be like l.
+   v. It is omitted, and free, where `spike` and `variance` are public. Then all spikes are taken to be like
+   l.
 2. P + Z, P the projector on the top k eigenvectors, Z symmetric, for the sensitivity on a good event
-       D = C (v/l + sqrt(v/l)) sqrt(d (k + ln n)) / n,
-   whose top k eigenvectors are the basis U~. First order: |dP|_F = (sqrt 2 / l) |U_perp^T dS U|_F, and for
-   rows of the model |U_perp^T x| ~ sqrt(v d), |U^T x|^2 <~ (l + v)(k + ln n). v is raised and l lowered by
-   three standard deviations of their noise: a v that came out at zero would leave P without any noise.
-3. U~^T S U~ + E, (k, k): |U~^T (xx^T - yy^T) U~|_F <= sqrt 2 (1 if k = 1, or when a row is added or removed),
-   over n; or C lambda_1 (k + ln n)/n on the good event, whichever is smaller.
+       D = C (v/l + sqrt(v/l)) sqrt(d (k + ln n)) / n.
+   The top k eigenvectors of P + Z are the basis U~. To first order |dP|_F = (sqrt 2 / l) |U_perp^T dS U|_F,
+   and for rows of the model |U_perp^T x| ~ sqrt(v d), |U^T x|^2 <~ (l + v)(k + ln n). The method raises v and
+   lowers l by three standard deviations of their noise, since a v that came out at zero would leave P without
+   any noise.
+3. U~^T S U~ + E, (k, k). Its sensitivity is |U~^T (xx^T - yy^T) U~|_F <= sqrt 2 (1 if k = 1, or when a row is
+   added or removed), over n. On the good event it is C lambda_1 (k + ln n)/n, if that is smaller.
 4. The covariance U~ (L~ - v) U~^T + v I, free of charge, negative spikes set to zero.
 
 The guarantee is conditional: D bounds how far a row moves P only for data that behave like the model, and
-C is unspecified. Do not compare it with worst-case methods without saying so. In simulation of d = 50 and 200
-the largest movement by replacing a row is 1.5 to 2.4 times the D of C = 1 for n >= d (by leaving one out 1.3
-to 2.0) and 1.9 to 2.9 below. The defaults are C = 2 and 3. Where spikes are strong, C = 2 falls short for up
-to two replacements in a thousand, and so for some row of many data sets; 3 fell short for none. 80 % of the
-budget's precision go to P, 10 % to each of the others; as printed, equal parts of epsilon and delta at the
-classical constant.
+C is unspecified. Do not compare it with worst-case methods without saying so. Simulations of d = 50 and 200
+give the largest movement by replacing a row. It is 1.5 to 2.4 times the D of C = 1 for n >= d (by leaving one
+out 1.3 to 2.0), and 1.9 to 2.9 below. The defaults are C = 2 and 3. Where spikes are strong, C = 2 falls
+short for up to two replacements in a thousand, and so for some row of many data sets; 3 fell short for none.
+80 % of the budget's precision go to P, 10 % to each of the others; as printed, equal parts of epsilon and
+delta at the classical constant.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Stacked normalised rounds at one place, for directions that no few rows carry.
+"""Stacked normalised rounds at one place, for directions that are spread over many rows.
 
 A curator reads the rows of all hospitals and releases T rounds; the mathematics and the proof are those of
 `dppca_core.mechanisms.stacked`. It estimates the leading directions of E[v v^T], v = x/|x|, as `two_stage`

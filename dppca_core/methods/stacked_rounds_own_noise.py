@@ -1,6 +1,6 @@
 """Stacked normalised rounds where hospitals trust nobody: each adds noise to its own sum of every round.
 
-As `stacked_rounds` (`dppca_core.mechanisms.stacked`), with sqrt(N) times the noise in the sum.
+It is `stacked_rounds` (`dppca_core.mechanisms.stacked`), with sqrt(N) times the noise in the sum.
 """
 
 from dppca_core.mechanisms import normalised_product, stacked

@@ -1,7 +1,7 @@
 """Stacked normalised rounds with sealed sums: hospitals add the noise of one curator together.
 
-As `stacked_rounds` (`dppca_core.mechanisms.stacked`), each round a sum over hospitals by secure aggregation.
-Of N hospitals t that collude know their own noise: (N - t)/N of its variance is left.
+It is `stacked_rounds` (`dppca_core.mechanisms.stacked`), but each round is a sum over hospitals by secure
+aggregation. If t of N hospitals collude, they know their own noise: (N - t)/N of its variance is left.
 """
 
 from dppca_core.mechanisms import normalised_product, stacked

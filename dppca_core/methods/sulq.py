@@ -6,9 +6,9 @@ The pooled second moment plus a full matrix N of i.i.d. N(0, beta^2),
 
 As recalled; the constants are not checked against the papers. N is not symmetric, so the sum can have complex
 eigenvalues; (N + N^T)/2 is post-processing of it and is what is decomposed here. Replacing a row moves the
-moment by at most sqrt 2 / n in Frobenius norm (`dppca_core.mechanisms.symmetric_gaussian`, with its proof),
-so beta is larger than the guarantee needs by a factor that grows with d: `true_epsilon` returns its true
-epsilon. Only for epsilon above about 8 d^2 ln^2(d/delta) it is too small, as the need falls with sqrt
+moment by at most sqrt 2 / n in Frobenius norm (`dppca_core.mechanisms.symmetric_gaussian`, with its proof).
+So beta is larger than the guarantee needs by a factor that grows with d: `true_epsilon` returns its true
+epsilon. Only for epsilon above about 8 d^2 ln^2(d/delta) beta is too small, as the need falls with sqrt
 epsilon.
 """
 

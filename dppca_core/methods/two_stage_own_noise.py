@@ -1,8 +1,8 @@
 """Two-stage PCA where hospitals trust nobody: each adds noise to its own sums before they leave.
 
-As `two_stage` (`dppca_core.mechanisms.two_stage`, with its proof), but each hospital's message alone keeps
-the promise, so that the sum carries sqrt(N) times the noise of one curator. The server weights messages by
-their patients; noise of its own sum then counts the same from every hospital.
+It is `two_stage` (`dppca_core.mechanisms.two_stage`, with its proof), but each hospital's message alone keeps
+the guarantee. So the sum carries sqrt(N) times the noise of one curator. The server weights messages by their
+patients. On the scale of sums every hospital's noise then counts the same.
 """
 
 from dppca_core.mechanisms import two_stage

@@ -1,9 +1,9 @@
 """Two-stage PCA with sealed sums: hospitals add their noise together, and no one sees one hospital's numbers.
 
-As `two_stage` (`dppca_core.mechanisms.two_stage`, with its proof), but every round and the last moment are
-sums over hospitals by secure aggregation, each hospital adding 1/N of the noise's variance. The sum has
-exactly the law of a curator's. Of N hospitals t that collude know their own noise: (N - t)/N of its variance
-is left.
+It is `two_stage` (`dppca_core.mechanisms.two_stage`, with its proof), but every round and the last moment are
+sums over hospitals by secure aggregation. Each hospital adds 1/N of the noise's variance, so the sum has
+exactly the law of a curator's. If t of N hospitals collude, they know their own noise: (N - t)/N of its
+variance is left.
 """
 
 from dppca_core.mechanisms import two_stage

@@ -7,7 +7,7 @@ epsilon or delta is calibrated at that limit. (Jiang et al. 2016 and Imtiaz & Sa
 claim pure epsilon-privacy; Sheffet's footnote 4 disproves it, so that variant is not offered.)
 
 The default is calibrated exactly, derived here. Adding a row x of norm r turns N = c W into N + x x^T, and
-the ratio of the two densities depends on 1/(x^T N^-1 x) alone, where for an x of norm 1 that is c times a
+the ratio of the two densities depends on 1/(x^T N^-1 x) alone. For an x of norm 1 that is c times a
 chi-square variable of v = m - d + 1 degrees of freedom. So the release is, to an attacker, that variable or
 the same plus h = r^2/c. Its density is log-concave for v >= 2: likelihood ratios are monotone, half-lines are
 the best tests, and h = 1/c is the worst. With a = v/2 - 1 the smallest delta is, when a row is
@@ -17,11 +17,11 @@ the best tests, and h = 1/c is the worst. With a = v/2 - 1 the smallest delta is
 
 and delta is the larger one. Replacing a row adds the new one, then removes the old one: for every e <=
 epsilon, delta is at most added(epsilon - e) + e^(epsilon - e) removed(e), and removed(h/2) is nothing. (The
-other order, through data with neither row, is valid too and up to 6 % worse.) The default takes v = d + 2:
-at epsilon = 1, delta = 1e-5 the noise off the diagonal is then 1.3 (add-remove) and 1.5 (replace-one) times
-that of a mirrored Gaussian for d = 200, and 6 and 5 times for d = 8; more degrees of freedom would approach
-Analyze Gauss and lose the point. However large epsilon is, h stays below where s may fall with chance delta:
-this noise does not vanish.
+other order, through data with neither row, is valid too and up to 6 % worse.) The default takes v = d + 2.
+Compare the noise off the diagonal with that of a mirrored Gaussian, at epsilon = 1 and delta = 1e-5. For d =
+200 it is 1.3 (add-remove) and 1.5 (replace-one) times as large, for d = 8 it is 6 and 5 times. More degrees
+of freedom would approach Analyze Gauss and lose the point. However large epsilon is, h stays below where s
+may fall with chance delta: this noise does not vanish.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The bounds page: every bound beside what is measured, with its assumptions and constants."""
+"""Show every bound beside the measured error, with its assumptions and constants."""
 
 from functools import partial
 

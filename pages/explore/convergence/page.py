@@ -1,4 +1,4 @@
-"""The convergence page: the error by round, for several values of one parameter, and its plateau."""
+"""Show the error by round, for several values of one parameter, and where it stops falling."""
 
 import streamlit as st
 

@@ -61,32 +61,33 @@ EXERCISES = (
     Exercise(
         "Can anybody tell whether one patient is in the data?",
         *("privacy", {}, "epsilon", 10.0),
-        "under *The attacker's best test*, the measured attack is right {0} % of the time, then {1} %, and "
-        "without noise every time.",
+        "look under *The attacker's best test*. The measured attack is right {0} % of the time, then {1} %. "
+        "Without noise it is right every time.",
         (54, 84),
-        "Noise hides what one patient changes. The less of it, the more often the best attacker is right; "
-        "with none, he cannot be wrong.",
+        "Noise hides what one patient changes. With less noise, the best attacker is right more often. "
+        "Without noise he cannot be wrong.",
     ),
     Exercise(
         "How many patients make privacy free?",
         "bounds",
         {"d": 50, "providers": 1, "spike": 50.0, "bulk": 20.0, "epsilon": 2.0, "delta": 1e-8},
         *("n", 10**7),
-        "the error falls from {0} to {1}, and under *Where privacy is free* the cross leaves “privacy costs” "
+        "the error falls from {0} to {1}. Under *Where privacy is free* the cross leaves “privacy costs” "
         "for “privacy is free here”.",
         (0.05, 0.0017),
-        "A hundred times the patients leave a hundredth of the noise, but a tenth of what chance in who the "
-        "patients are does: at the end it is chance that errs, not privacy.",
+        "A hundred times the patients divide the noise by a hundred. They divide the sampling error, which "
+        "comes from who the patients are, by ten only. At the end the sampling error is larger than what "
+        "privacy costs.",
     ),
     Exercise(
         "Should hospitals that measure differently join?",
         *("differences", {"n": 10**6, "delta": 1e-7, "sites.strength": 0.0}, "sites.strength", 1.0),
-        "compared with staying alone and protected, joining helps at least the five smaller hospitals and "
-        "harms none; then it harms all six, one of them most: error {0} alone, {1} joined, and "
-        "no less without privacy.",
+        "compare joining with staying alone and protected. Before the move, joining helps at least the "
+        "five smaller hospitals and harms none. After it, joining harms all six. For the hospital that "
+        "loses most, the error is {0} alone and {1} joined. Without privacy the joint error is no smaller.",
         (0.06, 0.34),
         "With so many patients each hospital finds its own directions alone. The joint answer is that of an "
-        "average hospital, which none of them is.",
+        "average hospital, and no hospital is average.",
         " (on the page)",
     ),
     Exercise(
@@ -94,32 +95,33 @@ EXERCISES = (
         "",
         {"d": 400, "n": 10**6, "s_hat": 12, "burn_in": 0, "epsilon": 0.1, "delta": 1e-7, "method": TRACED},
         *("epsilon", 1.0),
-        "the error falls at first, then jumps: from {0} to {1} in all, no better than guessing, because most "
-        "runs find none of the right rows. In how many that is so is luck: try another {seed}.",
+        "the error falls at first, then jumps: from {0} to {1} in all. That is no better than guessing, "
+        "because most runs keep none of the features that matter. How many runs do so is luck: try another "
+        "{seed}.",
         (0.18, 1.73),
-        "As DPS-PCA is printed, few rows are kept from the first, random step on. A start that keeps none "
-        "of the right ones sees nothing of them; much noise brings others in, little noise does not. Set "
-        "{burn_in} "
-        "(*More settings*) to 2, which costs no privacy, and the error falls with every step to the right.",
+        "DPS-PCA as printed keeps few features from the first step on, and that step is random. A start that "
+        "keeps none of the right features learns nothing about them. Large noise brings other features in; "
+        "small noise does not. Set {burn_in} (*More settings*) to 2, which costs no privacy. The error then "
+        "falls with every step to the right.",
     ),
     Exercise(
         "Is the noise in the paper the noise that it takes?",
         *("", {"method": TRACED}, "accounting", "as-printed"),
         "the noise, third of the four figures, grows {0} times.",
         (6.5,),
-        "Ge et al. count a patient's influence as 2 where it is the square root of 2, divide the budget by "
-        "ten rounds, and use a loose formula in each; ten rounds of such noise are exactly one with the "
-        "square root of ten times the influence. (Theirs is the formula of their Lemma A.1: Algorithm 1 is "
-        "printed without its logarithm.)",
+        "Ge et al. count a patient's influence as 2, but it is the square root of 2. They divide the "
+        "budget by ten rounds, and use a loose formula in each round. Exactly counted, ten rounds of such "
+        "noise are one round with the square root of ten times the influence. (We use the formula of their "
+        "Lemma A.1, because Algorithm 1 is printed without its logarithm.)",
         " (*More settings*)",
     ),
     Exercise(
         "Is an error in one paper an error in the next?",
         *("", {"method": TRACED}, "metric", "projector"),
-        "the error and the random guess both grow {0} times, while nothing that is computed changes.",
+        "the error and the random guess both grow {0} times. The runs stay the same.",
         (1.41,),
-        "Both are distances of the same two subspaces, one the square root of 2 times the other. Figure 3 of "
-        "Ge et al. has the first, their Figure 4(a) and Wang & Xu the second.",
+        "Both measure the distance between the same two subspaces, and one is the square root of 2 times the "
+        "other. Figure 3 of Ge et al. has the first. Their Figure 4(a) and Wang & Xu have the second.",
         " (*More settings*)",
     ),
 )

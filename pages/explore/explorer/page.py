@@ -1,4 +1,4 @@
-"""The front page: what privacy costs, by the method recommended for whom hospitals trust, measured live."""
+"""Show what privacy costs, measured live, by the method recommended for whom the hospitals trust."""
 
 from functools import partial
 

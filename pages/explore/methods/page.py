@@ -1,4 +1,4 @@
-"""The methods page: error, time, bytes, patients needed, and the frontier of privacy and error."""
+"""Compare methods by error, time, bytes and patients needed, and show which are best at each privacy loss."""
 
 import streamlit as st
 

@@ -309,7 +309,7 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) ->
     lines = [f"Recommended under each trust, from public numbers and {recommendations.declared(experiment)}:"]
     for trust in sorted(TRUSTS, key=lambda trust: trust != trusted):
         reason = recommendations.recommended(experiment, epsilon, trust).reason
-        line = f"{text.trust_heading(trust)}: {reason}"
+        line = f"{text.trust_heading(trust)}. {reason}"
         lines.append(f"- **{line}**" if trust == trusted else f"- {line}")
     return "\n".join(lines)
 

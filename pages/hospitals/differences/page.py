@@ -1,4 +1,4 @@
-"""Hospitals that differ: what standardising costs, who gains by joining, and what real hospitals lack."""
+"""Show what hospitals that differ gain by joining, what standardising costs, and what real data lack."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Plan a study: the patients, privacy or hospitals that an error takes, and a paragraph for a protocol."""
+"""Plan a study: the patients, privacy or hospitals that an error needs, and a paragraph for a protocol."""
 
 from functools import partial
 

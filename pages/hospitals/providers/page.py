@@ -1,4 +1,4 @@
-"""Compare hospitals that join with hospitals that stay alone: who errs least, and who sees what."""
+"""Compare hospitals that join with hospitals that stay alone: their errors, and who sees what."""
 
 from functools import partial
 

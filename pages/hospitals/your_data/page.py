@@ -1,4 +1,4 @@
-"""The page on a table of one's own: loaded, rehearsed on a twin, released once, counted on a ledger."""
+"""Load your own table, rehearse on a synthetic twin, release once, and see the budget that is left."""
 
 from functools import partial
 from typing import Any

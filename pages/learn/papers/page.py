@@ -1,4 +1,4 @@
-"""The papers page: every figure and table as printed, as stored by us, and as run again here."""
+"""Show every figure and table of four papers as printed, as stored by us, and as run again here."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The privacy page: what the best attacker learns about one patient, delta, several rounds, and an audit."""
+"""Show what the best attacker learns about one patient, the role of delta and of rounds, and an audit."""
 
 from collections.abc import Callable
 from functools import partial

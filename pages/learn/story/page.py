@@ -1,4 +1,4 @@
-"""The story page: a talk for a hospital's board in eight steps of one chart and two controls each."""
+"""Give a talk for a hospital's board in eight steps, each with one chart and two controls."""
 
 from pathlib import Path
 

@@ -9,4 +9,4 @@ __all__ = ["declared", "recommended"]
 
 def declared(experiment: ExplorerExperiment) -> str:
     """Return what a recommendation takes as declared."""
-    return f"components that are declared to carry {percent(signal(experiment))} of the variance"
+    return f"the declared share of variance in the components ({percent(signal(experiment))})"
