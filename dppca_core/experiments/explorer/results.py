@@ -307,27 +307,31 @@ class Results(CellStore[Key, Cell]):
         if points > 2:
             yield from ((name, e, 0) for e in EPSILONS[:: -(-len(EPSILONS) // points)])
 
-    def rest(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
-        """Return all other cells: this epsilon, with or without the slow methods, then the other epsilons."""
+    def rest(self, epsilon: float, slow: bool = False, shown: Collection[str] | None = None) -> Iterator[Key]:
+        """Return all other cells: this epsilon, with or without the slow methods, then the other epsilons.
+
+        shown: the methods whose cells are wanted, slow ones as well; all that are fast enough by default.
+        """
         others = sorted(EPSILONS, key=lambda e: abs(np.log(e / epsilon)))
+        names = self.names if shown is None else [n for n in (*self.names, *self.slow) if n in shown]
         main = self.experiment.method
         yield from ((main, epsilon, r) for r in range(self.experiment.repeats))
         # The headline compares with an answer without privacy, on the same patients.
-        for name in (name for name in self.names if not self.private(name)):
+        for name in (name for name in names if not self.private(name)):
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
         yield from ((main, e, 0) for e in others)
         # Those with the least error first: where a run takes long, the others come seconds later.
-        yield from ((name, epsilon, 0) for name in self.names if METHODS[name].chooses_rows)
-        yield from ((name, epsilon, 0) for name in self.names)
+        yield from ((name, epsilon, 0) for name in names if METHODS[name].chooses_rows)
+        yield from ((name, epsilon, 0) for name in names)
         yield from self._noises(epsilon)
-        for name in self.names:
+        for name in names:
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
         yield from ((main, e, r) for r in range(self.sweep_repeats) for e in others)
         if slow:
             for repeat in range(_SLOW_REPEATS):
                 yield from ((name, epsilon, repeat) for name in self.slow if repeat < self.repeats_of(name))
         for e in others:
-            for name in (name for name in self.names if self.private(name) and name != main):
+            for name in (name for name in names if self.private(name) and name != main):
                 yield from ((name, e, r) for r in range(min(self.repeats_of(name), _SWEEP_REPEATS)))
         for e in others if self._noises_together else ():
             yield from self._noises(e)
@@ -343,9 +347,11 @@ class Results(CellStore[Key, Cell]):
         cells = [self.cells[key] for key in keys if key in self.cells]
         return [cell.plane for cell in cells if cell.plane is not None]
 
-    def wanted(self, epsilon: float, slow: bool = False) -> Iterator[Key]:
+    def wanted(
+        self, epsilon: float, slow: bool = False, shown: Collection[str] | None = None
+    ) -> Iterator[Key]:
         """Return all cells of a view at one epsilon, those that are shown first first."""
-        return chain(self.first(epsilon), self.rest(epsilon, slow))
+        return chain(self.first(epsilon, shown), self.rest(epsilon, slow, shown))
 
     def next_of(self, name: str, repeats: int | None = None) -> Key | None:
         """Return the next missing cell of a method at all epsilons, first repeats first, or None."""

@@ -30,27 +30,26 @@ class Exercise:
     why: str
     where: str = ""  # where the control is, when not among the sliders
 
-    def settings(self, moved: bool, plain: bool = False) -> Settings:
+    def settings(self, moved: bool) -> Settings:
         """Return every control before or after the move."""
-        before = {"view": "plain" if plain else "analyst"} | self.start
-        return changed(before | {self.key: self.to} if moved else before)
+        return changed(self.start | {self.key: self.to} if moved else self.start)
 
-    def link(self, moved: bool, plain: bool = False) -> str:
+    def link(self, moved: bool) -> str:
         """Return the link, relative to the front page."""
-        query = urlencode(to_link(self.settings(moved, plain)))
+        query = urlencode(to_link(self.settings(moved)))
         return f"{self.page or '.'}?{query}" if query else self.page or "."
 
-    def text(self, plain: bool, base: str = "") -> str:
+    def text(self, base: str = "") -> str:
         """Return an entry of a numbered list in Markdown. base: the address before the links."""
         choice = CHOICES[self.key]
-        was, now = (choice.option(self.settings(moved, plain)[self.key], plain) for moved in (False, True))
-        links = (self.link(moved, plain) for moved in (False, True))
+        was, now = (choice.text(self.settings(moved)[self.key]) for moved in (False, True))
+        links = (self.link(moved) for moved in (False, True))
         here, there = (base + link.removeprefix(".") if base else link for link in links)
-        names = {key: f"*{CHOICES[key].name(plain)}*" for key in CHOICES if "." not in key}
+        names = {key: f"*{CHOICES[key].label}*" for key in CHOICES if "." not in key}
         observed = self.observed.format(*(f"{number:g}" for number in self.numbers), **names)
         lines = (
             f"**{self.question}**",
-            f"[Open this]({here}) and move *{choice.name(plain)}*{self.where} from {was} to {now} "
+            f"[Open this]({here}) and move *{choice.label}*{self.where} from {was} to {now} "
             f"([the same after the move]({there})).",
             f"*Observe:* {observed}",
             f"*Why:* {self.why.format(**names)}",
@@ -126,6 +125,6 @@ EXERCISES = (
 )
 
 
-def markdown(plain: bool = False, base: str = "") -> str:
+def markdown(base: str = "") -> str:
     """Return all six as a numbered list. base: the address before the links, empty on the front page."""
-    return "\n".join(f"{i}. {exercise.text(plain, base)}" for i, exercise in enumerate(EXERCISES, 1))
+    return "\n".join(f"{i}. {exercise.text(base)}" for i, exercise in enumerate(EXERCISES, 1))

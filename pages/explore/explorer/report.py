@@ -8,8 +8,9 @@ from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.explore.explorer.text import TITLE, two_stages, why
+from pages.explore.explorer.view import ExplorerView
 from pages.shared import text
-from pages.shared.charts import explorer_summary, explorer_text, loadings, side_by_side
+from pages.shared.charts import explorer_text, loadings
 from pages.shared.reports import html_report, phrases, sources
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings import sidebar
@@ -23,13 +24,10 @@ _FORMULAS = (
 )
 
 
-def build(results: Results, epsilon: float, settings: Settings, link: str) -> Report:
+def build(view: ExplorerView, link: str) -> Report:
     """Return all that the page shows at this epsilon, as measured so far."""
-    payload = explorer_summary.payload(
-        results, epsilon, settings, side_by_side.methods(results.experiment, epsilon, settings)
-    )
+    results, epsilon, settings, payload = view.results, view.epsilon, view.settings, view.payload()
     words = payload["words"][payload["active"]]
-    plain = settings["view"] == "plain"
     tiles = [(label, *values) for label, values in zip(payload["tiles"], words["tiles"], strict=True)]
     method = METHODS[results.experiment.method]
     constants = text.unmarked(sources.constants(results, epsilon))
@@ -38,20 +36,20 @@ def build(results: Results, epsilon: float, settings: Settings, link: str) -> Re
         ("The method", text.unmarked(why(results.experiment, epsilon, settings["trust"]))),
         ("Two stages", two_stages(results, epsilon, settings)),
     ]
-    numbers = "The answer in four numbers" if plain else f"{method.title} in four numbers"
+    numbers = f"{method.title} in four numbers"
     return Report(
         title=TITLE,
         sentence=words["sentence"],
         settings=phrases.settings_in_words(settings, (*sidebar.MAIN, *sidebar.MORE)),
         figures=_figures(results, epsilon, settings, payload),
-        texts=[] if plain else texts,
+        texts=texts,
         tables=[ReportTable(numbers, ("", "", ""), tiles)],
-        guarantee=_guarantee(results, epsilon, settings),
+        guarantee=_guarantee(results, epsilon),
         limits=_limits(results, payload, settings),
         sources=[
-            _measured(results, plain),
+            text.unmarked(sources.how_measured(results)),
             *(formulas if settings["view"] == "researcher" else ()),
-            *phrases.methods(results.methods, results.experiment.k, plain),
+            *phrases.methods(results.methods, results.experiment.k),
         ],
         link=link,
         made=html_report.made(results.experiment.seed),
@@ -80,26 +78,22 @@ def _figures(
     if (method, epsilon, 0) in results.failed:
         return figures
     share = text.percent(results.cell(method, epsilon, 0).support)
-    title, weights = "Loadings of one release, turned onto the true ones", "loadings"
+    title = "Loadings of one release, turned onto the true ones"
     rows = "rows with the largest true loadings"
-    if settings["view"] == "plain":
-        title, weights, rows = "Weights of one release", "weights", "measurements that matter most"
     kept = f"it kept {share} of the {results.support_size:,} {rows}."
     if results.support_size >= results.experiment.d:
         kept = "every row is kept."
-    finding = f"Left the true {weights}, right those that one run found: {kept}"
+    finding = f"Left the true loadings, right those that one run found: {kept}"
     figure = loadings.loadings(results, results.estimate(method, epsilon, 0).basis)
     return [*figures, ReportFigure(figure, title, finding)]
 
 
-def _guarantee(results: Results, epsilon: float, settings: Settings) -> str:
+def _guarantee(results: Results, epsilon: float) -> str:
     """Return the guarantee of the method shown, at the epsilon that its calibration truly gives."""
-    experiment, plain = results.experiment, settings["view"] == "plain"
+    experiment = results.experiment
     true_epsilon = explorer_text.true_epsilon(results, epsilon)
     odds = text.odds(true_epsilon, experiment.delta, experiment.neighbours)
-    caution = explorer_text.printed(results, epsilon, (experiment.method,), plain)
-    if plain:
-        return f"{odds} {text.margin(experiment.delta)} {caution}".strip()
+    caution = explorer_text.printed(results, epsilon, (experiment.method,))
     relation = text.RELATIONS[experiment.neighbours]
     return (
         f"{METHODS[experiment.method].title}, over all that it releases together, is asked for (ε, δ) = "
@@ -107,22 +101,10 @@ def _guarantee(results: Results, epsilon: float, settings: Settings) -> str:
     ).strip()
 
 
-def _measured(results: Results, plain: bool) -> str:
-    experiment = results.experiment
-    if not plain or isinstance(experiment.population, str):
-        return text.unmarked(sources.how_measured(results))
-    return (
-        f"Simulation, {text.count(experiment.repeats, 'run', 'runs')}, each with its own noise, on invented "
-        f"patients like those of the paper behind DPS-PCA: a few equally strong patterns in "
-        "some of the measurements, and background in all the others. The true patterns are known, since the "
-        "patients are invented."
-    )
-
-
 def _limits(results: Results, payload: dict[str, Any], settings: Settings) -> list[str]:
-    experiment, plain = results.experiment, settings["view"] == "plain"
+    experiment = results.experiment
     words = payload["words"][payload["active"]]
-    limits = [words["theorem"], text.large_delta(experiment.delta, experiment.n, plain), words["notes"]]
+    limits = [words["theorem"], text.large_delta(experiment.delta, experiment.n, False), words["notes"]]
     if isinstance(experiment.population, str):
         limits.append(
             "The errors are computed from the rows of the table without noise: they are not private."

@@ -17,18 +17,6 @@ STEPS = (
     "Move privacy to the right: less noise, and the patterns meet.",
     "The error says how far the noise moves the answer.",
 )
-_PLAIN = {  # by whom the hospitals trust
-    "untrusted server": "Hospitals trust nobody: each adds its own noise.",
-    "secure aggregation": "Hospitals share sealed sums: one noise serves all.",
-    "central": "Hospitals trust one place, which adds one noise.",
-}
-
-
-def introduction(experiment: ExplorerExperiment, epsilon: float, settings: Settings) -> str:
-    """Return the page's question, and why the method that it shows is the one recommended."""
-    if settings["view"] == "plain":
-        return f"**What does privacy cost?** {_PLAIN[settings['trust']]}"
-    return why(experiment, epsilon, settings["trust"])
 
 
 def why(experiment: ExplorerExperiment, epsilon: float, trust: str) -> str:
@@ -77,14 +65,13 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
 
 def try_this(experiment: ExplorerExperiment, settings: Settings) -> str:
     """Return what to try next."""
-    plain = settings["view"] == "plain"
-    trust, place = (CHOICES["trust"].name(plain), CHOICES["trust"].text("central"))
+    trust, place = CHOICES["trust"].label, CHOICES["trust"].text("central")
     if settings["data"] != "synthetic":
         return (
             "move the privacy slider to the right until the answer leaves the random guess. Then set *"
             f"{trust}* to {place}. Few patients buy little privacy."
         )
-    hospitals = CHOICES["providers"].name(plain)
+    hospitals = CHOICES["providers"].label
     sealed = CHOICES["trust"].text("secure aggregation")
     grows = "with its square root" if experiment.method == TRACED else "where noise is what errs"
     return (

@@ -112,7 +112,11 @@ def twin_of(
     wanted = catalogue.changed(asdict(request.budget))
     wanted |= {name: getattr(request, name) for name in ("d", "k", "iterations", "burn_in")}
     wanted |= {
-        "view": settings["view"],
+        **(
+            {"view": "analyst", "metric": "share"}
+            if settings["view"] == "plain"
+            else {"view": settings["view"]}
+        ),
         "n": n,
         "s": pattern.carriers,
         "s_hat": request.s_hat,

@@ -6,15 +6,15 @@ answer, which follows, draws the same. Fetching itself measures nothing.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from dppca_core.datasets import TABLES
-from pages.shared.background import cache, engine, sessions
-from pages.shared.charts import explorer_summary, side_by_side
-from pages.shared.settings import catalogue, to_experiment
+from pages.shared.background import engine, sessions
+from pages.shared.charts import explorer_summary
+from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
 SLIDERS = ("providers", "n", "k", "s", "d", "delta", "s_hat")  # epsilon is answered in the browser
@@ -23,11 +23,18 @@ _KEPT = 256  # figures of one epsilon, about 12 kB each
 _READY: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
 
 
-def begin(now: Settings, move: Move | None) -> None:
+class View(Protocol):
+    """Measure what a first view of some settings needs, and draw it."""
+
+    def first(self) -> Iterator[None]: ...
+    def payload(self) -> dict[str, Any]: ...
+
+
+def begin(now: Settings, move: Move | None, view: Callable[[Settings], View]) -> None:
     """Have the engine measure what may be asked for next; the next press of the same slider comes first."""
     following, *others = one_press_away(now, move).values()
-    first = measure(following) if move and move[0] in SLIDERS else iter(())
-    other = chain.from_iterable(measure(settings) for settings in (following, *others))
+    first = measure(following, view) if move and move[0] in SLIDERS else iter(())
+    other = chain.from_iterable(measure(settings, view) for settings in (following, *others))
     engine.engine().prefetch(sessions.visitor(), first, other)
 
 
@@ -46,15 +53,11 @@ def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
     return settings_by_move
 
 
-def measure(settings: Settings) -> Iterator[None]:
+def measure(settings: Settings, view: Callable[[Settings], View]) -> Iterator[None]:
     """Measure what a first view of these settings needs, in steps, and build its figure at the end."""
-    experiment, epsilon = to_experiment.about_shown(settings)
-    results = cache.results(experiment)
-    shown = side_by_side.methods(experiment, epsilon, settings)
-    yield from results.steps(results.first(epsilon, shown))
-    _READY[_key(settings)] = explorer_summary.at_active(
-        explorer_summary.payload(results, epsilon, settings, shown)
-    )
+    shown = view(settings)
+    yield from shown.first()
+    _READY[_key(settings)] = explorer_summary.at_active(shown.payload())
     while len(_READY) > _KEPT:
         _READY.popitem(last=False)
     yield

@@ -17,7 +17,6 @@ from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.first_panel import FirstPanel
 from pages.shared.charts.metric_axis import QUANTITIES, Scale
 from pages.shared.charts.traces import EPSILON_TICKS, ZERO, Trace, arms, axis, band, line, this_setting
 from pages.shared.settings.catalogue import Settings
@@ -56,7 +55,7 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
     return out
 
 
-def rounds(results: Results, scale: Scale, plain: bool) -> list[Trace]:
+def rounds(results: Results, scale: Scale) -> list[Trace]:
     """Return panel 1: error per step, with the theorem's terms and the closed form; frames set its y."""
     method = results.experiment.method
     look, name = style.look(method), METHODS[method].title
@@ -68,8 +67,6 @@ def rounds(results: Results, scale: Scale, plain: bool) -> list[Trace]:
         fill = {"fill": "tonexty" if i else "tozeroy", "fillcolor": style.faded(style.THEOREM[i], 0.5)}
         dash = style.THEOREM_DASHES[i]
         terms.append(line(1, f"Theorem 4.3: {term}", style.THEOREM[0], dash, x=steps[1:], **fill))
-        if plain:
-            terms[i]["visible"] = False
     return [
         *terms,
         *band(1, name, look.colour, steps),
@@ -141,7 +138,7 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
 class Comparison:
     """Draw panel 3: every method at one epsilon, a dot and its 10-90 % interval, grouped by trust."""
 
-    def __init__(self, results: Results, scale: Scale, plain: bool, shown: Collection[str]) -> None:
+    def __init__(self, results: Results, scale: Scale, shown: Collection[str]) -> None:
         self.results, self.scale = results, scale
         self.names = [name for name in results.methods if name in shown and name not in results.skipped]
         self._spreads = spreads(results, scale, self.names)
@@ -158,9 +155,9 @@ class Comparison:
         self.bottom = position - 0.75
         self._headings = [f"<b>{text.trust_heading(trust)}</b>" for trust in order]
         ends = {"x": [scale.guess] * 2, "y": [-0.6, self.bottom]}
-        self.traces = [self._dots(plain), line(3, "random guess", style.GUESS, "dot") | ends]
+        self.traces = [self._dots(), line(3, "random guess", style.GUESS, "dot") | ends]
 
-    def _dots(self, plain: bool) -> Trace:
+    def _dots(self) -> Trace:
         """Return all methods as one trace: a trace for each would take most of a redraw."""
         looks, k = [style.look(name) for name in self.names], self.results.experiment.k
         methods = [METHODS[name] for name in self.names]
@@ -169,7 +166,7 @@ class Comparison:
             "mode": "markers",
             "meta": "ghost",
             "marker": {"color": colours, "symbol": symbols, "size": 11},
-            "customdata": [[m.title, text.guarantee(m.guarantee_at(k), plain)] for m in methods],
+            "customdata": [[m.title, text.guarantee(m.guarantee_at(k))] for m in methods],
             "hovertemplate": "%{x:.4~g}<br>%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         }
 
@@ -222,7 +219,7 @@ def explorer(
     settings: Settings,
     bounds: Sequence[tuple[Bound, Bound]],
     shown: Collection[str],
-    drawn: FirstPanel | None = None,
+    drawn: Any = None,
 ) -> dict[str, Any]:
     """Return the three linked panels: data, layout, and one frame for each of EPSILONS.
 
@@ -234,15 +231,14 @@ def explorer(
         drawn: The picture in the first panel; None shows the error of each step there, and leaves the panel
             out for a method of a single step.
     """
-    plain = settings["view"] == "plain"
     scale = Scale(results, settings)
     cells = list(results.cells.values())  # more may come meanwhile
     last = np.array([scale.last(cell) for cell in cells])
     span = scale.span(float(last[last > ZERO].min(initial=1e-2)))
     steps = drawn is None and METHODS[results.experiment.method].iterative
-    first = drawn.traces if drawn else rounds(results, scale, plain) if steps else []
+    first = drawn.traces if drawn else rounds(results, scale) if steps else []
     second = sweep(results, scale, [prediction for _, prediction in bounds], span)
-    third = Comparison(results, scale, plain, shown)
+    third = Comparison(results, scale, shown)
     dots_at = len(first) + len(second)  # their place among all traces, after the mark of this epsilon
     frames = []
     for at, (theorem, prediction) in zip(EPSILONS, bounds, strict=True):
@@ -254,7 +250,7 @@ def explorer(
         frames.append({"traces": {str(i): patch for i, patch in moved.items()}, "methods": words})
     return {
         "data": [*first, *second, *third.traces],
-        "layout": _layout(results, scale, span, third, plain, drawn),
+        "layout": _layout(results, scale, span, third, drawn),
         "frames": frames,
     } | (drawn.more if drawn else {})
 
@@ -264,36 +260,30 @@ def _layout(
     scale: Scale,
     span: list[float],
     third: Comparison,
-    plain: bool,
-    drawn: FirstPanel | None,
+    drawn: Any,
 ) -> dict[str, Any]:
     word = ({"energy": "energy"} | QUANTITIES).get(scale.metric, "error")
     measure = text.METRIC_TITLES[scale.metric]
-    if plain and scale.metric == "energy":
-        measure = "share of signal captured"
     kind = "log" if scale.log else "linear"
     value = {"decades": scale.log, "type": kind, "range": span, "fixedrange": False}
     name = METHODS[results.experiment.method].title
     last = steps_of(results)[-1]
     step = "iteration" if results.experiment.method == TRACED else "step"
-    by_round = f"{name}, {'round by round' if plain else f'{word} per {step}'}"
     titles = (
-        drawn.title if drawn else by_round,
-        "What more privacy costs" if plain else f"{word.capitalize()} against ε",
+        drawn.title if drawn else f"{name}, {word} per {step}",
+        f"{word.capitalize()} against ε",
         "Methods side by side",
     )
-    epsilon_title = "privacy setting" if plain else "privacy loss ε"
     missing = drawn is None and not METHODS[results.experiment.method].iterative
     alone = drawn is not None or missing
-    round_title, ticks = "round" if plain else f"{step} t", max(1, last // 5)
     first = {
-        "xaxis": axis(round_title, range=[-0.3, last + 0.3], dtick=ticks),
+        "xaxis": axis(f"{step} t", range=[-0.3, last + 0.3], dtick=max(1, last // 5)),
         "yaxis": axis(measure, **value),
     }
     if drawn:
         first = drawn.axes
     return ({} if missing else first) | {
-        "xaxis2": axis(epsilon_title, type="log", range=[-2.04, 1.04], anchor="y2") | EPSILON_TICKS,
+        "xaxis2": axis("privacy loss ε", type="log", range=[-2.04, 1.04], anchor="y2") | EPSILON_TICKS,
         # Beside the first panel it shares that panel's scale.
         "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone, **value),
         "xaxis3": axis(measure, anchor="y3", **value),

@@ -2,6 +2,8 @@
 
 import zlib
 from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -9,12 +11,12 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
+from pages.shared.background.engine import NextCell
 from pages.shared.charts import explorer, explorer_text, style
-from pages.shared.charts.first_panel import FirstPanel
 from pages.shared.charts.metric_axis import Scale
-from pages.shared.charts.picture import picture
 from pages.shared.settings.catalogue import Settings
 
+Build = Callable[[Results, Settings, tuple[str, ...]], dict[str, Any]]
 _NOT_DRAWN = ("epsilon", "ghost", "loadings")
 _KEPT = 48  # under a megabyte each
 _BUILT: OrderedDict[object, dict[str, Any]] = OrderedDict()  # as last built for each view
@@ -23,16 +25,23 @@ _GROWN = 1.1  # redraw only when the number of finished runs has grown by 10 %
 
 
 def payload(
-    results: Results, epsilon: float, settings: Settings, shown: tuple[str, ...] | None = None
+    results: Results,
+    epsilon: float,
+    settings: Settings,
+    shown: tuple[str, ...] | None = None,
+    build: Build | None = None,
+    next_cell: NextCell | None = None,
 ) -> dict[str, Any]:
     """Return everything that the component draws: figure, frames, text and the active epsilon.
 
     All but the active epsilon is built once for all visitors, and rebuilt when enough has been measured
-    since. shown: the methods that stand side by side; all of them by default.
+    since. shown: the methods that stand side by side; all of them by default. build: makes figure and text;
+    `explorer_figure` by default. next_cell: what is measured next; by default what the analyst's view needs.
     """
     beside = results.methods if shown is None else shown
     drawn = {key: value for key, value in settings.items() if key not in _NOT_DRAWN}
-    missing = results.next_missing(epsilon, settings["slow"]) is not None
+    coming = next_cell or partial(results.next_missing, epsilon, settings["slow"])
+    missing = coming() is not None
     # Count before building: other threads go on measuring. A failed run changes the text as well.
     measured = len(results.cells) + len(results.failed)
     state = (results.experiment, tuple(drawn.values()), beside)
@@ -46,7 +55,8 @@ def payload(
     if built is None or not current:
         mark = f"{zlib.crc32(repr((drawn, beside)).encode()):08x}"
         runs = {at: len(results.measured(method, at)) for at in EPSILONS}
-        built = _build(results, settings, beside) | {"scene": mark, "version": measured, "runs": runs}
+        figure = (build or explorer_figure)(results, settings, beside)
+        built = figure | {"scene": mark, "version": measured, "runs": runs}
         with _LOCK:
             _BUILT[state] = built
             _BUILT.move_to_end(state)
@@ -76,9 +86,11 @@ def at_active(whole: dict[str, Any]) -> dict[str, Any]:
     return {name: part for name, part in (whole | only).items() if name != "base"}
 
 
-def _build(results: Results, settings: Settings, beside: tuple[str, ...]) -> dict[str, Any]:
-    plain, scale = settings["view"] == "plain", Scale(results, settings)
-    drawn = picture(results, settings)
+def explorer_figure(
+    results: Results, settings: Settings, beside: tuple[str, ...], drawn: Any = None
+) -> dict[str, Any]:
+    """Return figure, frames and text; drawn: the picture in the first panel, if there is one."""
+    scale = Scale(results, settings)
     bounds = [explorer.bounds_at(results, at, theorem=drawn is None) for at in EPSILONS]
     words = [
         explorer_text.words(results, at, settings, scale, *pair, beside)
@@ -88,20 +100,18 @@ def _build(results: Results, settings: Settings, beside: tuple[str, ...]) -> dic
         for at, entry in zip(EPSILONS, words, strict=True):
             entry["spoken"] = f"{entry['sentence']} {drawn.spoken(at)}".strip()
     return explorer.explorer(results, settings, bounds, beside, drawn) | {
-        "plain": plain,
-        "scrub": "Try other privacy settings" if plain else "Scrub ε",
+        "scrub": "Scrub ε",
         "tiles": explorer_text.tile_titles(results, settings),
         "words": words,
-        "legend": _legend(results, plain, scale, bounds, drawn),
+        "legend": _legend(results, scale, bounds, drawn),
     }
 
 
 def _legend(
     results: Results,
-    plain: bool,
     scale: Scale,
     bounds: list[tuple[Bound, Bound]],
-    drawn: FirstPanel | None,
+    drawn: Any,
 ) -> list[tuple[str, str, str, str]]:
     """Return (label, colour, dash, kind) of what is drawn."""
     method, reference = results.experiment.method, explorer.reference(results)
@@ -110,14 +120,14 @@ def _legend(
     items = [
         *(drawn.legend if drawn else ()),
         line_of_method,
-        ("8 of 10 runs" if plain else "10-90 % of runs", style.faded(look.colour, 0.3), "solid", "band"),
+        ("10-90 % of runs", style.faded(look.colour, 0.3), "solid", "band"),
         (METHODS[reference].title, free.colour, free.dash, "line"),
         ("random guess", style.GUESS, "dot", "line"),
     ]
     if scale.bounds_drawn:
         if any(prediction.applies for _, prediction in bounds):
             items.insert(-2, ("closed-form prediction", look.colour, "dash", "line"))
-        if not plain and any(theorem.applies for theorem, _ in bounds):
+        if any(theorem.applies for theorem, _ in bounds):
             names = ("Theorem 4.3: sampling", "+ privacy", "+ optimisation")
             items += [
                 (name, style.THEOREM[0], dash, "line")

@@ -36,15 +36,15 @@ def words(
     beside: Collection[str],
 ) -> dict[str, Any]:
     """Return all sentences and figures with the charts; beside: the methods that stand side by side."""
-    experiment, plain = results.experiment, settings["view"] == "plain"
+    experiment = results.experiment
     cells = results.measured(experiment.method, epsilon)
     shown = {
         "epsilon": text.number(epsilon),
         "odds": text.odds(true_epsilon(results, epsilon), experiment.delta, experiment.neighbours),
         "theorem": _theorem(theorem, prediction, settings["view"]),
-        "notes": _notes(results, epsilon, plain, beside),
+        "notes": _notes(results, epsilon, beside),
         "printed": printed(
-            results, epsilon, [name for name in (*results.names, *results.slow) if name in beside], plain
+            results, epsilon, [name for name in (*results.names, *results.slow) if name in beside]
         ),
     }
     if not cells:
@@ -62,24 +62,22 @@ def words(
     spread = f"{scale.text(low)} to {scale.text(high)} in 8 of 10 runs" if len(cells) > 2 else ""
     rounds = max(len(cells[0].sin) - 1, 1)  # a method of several rounds is measured at its start too
     return shown | {
-        "sentence": _sentence(results, epsilon, middle, scale, plain),
+        "sentence": _sentence(results, epsilon, middle, scale),
         "tiles": [
             [scale.text(middle), spread],
             rows,
-            [relative, of_weakest] if plain else [text.short(noise), f"{relative} {of_weakest}"],
+            [text.short(noise), f"{relative} {of_weakest}"],
             [text.size(cells[0].bytes_sent), f"in {text.count(rounds, 'round', 'rounds')}"],
         ],
     }
 
 
-def _sentence(results: Results, epsilon: float, middle: float, scale: Scale, plain: bool) -> str:
+def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> str:
     """Return the sentence over the charts: the method's median, the same without privacy, and a guess."""
     experiment, table = results.experiment, results.experiment.table
     rows = (table.row_noun if table else PATIENTS)[1]
     hospitals = text.count(experiment.providers, "hospital", "hospitals")
     method = METHODS[experiment.method]
-    who = "the release" if plain else method.title
-    setting = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
     directions, value = text.count(experiment.k, "direction", "directions"), scale.text(middle)
     quality = f"finds the {directions} with error {value}"
     if scale.metric == "energy":
@@ -99,8 +97,8 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale, pla
         better = least > middle if scale.rises else least < middle
         free = f"; without privacy{columns}{'' if better else ' no better,'} {scale.text(least)}"
     return (
-        f"With {experiment.n:,} {rows} in {hospitals} at {setting}, "
-        f"{who} {quality}{free}; guessing {scale.text(scale.guess)}."
+        f"With {experiment.n:,} {rows} in {hospitals} at ε = {text.number(epsilon)}, "
+        f"{method.title} {quality}{free}; guessing {scale.text(scale.guess)}."
     )
 
 
@@ -109,9 +107,6 @@ def tile_titles(results: Results, settings: Settings) -> list[str]:
     titles = {"energy": "Captured energy", "share": "Pattern recovered", "degrees": "Largest angle"}
     metric = unit(settings)
     first = titles.get(metric, f"Error, {CHOICES['metric'].text(settings['metric'])}")
-    if settings["view"] == "plain":
-        first = "Share of the pattern captured" if metric == "energy" else first
-        return [first, "Right measurements found", "Noise added", "Each hospital sends"]
     sparse = results.experiment.sparse
     rows = "true rows found" if sparse else f"heaviest {results.support_size} features found"
     return [first, f"Share of the {rows}", "Noise σ per entry", "Each hospital sends"]
@@ -122,8 +117,6 @@ def _theorem(theorem: Bound, prediction: Bound, view: str) -> str:
     failed, unpredicted = theorem.failed, prediction.failed
     if not theorem.why:
         return ""
-    if view == "plain":
-        return "The paper's own guarantee does not reach this setting." if failed else ""
     if not failed:
         probability = text.short(theorem.quantities.get("probability", math.nan))
         return f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {probability}."
@@ -133,11 +126,11 @@ def _theorem(theorem: Bound, prediction: Bound, view: str) -> str:
     return f"Theorem 4.3 says nothing here: it needs {'; '.join(first)}{more}.{closed}"
 
 
-def _notes(results: Results, epsilon: float, plain: bool, beside: Collection[str]) -> str:
+def _notes(results: Results, epsilon: float, beside: Collection[str]) -> str:
     """Return what the marks on the methods mean, and the notes of most of a method's runs."""
     names = [name for name in results.methods if name in beside]
     kinds = [METHODS[name].guarantee_at(results.experiment.k) for name in names]
-    marks = text.guarantee_notes(kinds, plain)
+    marks = text.guarantee_notes(kinds)
     sentences = [marks + "."] if marks else []
     for name in names:
         cells = results.measured(name, epsilon)
@@ -156,9 +149,8 @@ def _notes(results: Results, epsilon: float, plain: bool, beside: Collection[str
         verb = "is" if len(titles) == 1 else "are"
         sentences.append(f"{text.listed(titles)} {verb} left out: {reason}.")
     if results.experiment.choose_rows:
-        things = "measurements" if plain else "rows"
         sentences.append(
-            f"Two-stage methods choose from their own release how many {things} to keep; "
+            f"Two-stage methods choose from their own release how many rows to keep; "
             f"all other methods keep all {results.experiment.d:,}."
         )
     return " ".join(sentences)
@@ -183,18 +175,11 @@ def true_epsilon(results: Results, epsilon: float) -> float:
     return other_epsilon(results.experiment, results.experiment.method, epsilon) or epsilon
 
 
-def printed(results: Results, epsilon: float, names: Iterable[str], plain: bool) -> str:
-    """Return which of these methods are calibrated as printed, and what else is and protects less.
-
-    In plain view only the experiment's method is named.
-    """
+def printed(results: Results, epsilon: float, names: Iterable[str]) -> str:
+    """Return which of these methods are calibrated as printed, and what else is and protects less."""
     experiment, sentences = results.experiment, []
-    if plain and experiment.accounting == "as-printed":
-        title, true = METHODS[experiment.method].title, text.short(true_epsilon(results, epsilon))
-        truly = f"the setting that {title} truly has is {true}"
-        sentences.append(f"The noise is as the papers print it: {truly}, not {epsilon:g}.")
     titles: dict[str, list[str]] = {}
-    for name in () if plain else names:
+    for name in names:
         true = other_epsilon(experiment, name, epsilon)
         if true is not None:
             shown = text.short(true) if true >= 1e-3 else "below 0.001"
@@ -203,15 +188,9 @@ def printed(results: Results, epsilon: float, names: Iterable[str], plain: bool)
         sentences.append(text.printed_truth(titles, replace(experiment.budget(epsilon), epsilon=epsilon)))
     if experiment.provider_noise == "shared" and experiment.providers > 1:
         sentences.append(
-            "Hospitals share one noise, as printed: two messages together reveal what it hides."
-            if plain
-            else "Shared noise: a server that sees two hospitals' messages can cancel the noise, so the "
+            "Shared noise: a server that sees two hospitals' messages can cancel the noise, so the "
             "guarantee holds for one message alone, not against the server."
         )
     if experiment.failure == 0.5:
-        sentences.append(
-            "Rows are scaled by the largest of them, as published, which itself is private."
-            if plain
-            else "Scaling by the largest row looks at private rows; it is here to reproduce papers."
-        )
+        sentences.append("Scaling by the largest row looks at private rows; it is here to reproduce papers.")
     return " ".join(sentences)

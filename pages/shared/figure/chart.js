@@ -336,7 +336,7 @@ class View {
     this.slider.value = this.index;
     const at = words.at ?? `ε = ${words.epsilon}`;
     this.slider.setAttribute("aria-valuetext", at);
-    this.slider.setAttribute("aria-label", data.play ? data.scrub : "Scrub ε in the browser");
+    this.slider.setAttribute("aria-label", data.play ? data.scrub : `${data.scrub} in the browser`);
     this.player.hidden = !data.play;
     if (!this.playing) this.rest();
     this.keep.hidden = data.kept === false;
@@ -357,7 +357,7 @@ class View {
     write(".theorem", words.theorem);
     write(".printed", words.printed);
     write(".progress", data.progress);
-    write("output", data.plain && !words.at ? words.epsilon : at);
+    write("output", at);
     this.keep.disabled = this.index === data.active;
     // While a slider is dragged only what differs is built again.
     const changed = (name, value) => {

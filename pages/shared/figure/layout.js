@@ -25,10 +25,11 @@ function place(layout, width) {
   const inner = width - margin.l - margin.r;
   const placed = { ...layout, margin };
   if (width >= 820) {
-    const gaps = gap * (panels.length - 2);
-    const each = (inner - gaps - METHOD_LABELS) / panels.length / inner;
+    const last = panels.length - 1;
+    const before = panels[last] === "3" ? METHOD_LABELS : gap; // the last panel
+    const each = (inner - gap * (last - 1) - before) / panels.length / inner;
     panels.forEach((n, i) => {
-      const start = n === "3" ? 1 - each : i * (each + gap / inner);
+      const start = i === last ? 1 - each : i * (each + gap / inner);
       placed["xaxis" + n] = { ...layout["xaxis" + n], domain: [start, Math.min(start + each, 1)] };
       placed["yaxis" + n] = { ...layout["yaxis" + n], domain: [0, 1] };
       title(i, n === "3" ? start - (METHOD_LABELS - 20) / inner : start, 1.02);
@@ -39,8 +40,8 @@ function place(layout, width) {
     const heights = panels.map((n) => (n === "3" ? ROW * layout.meta.rows : 290));
     const total = heights.reduce((sum, each) => sum + each, BETWEEN * (panels.length - 1));
     placed.height = total + MARGIN.t + MARGIN.b;
-    placed.yaxis2 = { ...layout.yaxis2, showticklabels: true };
-    placed.margin = { ...MARGIN, l: 50, r: 8 };
+    if (!layout.meta.picture) placed.yaxis2 = { ...layout.yaxis2, showticklabels: true };
+    placed.margin = { ...MARGIN, l: layout.meta.left ?? 50, r: 8 };
     let top = 1;
     panels.forEach((n, i) => {
       const deep = heights[i] / total;

@@ -51,7 +51,7 @@ class Report(NamedTuple):
         guarantee: What it means to a patient, in words.
         limits, sources: Sentences.
         link: The address that restores the screen (`link`).
-        made: When it was made, with which versions and seed (`made`).
+        made: When it was made, with which versions and seed (`made`); in plain view the day alone (`today`).
         texts: (title, paragraph) to be copied, such as one for a protocol.
     """
 
@@ -77,11 +77,15 @@ def link(settings: Settings, page: str = "") -> str:
     return address._replace(query=urlencode(to_link(settings)), fragment="").geturl()
 
 
+def today() -> str:
+    now = datetime.now(UTC)
+    return f"{now.day} {now:%B %Y}."
+
+
 def made(seed: int | None) -> str:
     """Return when it was made, with which seed (None: a release has none) and which versions."""
-    now = datetime.now(UTC)
     seeded = "No seed: noise from the operating system" if seed is None else f"Seed {seed}"
-    return f"{now.day} {now:%B %Y}. {seeded}. {origins.versions()}."
+    return f"{today()} {seeded}. {origins.versions()}."
 
 
 def button(

@@ -12,10 +12,7 @@ from pages.shared.reports.html_report import ReportTable
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import CHOICES, Settings
 
-_GLOSSED = {
-    "epsilon": "Privacy setting (smaller protects more)",
-    "k": "Directions to find (main patterns)",
-}
+_GLOSSED = {"epsilon": "Privacy loss (smaller protects more)"}
 _SYMBOLIC = ("metric", "scale", "accounting")  # left out for a board
 _ERRORS = {
     "sin": "Error: ‖sin Θ‖_F, of the angles Θ between the subspaces.",
@@ -23,11 +20,6 @@ _ERRORS = {
     "energy": "Captured energy: tr(VᵀΣV) over the sum of the k leading eigenvalues of Σ.",
     "share": "Share of the pattern recovered: 1 − ‖sin Θ‖²_F / k; k random directions of d recover k/d.",
     "degrees": "Largest angle: of the principal angles Θ between the subspaces, in degrees.",
-}
-_PLAIN_ERRORS = {
-    "energy": "Share captured: of what the best directions hold; 1 is all of it.",
-    "share": "Share recovered: of the true pattern, what the directions found hold; 100 % is all of it.",
-    "degrees": "Largest angle: between the directions found and the true ones; 0° is none.",
 }
 
 
@@ -48,10 +40,10 @@ def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str
 
 def error_definition(settings: Settings) -> str:
     """Return the definition of the error on screen."""
-    return (_PLAIN_ERRORS if settings["view"] == "plain" else _ERRORS)[unit(settings)]
+    return _ERRORS[unit(settings)]
 
 
-def methods(names: Sequence[str], k: int, plain: bool) -> list[str]:
+def methods(names: Sequence[str], k: int, plain: bool = False) -> list[str]:
     """Return each method's source, trust model and guarantee, one line each."""
     lines = []
     for method in (METHODS[name] for name in names):

@@ -45,9 +45,9 @@ LIMITS = (
 )
 
 
-def drawer() -> DeltaGenerator | None:
+def drawer(title: str = "Where this comes from") -> DeltaGenerator | None:
     """Return the expander at the foot of a page; None while it is closed."""
-    expander = st.expander("Where this comes from", key="origins", on_change="rerun")
+    expander = st.expander(title, key="origins", on_change="rerun")
     return expander if expander.open else None
 
 
@@ -56,7 +56,9 @@ def versions(names: Iterable[str] = ("numpy", "scipy", "streamlit")) -> str:
     return ", ".join((f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in names)))
 
 
-def foot(settings: Settings, about: Callable[[], Iterable[str]], formulas: str, note: str = "") -> None:
+def foot(
+    settings: Settings, about: Callable[[], Iterable[str]], formulas: str, note: str = "", **more: str
+) -> None:
     """Show an expander with paragraphs, the formulas where they are wanted, the seed and the versions.
 
     Args:
@@ -64,8 +66,9 @@ def foot(settings: Settings, about: Callable[[], Iterable[str]], formulas: str, 
         about: Returns the paragraphs; called once the expander is open.
         formulas: Shown to a researcher.
         note: What stands after the versions.
+        more: The expander's "title", if it has another.
     """
-    expander = drawer()
+    expander = drawer(**more)
     if expander is None:
         return
     with expander:

@@ -74,7 +74,7 @@ CHOICES: dict[str, Choice] = {
         ),
         _among("method", *("Method shown",) * 2, _METHODS),
         Choice(
-            *("epsilon", "Privacy loss ε", "Privacy", EPSILONS, 1.0),
+            *("epsilon", "Privacy loss ε", "Privacy loss", EPSILONS, 1.0),
             help="Left: more privacy. Right: more accuracy.",
             link_name="eps",
         ),
@@ -88,7 +88,7 @@ CHOICES: dict[str, Choice] = {
         Choice("n", "Patients in total n", "Patients in total", _ladder(2, 9), 100_000),
         Choice("providers", "Hospitals N", "Hospitals", _HOSPITALS, 5, link_name="N"),
         Choice("d", "Features d", "Measurements per patient", _FEATURES, 200),
-        Choice("k", "Components k", "Directions to find", tuple(range(1, 21)), 3),
+        Choice("k", "Components k", "Patterns to find", tuple(range(1, 21)), 3),
         Choice("s", "Rows that matter s", "Measurements that matter", _ROWS, 10),
         Choice(
             *("s_hat", "Rows kept ŝ", "Measurements kept"),

@@ -13,6 +13,9 @@ MORE = (
     *("iterations", "burn_in", "provider_noise", "largest_share", "accounting", "neighbours", "scaling"),
     *("spike", "bulk", "start", "repeats", "seed", "metric", "scale"),
 )
+# What a board understands: the rest is as a link has it, or as we advise.
+PLAIN_MAIN = ("data", "trust", "epsilon", "n", "providers", "d", "k", "s")
+PLAIN_MORE = ("delta", "largest_share", "spike", "bulk")
 # Presets leave these as they are but where they name them: what is shown, and whom the visitor trusts.
 _KEPT = ("trust", "view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
 
@@ -38,14 +41,15 @@ def render(page: str) -> None:
             label_visibility="collapsed",
             on_change=_apply_preset,
         )
-        for key in MAIN:
+        main, others = (PLAIN_MAIN, PLAIN_MORE) if now["view"] == "plain" else (MAIN, MORE)
+        for key in main:
             _widget(key, now, panel)
             if key == "epsilon":
                 in_context.published(now["view"] == "plain")
         more = st.expander("More settings", key="more", on_change="rerun")
         if more.open:
             with more:
-                for key in MORE:
+                for key in others:
                     _widget(key, now, panel)
 
 

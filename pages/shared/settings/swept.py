@@ -16,11 +16,11 @@ def possible(
     return tuple(value for value in conflicts if value not in left_out), left_out
 
 
-def left_out(key: str, values: Mapping[Value, str], plain: bool) -> list[str]:
+def left_out(key: str, values: Mapping[Value, str]) -> list[str]:
     """Return a sentence for each reason why values are impossible."""
     reasons: dict[str, list[str]] = {}
     for value, conflict in values.items():
-        reason = "they do not fit the other settings" if plain else conflict
-        reasons.setdefault(reason, []).append(CHOICES[key].text(value))
-    name = CHOICES[key].name(plain)
-    return [f"{name} {', '.join(names)} left out: {reason}." for reason, names in reasons.items()]
+        reasons.setdefault(conflict, []).append(CHOICES[key].text(value))
+    return [
+        f"{CHOICES[key].label} {', '.join(names)} left out: {reason}." for reason, names in reasons.items()
+    ]

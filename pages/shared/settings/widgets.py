@@ -193,13 +193,14 @@ def notices(plain: bool = False) -> None:
 def head(
     title: str,
     introduction: str,
-    steps: Sequence[str],
+    steps: Sequence[str] = (),
     shown: Collection[str] = ("view",),
     beside: str = "",
 ) -> Settings:
     """Show a page's title, switches and notices; return the settings of all controls.
 
-    steps: three sentences for a first visit, in place of the introduction until they are closed.
+    steps: three sentences for a first visit, in place of the introduction until they are closed; none in
+        plain view.
     beside: the page's own setting that is chosen beside the introduction, if there is one.
     """
     page = title.lower().replace(" ", "_")
@@ -207,7 +208,10 @@ def head(
         st.title(title, anchor=False)
         view_switches(shown)
     with st.container(key="lead", horizontal=True, vertical_alignment="center"):
-        newcomer.introduction(page, steps, introduction)
+        if steps:
+            newcomer.introduction(page, steps, introduction)
+        else:
+            st.markdown(introduction)
         if beside:
             _segments(beside)
     with st.container():  # always there: what follows must keep its position, or the figure is built again

@@ -16,7 +16,7 @@ NOTE = (
 def title(published: Sequence[Deployment], plain: bool) -> str:
     """Return the line that opens."""
     used = [each.epsilon for each in published if each.health]
-    what = "Privacy loss elsewhere" if plain else "ε elsewhere"
+    what = "Elsewhere" if plain else "ε elsewhere"
     return f"{what}: {min(used):.1f} to {max(used):.0f} in health"
 
 

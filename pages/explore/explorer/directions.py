@@ -13,8 +13,8 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments.explorer.picture import PATIENTS, patients
 from dppca_core.experiments.explorer.results import Results
+from pages.explore.explorer.first_panel import FirstPanel, bare_axes
 from pages.shared.charts import style
-from pages.shared.charts.first_panel import FirstPanel, bare_axes
 from pages.shared.charts.traces import Trace, line, rounded
 
 _DEVIATIONS = 3.0  # of the strongest direction in half the picture's width
@@ -26,11 +26,11 @@ _TILT = 45.0  # degrees, of the true direction
 class Directions(FirstPanel):
     """Draw simulated patients in the plane of the largest angle, with the true and the private direction."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results, colour: str = "") -> None:
         super().__init__(results)
         experiment = results.experiment
         self._unit = _DEVIATIONS * math.sqrt(float(results.truth.eigenvalues[0]))
-        look = style.look(experiment.method)
+        private = colour or style.look(experiment.method).colour
         angles = "" if experiment.k == 1 else f", the largest of {experiment.k} angles"
         self.title = f"{PATIENTS} patients{angles}"
         # One path for all patients: markers of their own would take a third of a redraw.
@@ -39,17 +39,18 @@ class Directions(FirstPanel):
         self.traces = [
             line(1, "patients", style.GUESS, x=[], y=[], **dots, **quiet) | {"line": {"simplify": False}},
             line(1, "true direction", style.GUESS, **_through(0.0), **quiet) | _wide(style.GUESS),
-            line(1, "noises", look.colour, x=[], y=[], opacity=0.35, **quiet),
-            line(1, "private direction", look.colour, meta="ghost", **quiet) | _wide(look.colour),
+            line(1, "noises", private, x=[], y=[], opacity=0.35, **quiet),
+            line(1, "private direction", private, meta="ghost", **quiet) | _wide(private),
             line(1, "angle", style.GUESS, x=[1], y=[-0.94], mode="text", textposition="middle left")
             | {"textfont": {"size": 18}},
         ]
         self.axes = bare_axes(_REACH, _REACH)
         self.legend = [
             ("patient", style.GUESS, "", "square"),
-            ("true direction", style.GUESS, "solid", "line"),
+            ("true pattern", style.GUESS, "solid", "line"),
+            *([("private pattern", colour, "solid", "line")] if colour else ()),
         ]
-        fan = {"trace": 2, "legend": ("other noises", style.faded(look.colour, 0.35), "solid", "line")}
+        fan = {"trace": 2, "legend": ("other noises", style.faded(private, 0.35), "solid", "line")}
         self.more = {"noises": fan, "base": np.round(patients(), 2).T.tolist()}
 
     def frame(self, epsilon: float) -> dict[int, Trace]:

@@ -10,10 +10,9 @@ from dppca_core import datasets
 from dppca_core.arrays import Array
 from dppca_core.experiments.explorer.picture import COMPONENTS, PATIENTS, SEED
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.methods import METHODS
 from dppca_core.numerics.moments import clip_rows
+from pages.explore.explorer.first_panel import FirstPanel, bare_axes
 from pages.shared.charts import style
-from pages.shared.charts.first_panel import FirstPanel, bare_axes
 from pages.shared.charts.traces import Trace, line
 
 _MOST_NUMBERS = 10_000  # of rows that are sent, at four bytes each
@@ -23,10 +22,9 @@ _NOT_PRIVATE = "not private: made from the rows"
 
 
 class _TablePicture(FirstPanel):
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results, who: str) -> None:
         super().__init__(results)
-        self.table = datasets.table(str(results.experiment.population))
-        self.method = METHODS[results.experiment.method].title
+        self.table, self.who = datasets.table(str(results.experiment.population)), who
 
     def components(self, epsilon: float) -> Array | None:
         """Return the turned components, (d, at most COMPONENTS), of the run with the median error."""
@@ -37,7 +35,7 @@ class _TablePicture(FirstPanel):
     def label(self, epsilon: float) -> str:
         """Return what stands over the private part."""
         angle = self.angle(epsilon)
-        return "" if angle is None else f"<b>{self.method}</b>, off by {angle:.2g}°"
+        return "" if angle is None else f"<b>{self.who}</b>, off by {angle:.2g}°"
 
 
 class Scores(_TablePicture):
@@ -46,8 +44,8 @@ class Scores(_TablePicture):
     True scores are around (0, 100), private ones around (0, -100), in hundredths of the largest true score.
     """
 
-    def __init__(self, results: Results) -> None:
-        super().__init__(results)
+    def __init__(self, results: Results, who: str) -> None:
+        super().__init__(results, who)
         rng, d = np.random.default_rng(SEED), self.table.d
         self._shown = min(results.experiment.k, 2)
         count = min(PATIENTS, self.table.n, _MOST_NUMBERS // (d + 1))
@@ -92,8 +90,8 @@ class Scores(_TablePicture):
 class Components(_TablePicture):
     """Draw the first components as images, each with its strongest pixel at full colour."""
 
-    def __init__(self, results: Results) -> None:
-        super().__init__(results)
+    def __init__(self, results: Results, who: str) -> None:
+        super().__init__(results, who)
         self._high, self._wide = self.table.image
         self._shown = min(results.experiment.k, COMPONENTS)
         truth = results.truth.basis[:, : self._shown]

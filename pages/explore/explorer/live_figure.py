@@ -1,0 +1,52 @@
+"""Show the front page's moving figure, whose slider and second slider move the page's own settings."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from dppca_core.experiments.explorer.experiment import EPSILONS
+from pages.explore.explorer.view import ExplorerView
+from pages.shared.background import engine, prefetch, refresh
+from pages.shared.figure import component
+from pages.shared.settings import widgets
+from pages.shared.settings.catalogue import CHOICES
+
+
+def keep_scrubbed() -> None:
+    """Set the page's epsilon to the one that the figure was scrubbed to."""
+    widgets.set_to("epsilon", EPSILONS[int(st.session_state["live"]["use"])])
+
+
+def move_patients() -> None:
+    """Set the number of patients to the one that a telephone's second slider was moved to."""
+    options = CHOICES["n"].options
+    widgets.set_to("n", options[min(max(int(st.session_state["live"]["move"]), 0), len(options) - 1)])
+
+
+def show(payload: dict[str, Any], view: ExplorerView) -> None:
+    """Show the figure; where patients are simulated, a telephone gets their number beside the scrub."""
+    settings = widgets.settings()
+    if view.experiment.table is None:
+        choice = CHOICES["n"]
+        options = [choice.text(option) for option in choice.options]
+        at = choice.options.index(settings["n"])
+        payload["second"] = {"label": choice.name(view.plain), "options": options, "at": at}
+    payload |= prefetch.link(settings)
+    component.figure(payload, key="live", on_use=keep_scrubbed, on_move=move_patients)
+
+
+def measured(part: Callable[[], None], view: ExplorerView) -> None:
+    """Render a part of the page while its runs come; those of a first view come before it."""
+
+    def measure_first() -> None:
+        for _ in engine.at_first(view.first()):
+            st.session_state.get("epsilon")  # Streamlit interrupts the run here when the visitor has moved on
+
+    def render() -> None:
+        if widgets.moved():  # by the figure: only this fragment knows so far
+            st.rerun()
+        part()
+
+    refresh.while_cells_come(render, view.results, view.next_cell, measure_first)
+    prefetch.begin(widgets.settings(), widgets.last_move(), ExplorerView)

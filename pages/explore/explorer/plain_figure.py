@@ -1,0 +1,62 @@
+"""Build plain view's moving figure: the picture beside the three rows, a frame for each privacy loss."""
+
+from typing import Any
+
+from dppca_core.datasets import PATIENTS
+from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.explorer.results import Results
+from pages.explore.explorer.picture import picture
+from pages.shared import text
+from pages.shared.background import failed_runs
+from pages.shared.plain import phrases, rows
+from pages.shared.plain.rows import Shares
+from pages.shared.settings.catalogue import Settings
+
+MORE = "still measuring"
+_ROWS = 12  # lines of text that the rows are as high as, where panels stand under each other
+
+
+def headline(results: Results, shares: Shares, trust: str) -> str:
+    """Return what the hospitals recover under the trust that was chosen."""
+    row, experiment = shares.under(trust), results.experiment
+    if not row.measured:
+        failed = any(name == row.method for name, _, _ in list(results.failed))
+        return failed_runs.NO_ANSWER if failed else text.MEASURING
+    patients = text.count(experiment.n, *(experiment.table.row_noun if experiment.table else PATIENTS))
+    return phrases.recovered(patients, experiment.providers, trust, row.share, shares.guess)
+
+
+def build(results: Results, settings: Settings, beside: tuple[str, ...]) -> dict[str, Any]:
+    """Return data, layout, frames, words and legend; beside: the methods behind the rows."""
+    experiment, trust = results.experiment, settings["trust"]
+    drawn = picture(results, settings, rows.LOOKS[trust].colour)
+    each = [rows.shares(results, at, trust) for at in EPSILONS]
+    first = drawn.traces if drawn else []
+    frames, words = [], []
+    for at, shares in zip(EPSILONS, each, strict=True):
+        moved = drawn.frame(at) if drawn else {}
+        moved |= {len(first) + i: patch for i, patch in enumerate(rows.patches(shares.rows))}
+        frames.append({"traces": {str(i): patch for i, patch in moved.items()}})
+        sentence = headline(results, shares, trust)
+        promise = phrases.promise(at, experiment.delta, experiment.neighbours)
+        spoken = [sentence, drawn.spoken(at) if drawn else "", rows.description(shares)]
+        words.append(
+            {
+                **{"sentence": sentence, "spoken": " ".join(filter(None, spoken)), "tiles": []},
+                **{"at": f"privacy loss {at:g}", "epsilon": f"{at:g}"},
+                "odds": f"{phrases.references(shares.unprotected, shares.guess)} {promise}",
+                "notes": phrases.ROWS_NOTE,
+            }
+        )
+    layout = rows.axes(each[0], 2) | (drawn.axes if drawn else {})
+    meta = {"titles": (*([phrases.PICTURE] if drawn else ()), phrases.TITLE), "rows": _ROWS, "left": 12}
+    return {
+        "data": [*first, *rows.traces(each[0], 2)],
+        "layout": layout
+        | {"meta": meta | {"picture": drawn is not None}, "hovermode": "closest", "showlegend": False},
+        "frames": frames,
+        "words": words,
+        "tiles": [],
+        "scrub": "Try other privacy losses",
+        "legend": [*(drawn.legend if drawn else ()), *rows.legend(each[0])],
+    } | (drawn.more if drawn else {})

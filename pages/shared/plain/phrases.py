@@ -1,0 +1,79 @@
+"""Form the sentences that pages in plain view share: at most 20 words each, no symbols, no method names."""
+
+import math
+
+from dppca_core.auditing import tradeoff_curves
+from pages.shared import text
+
+FOLD = "For the statistician"
+# A row's label, and who the hospitals are, by whom they trust.
+ROWS = {
+    "untrusted server": "Trusting nobody",
+    "secure aggregation": "Sealed sums",
+    "central": "One trusted place",
+}
+WHO = {
+    "untrusted server": "that trust nobody",
+    "secure aggregation": "that use sealed sums",
+    "central": "that trust one place",
+}
+IF_TRUST = {
+    "untrusted server": "if nobody is trusted",
+    "secure aggregation": "with sealed sums",
+    "central": "if all trust one place",
+}
+TITLE = "Share of the pattern recovered"
+PICTURE = "Patients, with the true and the private pattern"
+ROWS_NOTE = "Each bar is the middle of many repeats. The thin line holds 8 in 10 of them."
+_SAME = 0.9  # an error above this share of a guess's is no answer
+
+
+def share(percentage: float) -> str:
+    """Return a share in %, with as many digits as matter to a board."""
+    return "over 99.99 %" if 99.99 < percentage < 99.99995 else text.recovered(percentage)
+
+
+def no_answer(percentage: float, guess: float) -> bool:
+    """Return whether a share of the pattern in % is hardly more than a guess recovers.
+
+    Errors are compared, as on other pages: an error is the root of what is not recovered.
+    """
+    return max(100 - percentage, 0) > _SAME**2 * (100 - guess)
+
+
+def recovered(patients: str, hospitals: int, trust: str, percentage: float, guess: float) -> str:
+    """Return what hospitals recover together under a trust. patients: their number in words."""
+    who = f"{hospitals:,} hospitals {WHO[trust]} recover" if hospitals > 1 else "1 hospital recovers"
+    end = ": hardly more than a guess" if no_answer(percentage, guess) else f" from {patients}"
+    return f"{who} {share(percentage)} of the pattern{end}."
+
+
+def references(unprotected: float, guess: float) -> str:
+    """Return what the same patients give without protection, and what a guess gives."""
+    without = f"Without protection: {share(unprotected)}. " if math.isfinite(unprotected) else ""
+    return f"{without}A guess: {share(guess)}."
+
+
+def promise(epsilon: float, delta: float, neighbours: str) -> str:
+    """Return what the guarantee means to one patient, with the chance of a coin beside it."""
+    right = 100 * tradeoff_curves.best_guess(epsilon, delta)
+    times = f"{right:.0f}" if right < 99 else f"{right:.4g}"
+    used = "your record or another's was used" if neighbours == "replace-one" else "your record was used"
+    return (
+        "Suppose someone already knows everything about everybody else. "
+        f"Asked whether {used}, they are right at most {times} times in 100. A coin is right 50 times."
+    )
+
+
+def delta_too_large(delta: float, n: float) -> str:
+    """Return that the chance of failure is too large for so many patients; empty where it is not."""
+    if delta <= 1 / n:
+        return ""
+    return (
+        f"The chance that privacy fails, {text.one_in(delta)}, is too large for {n:,.0f} patients. Lower it."
+    )
+
+
+def for_statisticians(instead: str) -> str:
+    """Return the sentence over a page that has no plain view. instead: the page that answers its question."""
+    return f"This page is for statisticians. *{instead}* has the answer in plain words."

@@ -1,0 +1,217 @@
+"""Measure and draw the share of the pattern that hospitals recover, a row for each answer. No Streamlit here.
+
+The rows of the three trusts are those of the method recommended under each: the same numbers on every page.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dppca_core.arrays import Array
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.experiments.explorer.results import Key, Results
+from dppca_core.methods import METHODS
+from pages.shared import text
+from pages.shared.charts import style
+from pages.shared.charts.metric_axis import SPANS, in_unit
+from pages.shared.charts.traces import Trace, axis, line, one_panel, rounded
+from pages.shared.plain import phrases
+from pages.shared.settings.catalogue import RECOMMENDED, Settings
+from pages.shared.text.recommended import recommended
+
+# What a board neither sees nor moves: as we advise it, whatever a statistician's link says.
+_ADVISED: Settings = {
+    **{"method": RECOMMENDED, "accounting": "exact", "scaling": "public", "start": "random"},
+    **{"provider_noise": "independent", "metric": "share", "scale": "linear", "first_panel": "picture"},
+    **{"all_methods": False, "slow": False, "ghost": False, "loadings": False},
+}
+UNPROTECTED = ("pca", "sparse_pca", "sparse_pca_shrunk")
+LOOKS = {  # from the least trust to the most
+    "untrusted server": style.Look("#D55E00", "triangle-up", "dash"),
+    "secure aggregation": style.Look("#009E73", "diamond", "longdash"),
+    "central": style.Look("#1F7FC0", "square", "solid"),
+}
+_QUIET = 0.4  # opacity of a row that does not stand out
+_THICK, _HEIGHT = 24, 72  # pixels of a bar, and of its row
+_MARK = 0.19  # half the height of what stands across a bar
+_OPEN, _INK = "#8468B8", "#444444"  # what is without protection; the range of 8 in 10, unless on a page
+_BAR_AT, _ABOVE = 0.2, 0.22  # of a row: from its middle down to its bar, and from there up to its words
+
+
+class ShareRow(NamedTuple):
+    """Hold one answer: its label, and 10, 50 and 90 % over repeats of the share that it recovers, in %.
+
+    spread: NaN before the first run. method: its name, which only a statistician sees.
+    """
+
+    label: str
+    spread: Array
+    colour: str
+    stands_out: bool = True
+    method: str = ""
+    trust: str = ""
+
+    @property
+    def share(self) -> float:
+        """Return the median."""
+        return float(self.spread[1])
+
+    @property
+    def measured(self) -> bool:
+        return math.isfinite(self.share)
+
+    @property
+    def reach(self) -> str:
+        """Return the range of 8 in 10 repeats in brackets; empty where it is a single number."""
+        low, high = (phrases.share(float(value)) for value in self.spread[::2])
+        same = low.removeprefix("over ") == high.removeprefix("over ")
+        return "" if same else f" ({low.removesuffix(' %')} to {high})"
+
+    @property
+    def words(self) -> str:
+        """Return the median with the range of 8 in 10 repeats."""
+        return f"{phrases.share(self.share)}{self.reach}" if self.measured else text.MEASURING
+
+
+class Shares(NamedTuple):
+    """Hold the rows of the three trusts, and what is recovered without protection and by a guess, in %."""
+
+    rows: tuple[ShareRow, ...]
+    unprotected: float
+    guess: float
+
+    def under(self, trust: str) -> ShareRow:
+        """Return the row of a trust."""
+        return next(row for row in self.rows if row.trust == trust)
+
+
+def advised(settings: Settings) -> Settings:
+    """Return the settings with all that plain view hides as we advise it."""
+    return settings | _ADVISED
+
+
+def methods(experiment: ExplorerExperiment, epsilon: float) -> dict[str, str]:
+    """Return the method recommended under each trust."""
+    return {trust: recommended(experiment, epsilon, trust).method for trust in LOOKS}
+
+
+def shown(experiment: ExplorerExperiment, *epsilons: float) -> tuple[str, ...]:
+    """Return all methods behind the rows at these privacy losses, and those without protection."""
+    names = {name for epsilon in epsilons for name in methods(experiment, epsilon).values()}
+    return tuple(name for name in METHODS if name in {*names, *UNPROTECTED})
+
+
+def next_missing(results: Results, epsilon: float) -> Key | None:
+    """Return the cell that the rows and their picture need next at every privacy loss; None when all are."""
+    return results.next_missing(epsilon, False, shown(results.experiment, *EPSILONS))
+
+
+def spread(sines: Sequence[float], k: int) -> Array:
+    """Return 10, 50 and 90 % of the share recovered, ascending, from the runs' ||sin Theta||_F."""
+    return quantiles(in_unit("share", sines, k)) if len(sines) else np.full(3, math.nan)
+
+
+def shares(results: Results, epsilon: float, trust: str) -> Shares:
+    """Return the rows as measured so far. trust: the one that was chosen, whose row stands out."""
+    experiment = results.experiment
+    chosen = methods(experiment, epsilon)
+
+    def of_method(name: str) -> Array:
+        return spread([cell.sin[-1] for cell in results.measured(name, epsilon)], experiment.k)
+
+    rows = tuple(
+        ShareRow(phrases.ROWS[each], of_method(name), LOOKS[each].colour, each == trust, name, each)
+        for each, name in chosen.items()
+    )
+    open_medians = [float(of_method(name)[1]) for name in UNPROTECTED]
+    return Shares(rows, float(np.fmax.reduce(open_medians)), 100 * experiment.k / experiment.d)
+
+
+def patches(rows: Sequence[ShareRow]) -> list[Trace]:
+    """Return what differs from one setting to another in each of `traces` but the last two."""
+    parts: list[Trace] = []
+    for i, row in enumerate(rows):
+        low, middle, high = rounded(row.spread)
+        name, share = f"<b>{row.label}</b>" if row.stands_out else row.label, phrases.share(row.share)
+        label = f"{name}: {f'<b>{share}</b>' if row.stands_out else share}{row.reach}"
+        bar, above = [i + _BAR_AT] * 2, {"x": [0], "y": [i + _BAR_AT - _ABOVE]}
+        parts += [{"x": [0, middle], "y": bar}, {"x": [low, high], "y": bar}, above | {"texttemplate": label}]
+    return [*parts, {"x": rounded([row.share for row in rows]), "y": [i + _BAR_AT for i in range(len(rows))]}]
+
+
+def traces(shares: Shares, panel: int = 1, **more: Any) -> list[Trace]:
+    """Return a bar, its range and its words for each row, their ends, and what stands across all rows."""
+    rows, parts = shares.rows, patches(shares.rows)
+    across = [y for i in range(len(rows)) for y in (i + _BAR_AT - _MARK, i + _BAR_AT + _MARK, None)]
+    drawn: list[Trace] = []
+    for i, row in enumerate(rows):
+        bar, reach, words = parts[3 * i : 3 * i + 3]
+        colour = row.colour if row.stands_out else style.faded(row.colour, _QUIET)
+        quiet = {"hoverinfo": "skip"}
+        text_at = {"mode": "text", "textposition": "top right", "textfont": {"size": 13}}
+        drawn += [
+            line(panel, "", colour, **bar, **quiet) | {"line": {"color": colour, "width": _THICK}},
+            line(panel, "", _INK, **reach, **quiet, meta="text-colour"),
+            line(panel, "words", row.colour, **words, **text_at, **quiet),
+        ]
+    medians = {"color": [row.colour for row in rows], "size": 6}
+    hover = {"hovertemplate": "%{x:.4~g} %<extra></extra>"}
+    return [
+        *drawn,
+        line(panel, "share recovered, %", style.GUESS, mode="markers", marker=medians, **parts[-1], **hover),
+        *(
+            line(panel, name, colour, dash, x=rounded([value] * len(across)), y=across, **quiet, **more)
+            for name, colour, dash, value in _references(shares)
+        ),
+    ]
+
+
+def _references(shares: Shares) -> list[tuple[str, str, str, float]]:
+    both = (
+        ("without protection", _OPEN, "solid", shares.unprotected),
+        ("a guess", style.GUESS, "dot", shares.guess),
+    )
+    return [each for each in both if math.isfinite(each[3])]
+
+
+def legend(shares: Shares) -> list[tuple[str, str, str, str]]:
+    """Return (label, colour, dash, kind) of what is drawn across all rows."""
+    return [(name, colour, dash, "line") for name, colour, dash, _ in _references(shares)]
+
+
+def axes(shares: Shares, panel: int = 1) -> dict[str, Trace]:
+    """Return the axes of a panel: the share in %, and a line for each row, named for tables."""
+    n, rows = "" if panel == 1 else str(panel), shares.rows
+    names = {"tickvals": [i + _BAR_AT for i in range(len(rows))], "ticktext": [row.label for row in rows]}
+    hidden = {"showticklabels": False, "ticks": "", "showgrid": False, "fixedrange": True}
+    across = axis(text.METRIC_TITLES["share"], range=SPANS["share"], anchor=f"y{n}", fixedrange=True)
+    up = axis("", range=[len(rows) - 0.4, -0.6], anchor=f"x{n}", **hidden)
+    return {f"xaxis{n}": across, f"yaxis{n}": up | names}
+
+
+def figure(shares: Shares) -> dict[str, Any]:
+    """Return the rows as a figure of their own."""
+    height = _HEIGHT * len(shares.rows) + 110
+    drawn = traces(shares, showlegend=True)
+    margin = {"l": 12, "r": 12, "t": 8, "b": 48}
+    return one_panel(drawn, legend_at=-48 / (height - 56), height=height, margin=margin, **axes(shares))
+
+
+def description(shares: Shares) -> str:
+    """Return the figure in words, for those who do not see it."""
+    rows = "; ".join(f"{row.label}: {phrases.share(row.share)}" for row in shares.rows)
+    return f"{rows}. {phrases.references(shares.unprotected, shares.guess)}"
+
+
+def table(shares: Shares, k: int) -> str:
+    """Return the rows as Markdown for a statistician: their methods, errors and guarantees."""
+    lines = ["| row | method | share recovered | error ‖sin Θ‖ | guarantee |", "|---|---|---|---|---|"]
+    for row in shares.rows:
+        error = text.error(math.sqrt(k * max(1 - row.share / 100, 0))) if row.measured else "–"
+        method = METHODS[row.method]
+        kind = text.guarantee(method.guarantee_at(k))
+        lines.append(f"| {row.label} | {method.title} | {row.words} | {error} | {kind} |")
+    return "\n".join(lines)
