@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dppca_core.bounds import BOUNDS
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
-from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer
+from dppca_core.experiments.planning.planning import PlanAnswer
 from pages.hospitals.planner import controls, figure_code, own_table, plain_chart, plain_text, view
 from pages.hospitals.planner import text as analyst_text
 from pages.hospitals.planner.plain_chart import NeedBar
@@ -19,7 +18,7 @@ from pages.shared import text
 from pages.shared.background import engine, refresh, sessions
 from pages.shared.figure import component
 from pages.shared.plain import phrases
-from pages.shared.reports import html_report, take_along
+from pages.shared.reports import html_report, sources, take_along
 from pages.shared.reports.html_report import Report, ReportFigure
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
@@ -116,8 +115,9 @@ def cautious(settings: Settings, each: list[Need]) -> list[str]:
     return lines
 
 
-def show(settings: Settings) -> None:
-    """Render the page below its title."""
+def render() -> None:
+    """Render the page."""
+    settings = controls.choose_population(widgets.head(analyst_text.TITLE, plain_text.INTRODUCTION))
     controls.choose(settings)
     trust = settings["plan.trust"] if settings["plan.trust"] in TRUSTS else TRUSTS[-1]
     settings = settings | _ADVISED
@@ -141,11 +141,11 @@ def show(settings: Settings) -> None:
         st.code(paragraph(settings, each, trust), language=None, wrap_lines=True)
         if next_missing() is not None:
             engine.engine().complete(sessions.visitor(), EVALUATIONS, next_missing)
-        _fold(settings, each)
 
     refresh.while_more(panels, lambda: next_missing() is not None)
     build = partial(report, settings, trust, html_report.link(widgets.settings(), "planner"))
     html_report.button(build, "dppca-plan")
+    sources.foot(settings, partial(_about, settings), "", title=phrases.FOLD)
 
 
 def _next_missing(settings: Settings) -> view.Evaluation | None:
@@ -161,19 +161,16 @@ def _show_cautious(settings: Settings, each: list[Need]) -> None:
     st.markdown("\n".join((lead, "", *(f"- {line}" for line in lines))))
 
 
-def _fold(settings: Settings, each: list[Need]) -> None:
-    with st.expander(phrases.FOLD, key="plain plan fold"):
-        lines = ["| whom they trust | method | closed form | source |", "|---|---|---|---|"]
-        for need in each:
-            planned = PLANNED_METHODS[need.least.name]
-            rule = BOUNDS[planned.rule].title if planned.rule else "–"
-            if own_table.table_of(settings) is not None:
-                rule = view.published(settings, need.least.name).rule.title
-            source = view.method(need.least.name).reference
-            lines.append(f"| {phrases.ROWS[need.least.trust]} | {planned.title} | {rule} | {source} |")
-        st.markdown("\n".join(lines))
-        st.markdown(analyst_text.recommended(settings))
-        st.caption(plain_text.FOLD_NOTE)
+def _about(settings: Settings) -> Iterator[str]:
+    """Return for statisticians the methods behind the rows, and which are recommended there."""
+    lines = ["| whom they trust | method | closed form | source |", "|---|---|---|---|"]
+    for trust, name, _ in view.by_trust(settings):
+        study, method = view.published(settings, name), view.method(name)
+        formula = "–" if study.no_formula else study.rule.title
+        lines.append(f"| {phrases.ROWS[trust]} | {view.title(name)} | {formula} | {method.reference} |")
+    yield "\n".join(lines)
+    yield analyst_text.recommended(settings)
+    yield plain_text.FOLD_NOTE
 
 
 def paragraph(settings: Settings, each: list[Need], trust: str) -> str:
@@ -256,9 +253,10 @@ def report(settings: Settings, trust: str, link: str) -> Report:
         sources=[
             plain_text.NO_SIMULATION,
             *(f"{phrases.ROWS[at]}: {view.method(name).reference}." for (at, name, _), _ in each),
+            html_report.made(settings["seed"]),
         ],
         link=link,
-        made=html_report.made(None),
+        made=html_report.today(),
     )
 
 

@@ -6,11 +6,6 @@ from dppca_core.experiments.planning.planning import Asked
 from pages.shared import text
 from pages.shared.plain import phrases
 
-STEPS = (
-    "Set how much of the pattern the study should recover.",
-    "Each bar shows what that takes, by whom the hospitals trust.",
-    "Then see what one very cautious hospital costs.",
-)
 INTRODUCTION = "**How many patients or hospitals does a study need?** A formula says it at once."
 CAUTIOUS_TITLE = "What does the most cautious hospital cost us?"
 FOLD_NOTE = "The analyst's view compares all methods, and checks the numbers by simulation."
@@ -116,7 +111,7 @@ def cautious_row(trust: str, before: str, after: str, share: float) -> str:
 
 def plan(target: str, k: int, d: int, amount: str, where: str) -> str:
     """Return the plan for a protocol."""
-    pattern = f"{text.count(k, 'direction', 'directions')} in {d:,} measurements"
+    pattern = f"{text.count(k, 'pattern', 'patterns')} in {d:,} measurements"
     return f"To {target} ({pattern}), the study needs at least {amount}{where}. {NO_SIMULATION}"
 
 
