@@ -84,9 +84,9 @@ def against_epsilon(
     """Draw the measured error of a method and the bounds, against epsilon on two log axes.
 
     A bound's dash follows from its kind; its line is thin where an assumption fails, and hollow marks at the
-    top where it is void. A board sees axes without symbols.
+    top where it is void.
     """
-    method, epsilon, plain = settings["of"], settings["epsilon"], settings["view"] == "plain"
+    method, epsilon = settings["of"], settings["epsilon"]
     cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
     spreads = [quantiles([scale.last(cell) for cell in cells]) for cells in cells_by_epsilon.values()]
     spread = np.array(spreads).reshape(-1, 3).T
@@ -108,12 +108,12 @@ def against_epsilon(
         traces += _bound_traces(name, bounds, scale, most, top * (0.98 if linear else 0.96) ** (2 * row))
     here = this_setting(1, [epsilon] * 2, [scale.floor, top])
     upward = axis(text.METRIC_TITLES[scale.metric], decades=not linear, range=reach)
-    across = _privacy_axis(plain, range=[-2.04, 1.04])
+    across = _privacy_axis(range=[-2.04, 1.04])
     return one_panel([*traces, here], xaxis=across, yaxis=upward, height=460)
 
 
-def _privacy_axis(plain: bool, **more: Any) -> Trace:
-    return axis(_privacy(plain), type="log", **more) | EPSILON_TICKS
+def _privacy_axis(**more: Any) -> Trace:
+    return axis("privacy loss ε", type="log", **more) | EPSILON_TICKS
 
 
 def _guess(scale: Scale, ends: Sequence[float]) -> Trace:
@@ -221,11 +221,7 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
     return one_panel([*traces, _guess(scale, [0, iterations])], xaxis=across, yaxis=upward, height=380)
 
 
-def _privacy(plain: bool) -> str:
-    return "privacy setting" if plain else "privacy loss ε"
-
-
-def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool) -> dict[str, Any]:
+def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
     """Draw the (n, epsilon) plane coloured by what dominates there, with a cross at the page's setting."""
     count = len(REGIONS)
     steps = [[edge, shade] for i, shade in enumerate(REGIME_COLOURS) for edge in (i / count, (i + 1) / count)]
@@ -235,7 +231,7 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool) -> dict[
         "y": [float(v) for v in regime_map.epsilons],
         "z": regime_map.codes.tolist(),
         "text": [[REGIONS[code] for code in row] for row in regime_map.codes],
-        "hovertemplate": "%{x:,.3s} patients, " + _privacy(plain) + " %{y:.3g}: %{text}<extra></extra>",
+        "hovertemplate": "%{x:,.3s} patients, privacy loss ε %{y:.3g}: %{text}<extra></extra>",
         "colorscale": steps,
         "zmin": -0.5,
         "zmax": count - 0.5,
@@ -247,11 +243,11 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool) -> dict[
         marks(1, name, shade, "square", 11, x=[None], y=[None], showlegend=True)
         for name, shade in zip(REGIONS, REGIME_COLOURS, strict=True)
     ]
-    powers = {"exponentformat": "B"} if plain else {"exponentformat": "power", "minexponent": 6}
+    powers = {"exponentformat": "power", "minexponent": 6}
     return one_panel(
         [heat, *keys, *_region_names(regime_map), here],
-        xaxis=axis("patients" if plain else "patients n", type="log", dtick=1, **powers),
-        yaxis=_privacy_axis(plain),
+        xaxis=axis("patients n", type="log", dtick=1, **powers),
+        yaxis=_privacy_axis(),
         height=420,
     )
 

@@ -47,17 +47,16 @@ def constants(settings: Settings, name: str) -> tuple[tuple[str, float], ...]:
 
 
 def card(name: str, bound: Bound, results: Results, method: str, settings: Settings) -> None:
-    """Show a bound's formula, value, assumptions, free constants and source; fewer of them in plain view."""
-    rule, plain = BOUNDS[name], settings["view"] == "plain"
+    """Show a bound's formula, value, assumptions, free constants and source."""
+    rule = BOUNDS[name]
     with st.container(border=True):
         st.markdown(text.card_title(name, bound, largest_error(results)))
-        if not plain:
-            st.latex(rule.formula)
+        st.latex(rule.formula)
         st.markdown(text.value(bound))
-        st.markdown(text.assumptions(bound, plain))
-        if name == "ge2018" and not plain:
+        st.markdown(text.assumptions(bound))
+        if name == "ge2018":
             widgets.choose("tau")
-        if rule.constants and not plain:
+        if rule.constants:
             _constants(name, results, method, settings)
         st.caption(f"Source: {bound.source}")
 

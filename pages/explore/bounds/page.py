@@ -14,8 +14,7 @@ from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
-settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)
-plain = settings["view"] == "plain"
+settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS, instead="Methods")
 experiment, epsilon = to_experiment.from_settings(settings)
 results = cache.results(experiment)
 method, tau = settings["of"], settings["tau"]
@@ -54,7 +53,7 @@ def panels() -> None:
     )
     silent = text.why_silent(method, here) + text.no_degrees(scale)
     st.caption(f"{silent} {text.below_a_lower_bound(results, here, settings)}")
-    if chances_known and not plain:
+    if chances_known:
         st.markdown("**How often all true rows are found**, predicted and measured")
         chances = charts.chances(results, method, predicted, epsilon)
         component.figure(chances, key="chances figure", says=text.chances(results, method, here, epsilon))
@@ -63,7 +62,7 @@ def panels() -> None:
             code=lambda: figure_code.chances(results, CLOSED_FORMS[method], settings),
         )
         st.caption(f"{text.chances(results, method, here, epsilon)} {text.CHANCES_NOTE}")
-    if "ge2018" in here and not plain:
+    if "ge2018" in here:
         st.markdown("**Theorem 4.3 term by term**, at this ε")
         results.try_cells((TRACED, epsilon, repeat) for repeat in range(results.repeats_of(TRACED)))
         terms = charts.terms(results, here["ge2018"], epsilon, scale)
@@ -83,8 +82,8 @@ st.header("Where privacy is free")
 widgets.choose("map")
 constants = controls.constants(settings, RULES[settings["map"]])
 region_map = cache.regimes(experiment, settings["map"], tau, constants)
-regimes = charts.regimes(region_map, experiment.n, epsilon, plain)
-component.figure(regimes, key="regime figure", says=text.regimes(region_map, experiment.n, epsilon, plain))
+regimes = charts.regimes(region_map, experiment.n, epsilon)
+component.figure(regimes, key="regime figure", says=text.regimes(region_map, experiment.n, epsilon))
 take_along.menu(
     *("regime figure", "dppca-regimes", "Where privacy is free", lambda: regimes),
     code=lambda: figure_code.regimes(results, constants, settings),

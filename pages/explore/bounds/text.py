@@ -59,15 +59,15 @@ _STATES = {
 
 def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings: Settings) -> str:
     """Return the measured error, and how many of the bounds on this method apply."""
-    method, epsilon, plain = settings["of"], settings["epsilon"], settings["view"] == "plain"
+    method, epsilon = settings["of"], settings["epsilon"]
     cells = results.measured(method, epsilon)
     most = largest_error(results)
     states = [state(name, bound, most) for name, bound in here.items() if concerns(name, method)]
     middle = scale.text(float(np.median([scale.last(cell) for cell in cells]))) if cells else "…"
     quality = {"share": "recovers", "degrees": "has a largest angle of"}.get(scale.metric, "has error")
-    setting = f"{'privacy setting' if plain else 'ε ='} {text.number(epsilon)}"
     return (
-        f"At {setting}, {METHODS[method].title} {quality} {middle} (guessing: {scale.text(scale.guess)}). "
+        f"At ε = {text.number(epsilon)}, {METHODS[method].title} {quality} {middle} "
+        f"(guessing: {scale.text(scale.guess)}). "
         f"Of {text.count(len(states), 'bound', 'bounds')} drawn on it, "
         f"{text.count(states.count('applies'), 'applies', 'apply')}, "
         f"{text.count(states.count('assumption fails'), 'rests', 'rest')} on an assumption that fails, and "
@@ -92,11 +92,8 @@ def value(bound: Bound) -> str:
     return f"Value here: {shown}."
 
 
-def assumptions(bound: Bound, plain: bool) -> str:
-    """Return each assumption with its numbers; in plain view, which shows no formulas, how many hold."""
-    if plain:
-        count = sum(line.startswith("holds:") for line in bound.why)
-        return f"{count} of its {text.count(len(bound.why), 'assumption holds', 'assumptions hold')} here."
+def assumptions(bound: Bound) -> str:
+    """Return each assumption with its numbers."""
     return "  \n".join(
         line.replace("holds:", ":green[✓ holds:]", 1).replace("fails:", ":red[✗ fails:]", 1)
         for line in bound.why
@@ -171,7 +168,7 @@ def terms(figure: Figure, applies: bool) -> str:
     return f"Theorem 4.3{but} in the last round: {text.listed(parts)}, together {whole}."
 
 
-def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool) -> str:
+def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> str:
     """Return how much of the map each region takes, and which one this setting is in."""
     shares = [float((regime_map.codes == code).mean()) for code in range(len(REGIONS))]
     parts = [
@@ -181,10 +178,9 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float, plain: bool) -> str:
         int(np.abs(np.log(values) - math.log(here)).argmin())
         for values, here in ((regime_map.epsilons, epsilon), (regime_map.patients, n))
     )
-    at = f"{'privacy setting' if plain else 'ε ='} {text.number(epsilon)}"
     return (
-        f"Map of patients and privacy: {'; '.join(parts)}. This setting, {n:,} patients at {at}: "
-        f"{REGIONS[regime_map.codes[i, j]]}."
+        f"Map of patients and privacy: {'; '.join(parts)}. "
+        f"This setting, {n:,} patients at ε = {text.number(epsilon)}: {REGIONS[regime_map.codes[i, j]]}."
     )
 
 

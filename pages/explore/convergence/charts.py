@@ -29,10 +29,9 @@ _LAST_SIZE = 14  # of the mark of stage 2
 STAGE_TWO = "stage 2, the rows kept alone"
 
 
-def name(key: str, value: Any, plain: bool) -> str:
+def name(key: str, value: Any) -> str:
     """Return a value as the page names it."""
-    shown = CHOICES[key].text(value)
-    return shown if plain else f"{text.symbols(key)} = {shown}"
+    return f"{text.symbols(key)} = {CHOICES[key].text(value)}"
 
 
 class _Lines:
@@ -41,8 +40,7 @@ class _Lines:
     def __init__(self, family: Family, readings: Sequence[CurveReading], settings: Settings) -> None:
         self.key, self.readings = family.key, readings
         self.here = next(i for i, reading in enumerate(readings) if reading.value == family.here)
-        self.plain = settings["view"] == "plain"
-        self.names = [name(self.key, reading.value, self.plain) for reading in readings]
+        self.names = [name(self.key, reading.value) for reading in readings]
         self.settings = settings
         linear = SPANS.get(error_unit(settings))
         self.log = settings["scale"] == "log" and not linear
@@ -85,7 +83,7 @@ class _Lines:
         """Return the fitted curve, or nothing where there is no rate."""
         reading = self.readings[i]
         fit = reading.fit
-        if self.plain or fit is None or fit.rate is None or fit.phase is None:
+        if fit is None or fit.rate is None or fit.phase is None:
             return []
         x = np.linspace(fit.phase[0], len(reading.middle) - 1, 60)
         more |= {"meta": "text-colour", "hoverinfo": "skip"}
@@ -104,7 +102,7 @@ class _Lines:
     def closed_form(self, i: int, panel: int, **more: Any) -> list[Trace]:
         """Return a short line beside the last round, or nothing where no closed form applies."""
         reading = self.readings[i]
-        if self.plain or reading.predicted is None or reading.middle is None:
+        if reading.predicted is None or reading.middle is None:
             return []
         last, y = (
             len(reading.middle) - 1,
@@ -145,8 +143,7 @@ def _overlay(lines: _Lines) -> dict[str, Any]:
     traces += [lines.median(i, 1, showlegend=True) for i in range(count)]
     traces += lines.fit(lines.here, 1, showlegend=True)
     traces += [trace for i in range(count) for trace in lines.closed_form(i, 1, showlegend=i == lines.here)]
-    title = {"text": f"{CHOICES[lines.key].name(True)}: " if lines.plain else ""}
-    legend = {"font": {"size": 12}, "title": title, "traceorder": "normal"}
+    legend = {"font": {"size": 12}, "traceorder": "normal"}
     across, up = lines.axes(1)
     return one_panel(traces, legend_at=-0.15, legend=legend, height=480, xaxis=across, yaxis=up)
 
@@ -186,10 +183,9 @@ def _grid(lines: _Lines, columns: int) -> dict[str, Any]:
             across["title"] = {"text": ""}
         suffix = "" if i == 0 else str(i + 1)
         layout |= {f"xaxis{suffix}": across, f"yaxis{suffix}": up}
-        label = f"{CHOICES[lines.key].plain} " if lines.plain and columns == _WIDE else ""
         mark = " (this setting)" if i == lines.here else ""
         titles.append(
-            {"text": f"<b>{label}{lines.names[i]}</b>{mark}", "xref": "paper", "yref": "paper", "x": left}
+            {"text": f"<b>{lines.names[i]}</b>{mark}", "xref": "paper", "yref": "paper", "x": left}
             | {"y": top, "xanchor": "left", "yanchor": "bottom", "showarrow": False, "font": {"size": 13}}
         )
     return layout | {"annotations": titles}

@@ -11,7 +11,7 @@ from pages.shared.settings import to_experiment, widgets
 
 SLOT = "convergence"
 
-settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)
+settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS, instead="Explorer")
 widgets.choose_beside("family", "traced", "layout")
 family = curves.family(settings)
 with st.container():

@@ -18,15 +18,13 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     iterative = [name for name, method in METHODS.items() if "iterations" in method.uses]
     titles = {name: METHODS[name].title for name in (*iterative, *TWO_STAGES, *STACKED)}
     names = {key: shared[key].label for key in FAMILIES}
-    plain = {key: shared[key].plain for key in FAMILIES}
     layouts = {"overlay": "one chart", "multiples": "side by side"}
     return [
         Choice(
-            *("family", "Trajectories over", "Compare", FAMILIES, "epsilon", names),
-            plain_words=plain,
+            *("family", *("Trajectories over",) * 2, FAMILIES, "epsilon", names),
             link_words={key: shared[key].parameter for key in FAMILIES},
         ),
-        Choice("traced", "Method traced", "Method", tuple(titles), "dps_pca", titles),
+        Choice("traced", *("Method traced",) * 2, tuple(titles), "dps_pca", titles),
         Choice("layout", "Layout", "Layout", tuple(layouts), "overlay", layouts),
     ]
 

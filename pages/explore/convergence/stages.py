@@ -50,10 +50,10 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
     sentences = [_course(reading, settings, at), _rows_found(reading, settings)]
     measured = [reading for reading in readings if reading.middle is not None]
     if len(measured) > 1:
-        choice, plain = CHOICES[family.key], settings["view"] == "plain"
+        choice = CHOICES[family.key]
         ends = [(choice.text(reading.value), _error(reading, settings)) for reading in measured]
         (first, start), (last, end) = ends[0], ends[-1]
-        name = choice.plain if plain else text.symbols(family.key)
+        name = text.symbols(family.key)
         sentences.append(f"{name} from {first} to {last}: the error at the end goes from {start} to {end}.")
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -65,8 +65,6 @@ def _course(reading: CurveReading, settings: Settings, at: str) -> str:
     if reading.middle[-1] > _A_GUESS * reading.guess:
         return f"{start} the error stays near that of a guess: {end}."
     rounds = text.count(first, "round", "rounds")
-    if settings["view"] == "plain":
-        return f"{start} {rounds} bring the error to {begun}, and the rest to {end}."
     if settings["traced"] in STACKED:
         return f"{start} the first {rounds} reach error {begun}, and stacking the others {end}."
     predicted = ""
@@ -79,9 +77,8 @@ def _rows_found(reading: CurveReading, settings: Settings) -> str:
     """Return in how many runs two stages find all true rows, beside the predicted chance."""
     if settings["traced"] not in TWO_STAGES or reading.complete is None:
         return ""
-    things = "measurements that matter" if settings["view"] == "plain" else "true rows"
-    sentence = f"All {things} are found in {reading.complete} of {text.count(reading.runs, 'run', 'runs')}"
-    chance = "" if settings["view"] == "plain" else _chance(reading)
+    sentence = f"All true rows are found in {reading.complete} of {text.count(reading.runs, 'run', 'runs')}"
+    chance = _chance(reading)
     return f"{sentence}; predicted: {chance}." if chance else f"{sentence}."
 
 
@@ -93,23 +90,16 @@ def _chance(reading: CurveReading) -> str:
 
 def table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> pd.DataFrame:
     """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
-    plain, two = settings["view"] == "plain", settings["traced"] in TWO_STAGES
+    two = settings["traced"] in TWO_STAGES
     heads = [text.symbols(family.key), "after stage 1", "after stage 2", "10-90 %", "closed form"]
     heads += ["all true rows found", "predicted chance"]
     if not two:
         heads[1:] = [f"after round {stacked.LEFT_OUT}", "after the last", "10-90 %"]
-    if plain:
-        heads = [
-            CHOICES[family.key].plain,
-            "Error after the first rounds",
-            "Error at the end",
-            "8 of 10 runs",
-        ]
     rows = []
     for reading in readings:
         shown = CHOICES[family.key].text(reading.value)
         cells = [f"**{shown}**" if reading.value == family.here else shown, *_errors(reading, settings)]
-        if two and not plain:
+        if two:
             predicted, runs = reading.predicted, f"{reading.complete} of {reading.runs}"
             cells.append("–" if predicted is None else _predicted(reading, settings))
             cells.append("…" if not reading.runs else "–" if reading.complete is None else runs)
@@ -129,8 +119,6 @@ def _errors(reading: CurveReading, settings: Settings) -> list[str]:
 
 def below_table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
     """Return what the table's words mean, and why the closed form does not apply at this setting."""
-    if settings["view"] == "plain":
-        return "Errors are the middle of all runs."
     if settings["traced"] in STACKED:
         return (
             f"The first {stacked.LEFT_OUT} rounds only lead to the next; all others are averaged, so no "
@@ -171,10 +159,8 @@ def formulas(settings: Settings) -> str:
 
 def try_this(settings: Settings) -> str:
     """Return what to try next."""
-    plain = settings["view"] == "plain"
     if settings["traced"] in TWO_STAGES and settings["family"] != "n":
-        over, n = CHOICES["family"].name(plain), CHOICES["family"].option("n", plain)
-        things = "measurements" if plain else "rows"
-        return f"set *{over}* to *{n}*: stage 2 cannot bring back the {things} that stage 1 misses."
+        over, n = CHOICES["family"].label, CHOICES["family"].text("n")
+        return f"set *{over}* to *{n}*: stage 2 cannot bring back the rows that stage 1 misses."
     other = METHODS["dps_pca"].title
     return f"choose {other} instead: each of its rounds needs noise for all rows."

@@ -60,8 +60,7 @@ MEASURING = (
 def headline(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
     """Return what the current setting's trajectory does, and what changes along the family."""
     reading = next(reading for reading in readings if reading.value == family.here)
-    plain = settings["view"] == "plain"
-    at = "" if plain else f" ({name(family.key, reading.value, plain)})"
+    at = f" ({name(family.key, reading.value)})"
     if settings["traced"] in stages.METHODS_IN_STAGES:
         return stages.headline(family, readings, settings, at)
     if reading.fit is None:
@@ -81,10 +80,10 @@ def _end(reading: CurveReading, settings: Settings, at: int = -1) -> str:
 
 def _course(reading: CurveReading, settings: Settings) -> str:
     fit, last = reading.fit, text.count(len(reading.middle) - 1, "round", "rounds")
-    plain, end = settings["view"] == "plain", _end(reading, settings)
+    end = _end(reading, settings)
     error = QUANTITIES.get(error_unit(settings), "error")
     fall = f"the {error} goes from {_end(reading, settings, 0)}"
-    if fit.rate is not None and not plain:
+    if fit.rate is not None:
         fall = f"each round shrinks the error, as a tangent, by a factor {text.short(fit.rate)}"
     if fit.plateau is None:
         return f"{fall}, and it has not come to a stand after {last}, at {end}"
@@ -92,14 +91,14 @@ def _course(reading: CurveReading, settings: Settings) -> str:
     if fit.stuck:
         return f"the {error} never leaves the random guess: it stands at {plateau}, noise drowns every round"
     after = text.count(fit.reached, "round", "rounds")
-    if fit.rate is None or plain:
+    if fit.rate is None:
         return f"{fall} to {plateau} in {after}, and stays there"
     return f"{fall}, until it stands at {plateau} after {after}"
 
 
 def _theorem_clause(reading: CurveReading, settings: Settings) -> str:
     """Return a clause on the rate that Theorem 4.3 of Ge et al. promises, or on the condition that fails."""
-    if settings["view"] == "plain" or settings["traced"] != TRACED:
+    if settings["traced"] != TRACED:
         return ""
     if reading.theorem_rate is not None:
         return f"; the theorem's rate would be {text.short(reading.theorem_rate)}"
@@ -109,17 +108,15 @@ def _theorem_clause(reading: CurveReading, settings: Settings) -> str:
 
 
 def _along(family: Family, measured: Sequence[CurveReading], settings: Settings) -> str:
-    plain = settings["view"] == "plain"
     first, last = measured[0], measured[-1]
-    start = f"{CHOICES[family.key].plain}: from" if plain else "From"
-    names = [name(family.key, reading.value, plain) for reading in (first, last)]
+    names = [name(family.key, reading.value) for reading in (first, last)]
     error = QUANTITIES.get(error_unit(settings), "error")
     sentence = (
-        f"{start} {names[0]} to {names[1]} the {error} after the last round goes from "
+        f"From {names[0]} to {names[1]} the {error} after the last round goes from "
         f"{_end(first, settings)} to {_end(last, settings)}"
     )
     rates = [first.fit.rate, last.fit.rate]
-    if None in rates or plain:
+    if None in rates:
         return f"{sentence}."
     return f"{sentence}, the factor from {text.short(rates[0])} to {text.short(rates[1])}."
 
@@ -142,23 +139,18 @@ def table(family: Family, readings: Sequence[CurveReading], settings: Settings) 
     """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
     if settings["traced"] in stages.METHODS_IN_STAGES:
         return stages.table(family, readings, settings)
-    plain = settings["view"] == "plain"
-    theorem = settings["traced"] == TRACED and not plain
+    theorem = settings["traced"] == TRACED
     heads = [text.symbols(family.key), "factor per round", "rounds fitted", "plateau", "10-90 %"]
     heads += ["rounds until within 10 %", *(["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []), "λₖ₊₁/λₖ"]
-    if plain:
-        heads = [CHOICES[family.key].plain, "Error at the end", "8 of 10 runs", "Rounds until then"]
     rows = []
     for reading in readings:
         shown = CHOICES[family.key].text(reading.value)
         cells = [f"**{shown}**" if reading.value == family.here else shown]
-        cells += _fit_cells(reading, settings)[2 if plain else 0 :]
+        cells += _fit_cells(reading, settings)
         if theorem:
             alpha, rate = text.short(reading.theorem.quantities["alpha"]), reading.theorem_rate
             cells.append(f"void: α = {alpha}" if rate is None else text.short(rate))
-        if not plain:
-            cells.append(text.short(reading.ratio))
-        rows.append(cells)
+        rows.append([*cells, text.short(reading.ratio)])
     return pd.DataFrame(rows, columns=heads)
 
 
@@ -180,8 +172,6 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
     """Return what the table's words mean."""
     if settings["traced"] in stages.METHODS_IN_STAGES:
         return stages.below_table(family, readings, settings)
-    if settings["view"] == "plain":
-        return "The error at the end is the middle of all runs over the last third of the rounds."
     sentence = (
         "Fitted to the median line: the factor is that of the angle's tangent in the rounds between the "
         "random guess and the plateau; thresholding that begins after the burn-in is part of it."
@@ -198,8 +188,7 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
 
 def notes(family: Family, settings: Settings) -> list[str]:
     """Return a sentence for each way in which the chart departs from what the controls ask for."""
-    plain = settings["view"] == "plain"
-    asked, shown = (CHOICES[key].name(plain) for key in (settings["family"], family.key))
+    asked, shown = (CHOICES[key].label for key in (settings["family"], family.key))
     sentences = []
     if family.key != settings["family"]:
         table = settings["data"] in TABLES and settings["family"] in FIXED_BY_TABLE
@@ -210,24 +199,20 @@ def notes(family: Family, settings: Settings) -> list[str]:
         if isinstance(settings[settings["family"]], str):
             reason = "is not a number here"
         sentences.append(f"{asked} {reason}: shown over {shown.lower()} instead.")
-    sentences += swept.left_out(family.key, family.left_out, plain)
+    sentences += swept.left_out(family.key, family.left_out)
     if settings["start"] == "near":
         sentences.append(
             "Trajectories here start at random: the start near the truth is for the other pages."
         )
     if settings["metric"] == "energy":
-        error = "the error" if plain else "‖sin Θ‖"
-        sentences.append(f"Captured energy is not kept round by round: {error} is shown instead.")
+        sentences.append("Captured energy is not kept round by round: ‖sin Θ‖ is shown instead.")
     return sentences
 
 
 def measured(runs: int, settings: Settings) -> str:
     """Return what lines and bands are, for the complete figure."""
-    plain = settings["view"] == "plain"
-    spread = "8 of 10 runs" if plain else "10-90 % of the runs"
-    staged = settings["traced"] in stages.METHODS_IN_STAGES
-    fit = "" if plain or staged else "; the thin dotted line is the fit"
-    return f"{runs:,} runs: lines are medians, bands hold {spread}{fit}."
+    fit = "" if settings["traced"] in stages.METHODS_IN_STAGES else "; the thin dotted line is the fit"
+    return f"{runs:,} runs: lines are medians, bands hold 10-90 % of the runs{fit}."
 
 
 def runs(settings: Settings) -> str:
@@ -246,11 +231,10 @@ def try_this(settings: Settings) -> str:
     """Return what to try next."""
     if settings["traced"] in stages.METHODS_IN_STAGES:
         return stages.try_this(settings)
-    plain = settings["view"] == "plain"
     if settings["family"] != "iterations":
-        over, rounds = CHOICES["family"].name(plain), CHOICES["family"].option("iterations", plain)
+        over, rounds = CHOICES["family"].label, CHOICES["family"].text("iterations")
         return f"set *{over}* to *{rounds}*: they share one budget, and a few may beat many."
     if settings["traced"] != TRACED:
         return "choose DPS-PCA instead: it keeps fewer rows, and stands lower where few rows matter."
-    burn_in = CHOICES["burn_in"].name(plain)
+    burn_in = CHOICES["burn_in"].label
     return f"set *{burn_in}* (*More settings*) to 0 and compare the bands of the runs."

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.explore.explorer import figure_code, live_figure, plain_figure, plain_text
 from pages.explore.explorer.view import ExplorerView
 from pages.shared import text
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import phrases, rows, screen
 from pages.shared.reports import html_report, sources, take_along
 from pages.shared.reports import phrases as report_phrases
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
@@ -33,14 +33,10 @@ def render() -> None:
     st.markdown(plain_text.TRY if experiment.table is None else plain_text.TRY_TABLE)
     build = partial(report, view, html_report.link(widgets.settings()))
     html_report.button(build, "dppca-explorer")
-    sources.foot(
+    screen.fold(
         settings,
-        lambda: (
-            rows.table(rows.shares(results, epsilon, settings["trust"]), experiment.k),
-            sources.how_measured(results),
-        ),
-        *("", sources.LIMITS),
-        title=phrases.FOLD,
+        lambda: rows.shares(results, epsilon, settings["trust"]),
+        *(experiment.k, lambda: (sources.how_measured(results),)),
     )
 
 

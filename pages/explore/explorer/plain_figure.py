@@ -48,6 +48,7 @@ def build(results: Results, settings: Settings, beside: tuple[str, ...]) -> dict
                 "notes": phrases.ROWS_NOTE,
             }
         )
+    references = [(name, colour, dash, "line") for name, colour, dash, _ in rows.references(each[0])]
     layout = rows.axes(each[0], 2) | (drawn.axes if drawn else {})
     meta = {"titles": (*([phrases.PICTURE] if drawn else ()), phrases.TITLE), "rows": _ROWS, "left": 12}
     return {
@@ -58,5 +59,5 @@ def build(results: Results, settings: Settings, beside: tuple[str, ...]) -> dict
         "words": words,
         "tiles": [],
         "scrub": "Try other privacy losses",
-        "legend": [*(drawn.legend if drawn else ()), *rows.legend(each[0])],
+        "legend": [*(drawn.legend if drawn else ()), *references],
     } | (drawn.more if drawn else {})

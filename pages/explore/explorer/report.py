@@ -104,7 +104,7 @@ def _guarantee(results: Results, epsilon: float) -> str:
 def _limits(results: Results, payload: dict[str, Any], settings: Settings) -> list[str]:
     experiment = results.experiment
     words = payload["words"][payload["active"]]
-    limits = [words["theorem"], text.large_delta(experiment.delta, experiment.n, False), words["notes"]]
+    limits = [words["theorem"], text.large_delta(experiment.delta, experiment.n), words["notes"]]
     if isinstance(experiment.population, str):
         limits.append(
             "The errors are computed from the rows of the table without noise: they are not private."

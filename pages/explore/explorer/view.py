@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.results import Key, Results
 from pages.explore.explorer import plain_figure, side_by_side
 from pages.explore.explorer.picture import picture
@@ -25,7 +26,7 @@ class ExplorerView:
         self.settings = rows.advised(settings) if self.plain else settings
         self.experiment, self.epsilon = to_experiment.about_shown(self.settings)
         self.results: Results = cache.results(self.experiment)
-        chosen = rows.shown(self.experiment, self.epsilon) if self.plain else None
+        chosen = trusts.shown(self.experiment, self.epsilon) if self.plain else None
         self.shown = chosen or side_by_side.methods(self.experiment, self.epsilon, settings)
 
     def first(self) -> Iterator[None]:
@@ -35,7 +36,7 @@ class ExplorerView:
     def next_cell(self) -> Key | None:
         """Return the cell to measure next; None where the view is complete."""
         if self.plain:
-            return rows.next_missing(self.results, self.epsilon)
+            return trusts.next_missing(self.results, self.epsilon)
         return self.results.next_missing(self.epsilon, self.settings["slow"])
 
     def payload(self) -> dict[str, Any]:

@@ -48,14 +48,12 @@ class ComparisonMeasure:
 
     def __init__(self, results: Results, settings: Settings, panel: str) -> None:
         self.results, self.settings, self.panel = results, settings, panel
-        self.plain = settings["view"] == "plain"
         self.errs = panel not in _COSTS
         self.metric = unit(settings) if panel == "error" else error_unit(settings)
         self.energy, self.rises = self.metric == "energy", rises(self.metric)
         self.linear = self.errs and self.metric in SPANS
         self.log = settings["scale"] == "log" and not self.linear
-        captured = "share of signal captured" if self.plain else text.METRIC_TITLES["energy"]
-        energy = (METRICS["energy"], 1.0, captured, "captured energy")
+        energy = (METRICS["energy"], 1.0, text.METRIC_TITLES["energy"], "captured energy")
         column = METRICS["angle" if self.metric == "degrees" else "sin"]
         error = (column, 1.0, error_title(settings), QUANTITIES.get(self.metric, "error"))
         shown = _COSTS.get(panel, energy if self.energy else error)
@@ -188,7 +186,7 @@ def upward(measure: ComparisonMeasure, span: Sequence[float]) -> Trace:
 
 def across(measure: ComparisonMeasure, key: str, values: Sequence[float]) -> Trace:
     """Return the horizontal axis of a swept control."""
-    title = catalogue.CHOICES[key].name(measure.plain)
+    title = catalogue.CHOICES[key].label
     low, high = values[0], values[-1]
     if high / low < _LOG_FROM:
         pad = 0.04 * (high - low)
@@ -232,8 +230,7 @@ def needed(
     }
     never_text = {"mode": "text", "text": ["not reached"] * len(never), "textposition": "middle right"}
     words = line(1, "not reached", style.GUESS, x=[1.15 * low] * len(never), y=never, hoverinfo="skip")
-    title = "patients needed" if measure.plain else "patients needed, n"
-    bottom = axis(title, type="log", range=[math.log10(low), math.log10(high)])
+    bottom = axis("patients needed, n", type="log", range=[math.log10(low), math.log10(high)])
     ticks = {"tickvals": [1e3, 1e6, 1e9], "ticktext": ["1,000", "1 million", "1 billion"]}
     up = axis("", automargin=True, type="category", ticksuffix=" ")
     up |= {"categoryarray": [*never, *names], "range": [-0.6, rows - 0.4]}

@@ -64,7 +64,7 @@ def _rows(population: str, neighbours: str) -> pd.DataFrame:
     return rows[(rows["population"] == population) & rows["neighbours"].isin(["", neighbours])]
 
 
-def figure(neighbours: str, plain: bool) -> dict[str, Any]:
+def figure(neighbours: str) -> dict[str, Any]:
     """Draw error against d, recipe by recipe; a recipe without an answer has no point."""
     measured, k = _rows("sparse population", neighbours), stored()["settings"]["k"]
     traces = []
@@ -81,13 +81,13 @@ def figure(neighbours: str, plain: bool) -> dict[str, Any]:
     guess = rounded([subspace_metrics.random_guess(d, k) for d in sizes])
     traces.append(line(1, "random guess", style.GUESS, "dot", x=sizes, y=guess, showlegend=True))
     ticks = {"tickvals": sizes, "ticktext": [str(d) for d in sizes]}
-    across = axis("measurements per patient" if plain else "features d", type="log") | ticks
-    drawn = plain_figure(traces, across, axis("error" if plain else text.METRIC_TITLES["sin"], decades=True))
+    across = axis("features d", type="log") | ticks
+    drawn = plain_figure(traces, across, axis(text.METRIC_TITLES["sin"], decades=True))
     drawn["layout"]["legend"] |= {"traceorder": "normal"}
     return drawn
 
 
-def finding(neighbours: str, plain: bool) -> str:
+def finding(neighbours: str) -> str:
     """Return who errs least at the largest d, by how much, and to which of our advantages that is owed."""
     rows = _rows("sparse population", neighbours)
     d = int(rows["d"].max())
@@ -95,7 +95,7 @@ def finding(neighbours: str, plain: bool) -> str:
     ours = min(_OURS, key=lambda name: error[name])
     rival, sparse = error.get(_RIVAL, float("nan")), next(iter(_OURS))
     start = (
-        f"At {d} {'measurements' if plain else 'features'} **{ours}** errs {text.error(error[ours])}, "
+        f"At {d} features **{ours}** errs {text.error(error[ours])}, "
         f"PCA without privacy {text.error(error[_PLAIN])}"
     )
     if rival != rival:
@@ -121,23 +121,20 @@ def _finding_on_table(neighbours: str) -> str:
     return f"On the breast cancer table, {n} patients: {errors}, a random guess {guess}."
 
 
-def notes(neighbours: str, plain: bool) -> str:
+def notes(neighbours: str) -> str:
     """Return what was run, what had no answer, when, and with which versions."""
     record, rows = stored(), table()
     setting, versions = record["settings"], record["versions"]
-    columns = "measurements" if plain else "features"
     parts = [
-        f"The same patients and the same privacy, {setting['k']} directions."
-        if plain
-        else f"The same rows and ε = {setting['epsilon']:g}, δ = {text.number(setting['delta'])}, "
+        f"The same rows and ε = {setting['epsilon']:g}, δ = {text.number(setting['delta'])}, "
         f"k = {setting['k']}, {setting['s']} true features, twice as many kept; neighbours: {neighbours}."
     ]
     patients = rows[rows["population"] == "sparse population"].groupby("n")["d"].unique()
-    parts += [f"{n:,} patients at {', '.join(map(str, sizes))} {columns}." for n, sizes in patients.items()]
+    parts += [f"{n:,} patients at {', '.join(map(str, sizes))} features." for n, sizes in patients.items()]
     silent = rows[(rows["kind"] == "peer") & rows["error"].isna()]
     for recipe, group in silent.groupby("recipe"):
         sizes = ", ".join(str(d) for d in sorted(set(group["d"])))
-        parts.append(f"{recipe}: no answer in {record['limit_seconds']:.0f} s at {sizes} {columns}.")
+        parts.append(f"{recipe}: no answer in {record['limit_seconds']:.0f} s at {sizes} features.")
     if neighbours != "replace-one":
         parts.append("The packages' own PCA protects a changed record: it is shown where one is replaced.")
     used = ", ".join(f"{name} {version}" for name, version in versions.items())

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.explore.methods import controls, figure_code, other_packages, panels, sweeps, text
+from pages.explore.methods import controls, figure_code, other_packages, panels, plain, sweeps, text
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.shared.background import cache, refresh, sweep_status
 from pages.shared.charts import explorer_text
@@ -10,8 +10,11 @@ from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
+if widgets.settings()["view"] == "plain":
+    plain.render()
+    st.stop()
 settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)
-plain, neighbours = settings["view"] == "plain", settings["neighbours"]
+neighbours = settings["neighbours"]
 experiment, epsilon = to_experiment.from_settings(settings | {"start": "random"})  # sweeps know no other
 results = cache.results(experiment)
 controls.choose(settings)
@@ -49,23 +52,22 @@ if sweep is not None:
     if panel == "frontier":
         name = controls.choose_release(settings, methods)
         panels.release(measure, name)
-if not plain:
-    st.markdown(text.recommended(experiment, epsilon, settings["trust"]))
+st.markdown(text.recommended(experiment, epsilon, settings["trust"]))
 st.caption(text.notes(results, controls.used(settings), settings))
-st.caption(explorer_text.printed(results, epsilon, methods, plain))
+st.caption(explorer_text.printed(results, epsilon, methods))
 st.header("Against packages that can be installed")
 try:
-    finding = other_packages.finding(neighbours, plain)
+    finding = other_packages.finding(neighbours)
 except ValueError as reason:
     st.info(f"Nothing to compare with here: {reason}.")
 else:
     st.markdown(finding)
-    figure = other_packages.figure(neighbours, plain)
+    figure = other_packages.figure(neighbours)
     component.figure(figure, key="peers figure", says=finding)
     take_along.menu(
         *("peers figure", "dppca-packages", "Against packages that can be installed", lambda: figure),
         code=lambda: figure_code.packages(neighbours),
     )
-    st.caption(other_packages.notes(neighbours, plain))
+    st.caption(other_packages.notes(neighbours))
 st.markdown(f"**Try this:** {text.try_this(panel)}")
 sources.page(results, epsilon, settings, runs=text.runs(sweep))

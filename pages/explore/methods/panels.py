@@ -59,7 +59,7 @@ def against(
     finding = text.compared(measure, here, sweep.over, sweep.here)
     figure = charts.against(table, measure, methods, sweep)
     failures = text.failures(table) if measure.errs else ""
-    left_out = swept.left_out(sweep.over, sweep.left_out, measure.plain)
+    left_out = swept.left_out(sweep.over, sweep.left_out)
     notes = (text.drawn(measure, sweep), *left_out, failures, progress)
     caption = ". ".join(note.rstrip(".") for note in notes if note) + "."
     below = _show(finding, figure, caption, table, "methods figure", f"dppca-{measure.panel}", measure, sweep)
@@ -93,7 +93,7 @@ def frontier(
     off = frontier_charts.off_hull(measure.results.experiment, methods)
     hull = frontier_charts.hull(table, measure, [name for name in methods if name not in off])
     figure = frontier_charts.figure(table, measure, methods, hull)
-    finding = text.frontier(hull, measure.plain)
+    finding = text.frontier(hull)
     caption = f"{text.FRONTIER_HELP} {text.off_hull(off)} {text.no_energy(measure.settings)}{progress}"
     pick = controls.keep_picked
     return _show(
@@ -103,7 +103,7 @@ def frontier(
 
 def release(measure: ComparisonMeasure, name: str) -> None:
     """Show the release that the sweep measured first at this epsilon: same patients, same noise."""
-    results, epsilon, plain = measure.results, measure.settings["compare.at"], measure.plain
+    results, epsilon = measure.results, measure.settings["compare.at"]
     experiment, title = results.experiment, METHODS[name].title
     about = run_seconds(name, experiment.d, experiment.k, experiment.providers)
     label = f"Draw one release of {title}, about {duration(about)}"
@@ -117,9 +117,9 @@ def release(measure: ComparisonMeasure, name: str) -> None:
     metric, truth, bases = error_unit(measure.settings), results.truth.basis, estimate.basis[None]
     errors = subspace_metrics.sin_thetas(bases, truth), subspace_metrics.largest_angles(bases, truth)
     error = value_text(metric, float(runs_in_unit(metric, *errors, experiment.k)[0]))
-    st.markdown(text.release(name, epsilon, f"{QUANTITIES.get(metric, 'error')} {error}", estimate, plain))
+    st.markdown(text.release(name, epsilon, f"{QUANTITIES.get(metric, 'error')} {error}", estimate))
     true = other_epsilon(experiment, name, epsilon)
-    if true is not None and not plain:
+    if true is not None:
         st.caption(f"Its calibration truly gives ε = {short(true)}.")
     figure = loadings.loadings(results, estimate.basis)
     component.figure(figure, key="release figure", says=loadings.description(figure))

@@ -28,12 +28,11 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     return [
         *(Choice(f"use.{name}", t, t, (False, True), name in _FIRST) for name, t in titles.items()),
         Choice(
-            *("compare.over", "Swept", "What is varied", SWEEPS, "epsilon", over),
-            plain_words={key: shared[key].plain for key in SWEEPS},
+            *("compare.over", *("Swept",) * 2, SWEEPS, "epsilon", over),
             link_words={"epsilon": "eps", "providers": "hospitals"},
         ),
         Choice("compare.panel", "Shown", "Shown", tuple(PANELS), "error", PANELS),
         Choice("compare.target", "Error wanted", "Error wanted", targets, 0.1),
         Choice("compare.release", "One release of", "One release of", tuple(METHODS), "dps_pca", titles),
-        Choice("compare.at", "at ε", "at the privacy setting", EPSILONS, 1.0),
+        Choice("compare.at", *("at ε",) * 2, EPSILONS, 1.0),
     ]

@@ -68,8 +68,6 @@ def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, 
         return text.MEASURING
     choice = catalogue.CHOICES[key]
     where = f"At {choice.label.split()[-1]} = {text.number(here)}"
-    if measure.plain:
-        where = f"With {choice.plain.lower()} at {text.number(here)}"
     finding = _least_error(measure, values, key, here) if measure.errs else _least_cost(measure, values)
     finding = f"{where}{finding}"
     if len(values) > 1:
@@ -163,16 +161,15 @@ def facts(
             "share captured" if error.energy else error.quantity: middle,
             "10 %": low,
             "90 %": high,
-            **({} if measure.plain else _theory(measure, rows, name)),
+            **_theory(measure, rows, name),
             "time (ms)": times.get(name, missing)[1],
             "sent (kB)": sizes.get(name, missing)[1] / 1e3,
             "whom it trusts": text.TRUST_TITLES[method.trust].lower(),
-            "guarantee": text.guarantee(method.guarantee_at(experiment.k), measure.plain and method.private),
+            "guarantee": text.guarantee(method.guarantee_at(experiment.k)),
             "what it needs": needs(name),
         }
-        if not measure.plain:
-            row["true ε"] = other_epsilon(experiment, name, settings["epsilon"]) or np.nan
-        lines.append(row | {"source": method.reference})
+        true = other_epsilon(experiment, name, settings["epsilon"]) or np.nan
+        lines.append(row | {"true ε": true, "source": method.reference})
     return pd.DataFrame(lines)
 
 
@@ -261,7 +258,7 @@ def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
     k = results.experiment.k
     sentences = []
     kinds = [METHODS[name].guarantee_at(k) for name in methods]
-    marks = text.guarantee_notes(kinds, settings["view"] == "plain")
+    marks = text.guarantee_notes(kinds)
     if marks:
         sentences.append(f"{marks}: not the same promise as the unmarked, so not the same race.")
     if any(METHODS[name].trust == "local" for name in methods):
@@ -281,11 +278,10 @@ def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
     return " ".join(sentences)
 
 
-def frontier(corners: Sequence[Corner], plain: bool) -> str:
+def frontier(corners: Sequence[Corner]) -> str:
     """Return which methods the hull runs through, from strict to loose privacy."""
     if not corners:
         return "None of these methods is a tenth better than a random guess, or can be on the hull."
-    symbol = "privacy setting" if plain else "ε ="
     parts, held = [], list(corners[:1])
     for corner in corners[1:]:  # a method that stays level with the best keeps its place in the sentence
         before = held[-1].method
@@ -301,7 +297,7 @@ def frontier(corners: Sequence[Corner], plain: bool) -> str:
         beside = f", with {titles} level within the spread of the runs" if titles else ""
         trust = text.trust_heading(METHODS[name].trust).lower()
         at = low if low == high else f"{low} to {high}"
-        parts.append(f"{METHODS[name].title} at {symbol} {at} ({trust}){beside}")
+        parts.append(f"{METHODS[name].title} at ε = {at} ({trust}){beside}")
     return f"Least error for its privacy, as far as drawn: {'; '.join(parts)}."
 
 
@@ -327,13 +323,12 @@ def off_hull(reasons: Mapping[str, str]) -> str:
     return f"Not counted on the hull: {parts}." if parts else ""
 
 
-def release(name: str, epsilon: float, measured: str, estimate: Estimate, plain: bool) -> str:
+def release(name: str, epsilon: float, measured: str, estimate: Estimate) -> str:
     """Return the error, as `measured`, and the noise of one release of a method."""
     method = METHODS[name]
-    at = f"privacy setting {epsilon:g}" if plain else f"ε = {text.number(epsilon)}"
-    where = f" at {at}" if method.private else ""
+    where = f" at ε = {text.number(epsilon)}" if method.private else ""
     noise = ""
-    if estimate.noise_std and not plain:
+    if estimate.noise_std:
         noise = f", with noise of σ = {text.short(estimate.noise_std)} per entry"
     return (
         f"**One release of {method.title}{where}: {measured}{noise}.** This is one draw: "

@@ -69,8 +69,7 @@ def against_strength(view: SiteView) -> Trace:
         line(1, "random guess", style.GUESS, "longdashdot", x=ends, y=[view.guess] * 2, showlegend=True),
         line(1, "this setting", "#000000", x=here, y=edge, meta="text-colour", hoverinfo="skip"),
     ]
-    strength = "how much hospitals differ" if view.plain else "site effects, 0 = none"
-    xaxis = axis(f"{strength} (synthetic patients)", range=[-0.06, ends[1] + 0.06])
+    xaxis = axis("site effects, 0 = none (synthetic patients)", range=[-0.06, ends[1] + 0.06])
     return _figure([*bands, *lines], xaxis, axis(f"{view.error_title}, common directions") | scale, 320)
 
 

@@ -5,12 +5,15 @@ from functools import partial
 
 import streamlit as st
 
-from pages.hospitals.differences import charts, figure_code, text, view
+from pages.hospitals.differences import charts, figure_code, plain, text, view
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.figure import component
 from pages.shared.reports import phrases, sources, take_along
 from pages.shared.settings import widgets
 
+if widgets.settings()["view"] == "plain":
+    plain.render()
+    st.stop()
 settings = widgets.head(text.TITLE, text.LEAD, text.STEPS)
 results = cache.site_results(view.recipe(settings))
 shown = view.SiteView(results, settings)
@@ -82,7 +85,7 @@ if not synthetic:
 st.markdown(f"**Try this:** {text.try_this(shown)}")
 sources.foot(
     settings,
-    lambda: (text.about(shown.recipe), *phrases.methods([shown.recipe.method], shown.recipe.k, shown.plain)),
+    lambda: (text.about(shown.recipe), *phrases.methods([shown.recipe.method], shown.recipe.k)),
     text.FORMULAS,
     "Accounting is exact. A study tool, not a hardened release.",
 )

@@ -110,7 +110,7 @@ def costs(view: SiteView) -> pd.DataFrame:
         if recipe.synthetic:
             row["no privacy"] = view.text(plain)
         cost = text.percent(recipe.share) if kind in PAID else "nothing"
-        if not view.plain and kind in PAID:
+        if kind in PAID:
             lowered = f", δ = {left.delta:.3g}" if left.delta != recipe.delta else ""
             noise = gaussian.noise_multiplier(left) / whole
             cost += f"; left ε = {left.epsilon:.3g}{lowered}, noise × {noise:.3g}"
@@ -174,7 +174,7 @@ def notes(view: SiteView) -> list[str]:
         instead = KIND_TITLES[view.kind]
         sentences.append(f"No laboratory's printed ranges are known for this table: shown by {instead}.")
     if "s_hat" in recipe.options and recipe.s_hat != settings["s_hat"]:
-        name = CHOICES["s_hat"].name(view.plain)
+        name = CHOICES["s_hat"].label
         limits = f"{recipe.d} columns and {recipe.k} directions"
         sentences.append(f"{name}: {recipe.s_hat}, as there are {limits} here.")
     if view.energy:
@@ -184,7 +184,7 @@ def notes(view: SiteView) -> list[str]:
     if method.trust == "central":
         sentences.append(f"{method.title} needs a curator whom all hospitals trust with their rows.")
     if guarantee in text.GUARANTEE_MARKS:
-        sentences.append(f"{method.title}: {text.guarantee(guarantee, view.plain)}.")
+        sentences.append(f"{method.title}: {text.guarantee(guarantee)}.")
     return sentences
 
 
@@ -194,7 +194,7 @@ def try_this(view: SiteView) -> str:
         return "move the privacy slider to the right: noise fades, and what hospitals do not share is left."
     if view.kind == "public":
         return "set *Standardised by* to printed ranges: as public, they undo most of what laboratories add."
-    name = CHOICES["sites.differ"].name(view.plain)
+    name = CHOICES["sites.differ"].label
     return (
         f"choose *shift only*, then *support only* under *{name}*: printed ranges mostly undo shifts, but "
         "nothing can replace a column that a hospital does not measure."

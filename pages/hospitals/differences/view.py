@@ -49,13 +49,12 @@ class SiteView:
         # Heart disease has no laboratory's own ranges, and differs as it does.
         self.kind: str = kind if kind in recipe.kinds else recipe.kinds[0]
         self.strength = float(settings["sites.strength"]) if recipe.synthetic else 0.0
-        self.plain = settings["view"] == "plain"
         self.energy = settings["metric"] == "energy"
         self.against = settings["sites.against"]
         self.unit = error_unit(settings)
         self.guess = random_guess(settings, recipe.d, recipe.k)
         self.error_title = error_title(settings)
-        captured = "share of signal captured" if self.plain else "captured energy of own patients, share"
+        captured = "captured energy of own patients, share"
         self.title = captured if self.energy else self.error_title
 
     @property

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
 from dppca_core.experiments.planning.planning import PlanAnswer
@@ -119,8 +118,7 @@ def render() -> None:
     """Render the page."""
     settings = controls.choose_population(widgets.head(analyst_text.TITLE, plain_text.INTRODUCTION))
     controls.choose(settings)
-    trust = settings["plan.trust"] if settings["plan.trust"] in TRUSTS else TRUSTS[-1]
-    settings = settings | _ADVISED
+    settings, trust = settings | _ADVISED, settings["trust"]
     next_missing = partial(_next_missing, settings)
 
     def panels() -> None:
@@ -137,7 +135,6 @@ def render() -> None:
             st.header(plain_text.CAUTIOUS_TITLE)
             _show_cautious(settings, each)
         st.header(analyst_text.PARAGRAPH_TITLE)
-        widgets.choose_among("plan.trust", TRUSTS[::-1], trust)
         st.code(paragraph(settings, each, trust), language=None, wrap_lines=True)
         if next_missing() is not None:
             engine.engine().complete(sessions.visitor(), EVALUATIONS, next_missing)

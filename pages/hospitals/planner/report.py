@@ -51,7 +51,7 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
             *(formulas if settings["view"] == "researcher" and table is None else ()),
             *(() if study.no_formula else (f"{study.rule.title}: {study.rule.source}.",)),
             *((text.unmarked(page_text.TUNING),) if settings["plan.tuned"] == "tuned" else ()),
-            *phrases.methods(list(methods), settings["k"], plain=False),
+            *phrases.methods(list(methods), settings["k"]),
         ],
         link=link,
         made=html_report.made(settings["seed"]),

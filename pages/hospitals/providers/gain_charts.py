@@ -49,14 +49,14 @@ def _stacked(
 
 def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
     """Draw the error and the captured energy of every protocol, and a random guess in both panels."""
-    recipe, plain = results.recipe, settings["view"] == "plain"
+    recipe = results.recipe
     rows, heights, names, pixels = _stacked(grouped, recipe)
     errors = np.reshape([row.error for row in rows], (-1, 3))
     energies = np.reshape([row.energy for row in rows], (-1, 3))
     guess = random_guess(settings, recipe.d, recipe.k)
     energy_guess = subspace_metrics.random_energy(recipe.truth.eigenvalues, recipe.k)
     floor, scale = error_axis(settings, guess, np.nanmin(errors, initial=1.0))
-    captured = "share of the pattern" if plain else "captured energy"
+    captured = "captured energy"
     looks = [look(row.protocol) for row in rows]
     marker = {"size": 11, "color": [look.colour for look in looks], "symbol": [look.symbol for look in looks]}
     shared = {"mode": "markers", "y": heights, "marker": marker}
@@ -77,7 +77,7 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
     on_top = {"side": "top"}  # as the rows of all methods are more than a window holds
     axes = {
         "xaxis": axis(error_title(settings), anchor="y") | on_top | scale,
-        "xaxis2": axis(captured if plain else f"{captured} (share)", range=[0, 1.03], anchor="y2") | on_top,
+        "xaxis2": axis(f"{captured} (share)", range=[0, 1.03], anchor="y2") | on_top,
         "yaxis": names | {"anchor": "x"},
         "yaxis2": names | {"anchor": "x2"},
     }

@@ -51,7 +51,7 @@ def heading(trust: str, hospital: int, recipe: CollaborationSetting) -> str:
 
 def headline(results: CollaborationResults, settings: Settings) -> str:
     """Return the errors of joining by trust and of staying alone, and for whom joining pays."""
-    recipe, plain = results.recipe, settings["view"] == "plain"
+    recipe = results.recipe
     grouped = rows(results, settings | {"join.trust": "all"})
     joined = {trust: best(grouped, trust) for trust in _JOINING}
     alone = [best(grouped, "alone", hospital) for hospital in recipe.hospitals]
@@ -74,8 +74,7 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     parts = []
     for trust, words in _JOINING.items():
         row = joined[trust]
-        by = "" if plain else f" ({title(row.protocol, recipe)})"
-        parts.append(f"{words} {row.text}{by}")
+        parts.append(f"{words} {row.text} ({title(row.protocol, recipe)})")
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     who = "One of them" if len(recipe.hospitals) == 1 else "The largest"
     untrusted = joined["untrusted server"]
@@ -85,7 +84,7 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
         f"Joined, {hospitals} with {patients} find the {directions} with {error} "
         f"{', '.join(parts)}. {who} alone, protecting its {plural} as well: {_first_and_last(alone)}. "
         f"In-house, unprotected: {_first_and_last(in_house)}. Guessing: {guess}. "
-        f"{advice(known, published)}{_weaker_guarantee(grouped, untrusted, recipe, plain)}."
+        f"{advice(known, published)}{_weaker_guarantee(grouped, untrusted, recipe)}."
     )
 
 
@@ -94,14 +93,12 @@ def _first_and_last(alone: list[Row]) -> str:
     return f"{alone[0].text}{last}"
 
 
-def _weaker_guarantee(
-    grouped: dict[str, list[Row]], joined: Row, recipe: CollaborationSetting, plain: bool
-) -> str:
+def _weaker_guarantee(grouped: dict[str, list[Row]], joined: Row, recipe: CollaborationSetting) -> str:
     """Name the protocol that errs less at the same trust but guarantees less; empty if there is none."""
     least = min(grouped["untrusted server"], key=lambda row: row.middle)
     if least.middle >= joined.middle:
         return ""
-    words = text.guarantee(METHODS[least.protocol.method].guarantee_at(recipe.k), plain)
+    words = text.guarantee(METHODS[least.protocol.method].guarantee_at(recipe.k))
     error = QUANTITIES.get(least.metric, "error")
     return f"; {title(least.protocol, recipe)}, {words}, would have {error} {least.text}"
 
@@ -188,13 +185,13 @@ def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
 
 def notes(results: CollaborationResults, settings: Settings) -> str:
     """Return the notes below the chart: number of runs, marks, hospitals shown and protocols left out."""
-    recipe, plain = results.recipe, settings["view"] == "plain"
+    recipe = results.recipe
     shown = [protocol for protocol in PROTOCOLS.values() if settings["join.trust"] in ("all", protocol.trust)]
     marks = {METHODS[protocol.method].guarantee_at(recipe.k) for protocol in shown}
     alike = "alone, the largest, the median and the smallest hospital are shown"
     if len(set(recipe.sizes)) <= 5:
         alike = "alone, one hospital of each size is shown"
-    parts = [_number_of_runs(results, settings), text.guarantee_notes(marks, plain)]
+    parts = [_number_of_runs(results, settings), text.guarantee_notes(marks)]
     parts += [alike] if len(recipe.hospitals) < len(recipe.sizes) else []
     reasons: dict[str, list[str]] = {}
     for key, reason in results.refused.items():

@@ -37,7 +37,6 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str
 
     Of a recorded run nobody knows what a message hides: then it is drawn alone.
     """
-    plain = settings["view"] == "plain"
     pairs = [MessagePair(shown, done.number, hospital) for done in shown.record.rounds]
     known = [(p, matrix) for p in pairs for matrix in (p.received, p.exact) if matrix is not None]
     matrices = [matrix for _, matrix in known]
@@ -58,8 +57,7 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str
         peak, part = max(float(np.abs(other).max()) for other in alike), cut(pair, matrix)
         return {"z": [rounded(row) for row in part], "text": signs(part, peak), "zmin": -peak, "zmax": peak}
 
-    unit = "measurement" if plain else "row"
-    labels = [names[row] if row < len(names) else f"{unit} {row + 1}" for row in rows]
+    labels = [names[row] if row < len(names) else f"row {row + 1}" for row in rows]
     heat = {"type": "heatmap", "y": labels, "colorscale": style.DIVERGING}
     heat |= {"texttemplate": "%{text}", "showscale": False, "hovertemplate": "%{y}: %{z:.3g}<extra></extra>"}
     received = heat | {"xaxis": "x2", "yaxis": "y2", "name": "received"}
@@ -86,9 +84,8 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str
             name, shade = "8 of 10 entries, by the noise that is told", style.faded(_RECEIVED, 0.3)
             legend.insert(0, (name, shade, "solid", "band"))
         legend.insert(0, ("no noise: received as it is", style.GUESS, "dot", "line"))
-    words = [message_text.message(pair, settings) for pair in pairs]
-    tiles = message_text.PLAIN_TILES if plain else message_text.MESSAGE_TILES
-    layouts = _layouts(len(rows), reach, plain)
+    words = [message_text.message(pair) for pair in pairs]
+    layouts, tiles = _layouts(len(rows), reach), message_text.MESSAGE_TILES
     return playback.payload(data, *layouts, frames, words, tiles, legend, settings)
 
 
@@ -107,7 +104,7 @@ def _band(std: float, reach: float) -> list[Trace]:
     return band(1, "entries", _RECEIVED, [-reach, reach], low, high)
 
 
-def _layouts(rows: int, reach: float | None, plain: bool) -> tuple[Trace, Trace]:
+def _layouts(rows: int, reach: float | None) -> tuple[Trace, Trace]:
     """Place the entries, which go so far, beside two heat maps or above them on a telephone; else one map."""
     bare = {"showgrid": False, "ticks": ""}
     names = axis("", autorange="reversed", type="category", anchor="x2", **bare)
@@ -117,7 +114,7 @@ def _layouts(rows: int, reach: float | None, plain: bool) -> tuple[Trace, Trace]
     if reach is None:
         wide = playback.placed(axes, [0.18, 0.6], whole) | {"height": max(320, deep + 40), "margin": margin}
         return wide, playback.placed(axes, [0.3, 1], whole)
-    unit, span = "" if plain else ", of the scaled moment", [-reach, reach]
+    unit, span = ", of the scaled moment", [-reach, reach]
     axes |= {
         "xaxis3": axis("without noise", showticklabels=False, anchor="y3", **bare),
         "yaxis3": names | {"anchor": "x3", "showticklabels": False},
@@ -132,7 +129,6 @@ def _layouts(rows: int, reach: float | None, plain: bool) -> tuple[Trace, Trace]
 
 def pair(shared: ShownRun, independent: ShownRun, first: int, second: int, settings: Settings) -> Trace:
     """Draw n_i H_i - n_j H_j against n_i S_i Q - n_j S_j Q by round, for shared and for independent noise."""
-    plain = settings["view"] == "plain"
     numbers = [done.number for done in shared.record.rounds]
     runs = {"Shared noise, as printed": shared, "Noise of their own": independent}
     by_round = [
@@ -141,8 +137,6 @@ def pair(shared: ShownRun, independent: ShownRun, first: int, second: int, setti
     ]
     across = 1.05 * max(_largest(result.exact) for results in by_round for result in results)
     span = [-across, across]
-    right = "true difference of their sums" if plain else "nᵢSᵢQ − nⱼSⱼQ"
-    up = "recovered" if plain else "nᵢHᵢ − nⱼHⱼ"
     data: list[Trace] = []
     axes: dict[str, Trace] = {}
     for panel, colour, results in zip(
@@ -151,13 +145,13 @@ def pair(shared: ShownRun, independent: ShownRun, first: int, second: int, setti
         data.append(line(int(panel or 1), "exact", style.GUESS, "dot", x=span, y=span, hoverinfo="skip"))
         data.append(_dots(int(panel or 1), colour, "recovered %{y:.3g}<br>true %{x:.3g}"))
         reach = max(across, *(1.05 * _largest(result.observed) for result in results))
-        axes[f"xaxis{panel}"] = axis(right, range=span, anchor=f"y{panel}", nticks=6)
-        axes[f"yaxis{panel}"] = axis(up, range=[-reach, reach], anchor=f"x{panel}", nticks=6)
+        axes[f"xaxis{panel}"] = axis("nᵢSᵢQ − nⱼSⱼQ", range=span, anchor=f"y{panel}", nticks=6)
+        axes[f"yaxis{panel}"] = axis("nᵢHᵢ − nⱼHⱼ", range=[-reach, reach], anchor=f"x{panel}", nticks=6)
     frames = [
         {1 + 2 * i: _points(r.exact, r.observed) for i, r in enumerate(results)} for results in by_round
     ]
     words = [
-        message_text.pair(*results, number, len(numbers), settings)
+        message_text.pair(*results, number, len(numbers))
         for number, results in zip(numbers, by_round, strict=True)
     ]
 

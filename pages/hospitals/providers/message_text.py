@@ -8,19 +8,17 @@ from dppca_core.federated.exchange import ALL
 from pages.hospitals.providers.run_text import stage
 from pages.hospitals.providers.runs import MessagePair, ShownRun
 from pages.shared import text
-from pages.shared.settings.catalogue import Settings
 
 MESSAGE_TILES = ("Noise in an entry", "What it hides, an entry", "Entries above the noise", "Bytes")
-PLAIN_TILES = ("Noise beside what it hides", "Numbers above the noise", "Numbers sent", "Bytes")
 PAIR_TILES = ("Shared noise: off by", "Own noise: off by", "Noise measured", "Noise expected")
 NOBODY_TO_COMPARE = "One hospital has nobody to compare its messages with: raise the number of hospitals."
 _EXACT = 1e-10  # relative: what rounding leaves
 
 
-def message(pair: MessagePair, settings: Settings) -> dict[str, object]:
+def message(pair: MessagePair) -> dict[str, object]:
     """Return the sentence and the four figures of one round's message."""
     shown, number, hospital = pair.shown, pair.number, pair.hospital
-    done, plain = shown.record.rounds[number - 1], settings["view"] == "plain"
+    done = shown.record.rounds[number - 1]
     at = f"round {number} of {len(shown.record.rounds)}"
     if pair.received is None:
         sentence = f"{shown.name(hospital)} sent no message that could be used."
@@ -31,9 +29,9 @@ def message(pair: MessagePair, settings: Settings) -> dict[str, object]:
         sender = f"What the server sees of {shown.name(hospital)} in {stage(shown, number)}round {number}"
     rows, columns = pair.received.shape
     shape = f"{rows:,} × {columns:,} numbers"
-    size, count = text.size(done.answers[hospital].message.payload), [f"{pair.received.size:,}", shape]
+    size = text.size(done.answers[hospital].message.payload)
     std = transcript.noise_std(shown.record.plan, number, hospital)
-    noise = signal = above = ratio = ["–", "not known here"]
+    noise = signal = above = ["–", "not known here"]
     if pair.exact is None:
         end = f"{shape}. What it hides stayed in the hospital: no record of a real run holds it."
         noise = noise if std is None else [text.short(std), "by the plan"]
@@ -45,10 +43,9 @@ def message(pair: MessagePair, settings: Settings) -> dict[str, object]:
         planned = "after the method's own steps" if std is None else f"{text.short(std)} by the plan"
         noise = [text.short(spread), planned]
         signal = [text.short(size_hidden), "root mean square"]
-        ratio = [_short_times(times), "number by number"]
         visible = text.percent(float((np.abs(pair.exact) > 2 * spread).mean()))
-        above = [visible, "more than twice the noise" if plain else "beyond two standard deviations"]
-    tiles = [ratio, above, count, [size, ""]] if plain else [noise, signal, above, [size, shape]]
+        above = [visible, "beyond two standard deviations"]
+    tiles = [noise, signal, above, [size, shape]]
     return {"at": at, "sentence": f"{sender}: {end}", "tiles": tiles}
 
 
@@ -66,17 +63,11 @@ def message_note(shown: ShownRun, most_rows: int) -> str:
     )
 
 
-def pair(
-    shared: Difference, independent: Difference, number: int, rounds: int, settings: Settings
-) -> dict[str, object]:
+def pair(shared: Difference, independent: Difference, number: int, rounds: int) -> dict[str, object]:
     """Return what two messages of a round recover, with shared and with independent noise."""
-    exact, plain = shared.relative < _EXACT, settings["view"] == "plain"
+    exact = shared.relative < _EXACT
     recovered = "exactly" if exact else f"up to {text.short(shared.relative)}"
-    if exact and plain:
-        off_by = ["nothing", "exact, but for rounding"]
-    else:
-        difference = "of the difference: rounding" if exact else "of the difference"
-        off_by = [text.short(shared.relative), difference]
+    difference = "of the difference: rounding" if exact else "of the difference"
     return {
         "at": f"round {number} of {rounds}",
         "sentence": (
@@ -85,10 +76,10 @@ def pair(
             f"{_times(independent.relative)} that difference."
         ),
         "tiles": [
-            off_by,
+            [text.short(shared.relative), difference],
             [_short_times(independent.relative), "the difference"],
             [text.short(independent.std), "own noise, an entry"],
-            [text.short(independent.expected), "" if plain else "σ√2"],
+            [text.short(independent.expected), "σ√2"],
         ],
     }
 

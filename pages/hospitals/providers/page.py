@@ -5,13 +5,16 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
-from pages.hospitals.providers import controls, figure_code, gain_charts, gain_text, run_panels, view
+from pages.hospitals.providers import controls, figure_code, gain_charts, gain_text, plain, run_panels, view
 from pages.hospitals.providers import text as page_text
 from pages.shared.background import cache, failed_runs, refresh
 from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
+if widgets.settings()["view"] == "plain":
+    plain.render()
+    st.stop()
 settings = widgets.head(page_text.TITLE, page_text.INTRODUCTION, page_text.STEPS)
 widgets.choose_panel("join.panel")
 recipe, adjustments = view.recipe(settings)

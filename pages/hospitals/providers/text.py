@@ -51,7 +51,7 @@ def try_this(recipe: CollaborationSetting, settings: Settings) -> str:
     panel = settings["join.panel"]
 
     def name(key: str) -> str:
-        return catalogue.CHOICES[key].name(settings["view"] == "plain")
+        return catalogue.CHOICES[key].label
 
     if len(recipe.sizes) == 1 and panel in ("gain", "travel", "pair"):
         typed = page_settings.typed_sizes(settings)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dppca_core.release import bundle, chosen
 from pages.hospitals.your_data import kept_copies, session, text
-from pages.hospitals.your_data.layout import Layout
+from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.release_job import ReleaseJob
 
 
@@ -27,7 +27,7 @@ def ask_how_chosen() -> None:
         st.caption(text.CHOSEN_BY_LOOKING)
 
 
-def show_downloads(release: ReleaseJob, layout: Layout) -> None:
+def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
     """Render the files of a release, all in one first."""
     state = session.current()
     if state.downloads is None or state.downloads[0] != release.number:

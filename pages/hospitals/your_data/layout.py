@@ -11,7 +11,7 @@ from pages.shared.plain import phrases
 from pages.shared.settings.catalogue import Settings
 
 
-class Layout:
+class PageLayout:
     """Say what the view says, and give its technical parts their place.
 
     words: the view's sentences, a module; both views' have the same names.

@@ -13,7 +13,7 @@ from dppca_core.release.ledger_records import Account, Entry, Limit
 from dppca_core.tables import content, safe_cell
 from pages.hospitals.your_data import accounts, cohort_panel, ledger_text, plain_text, session
 from pages.hospitals.your_data.cohort_panel import change
-from pages.hospitals.your_data.layout import Layout
+from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import Table
 from pages.hospitals.your_data.text import EVADES, patient_total
 from pages.shared import text
@@ -37,7 +37,7 @@ def open_ledger(raw: Table) -> tuple[Ledger, Account | None]:
     return ledger, None
 
 
-def ask_limit(raw: Table, ledger: Ledger, settings: Settings, layout: Layout) -> None:
+def ask_limit(raw: Table, ledger: Ledger, settings: Settings, layout: PageLayout) -> None:
     """Ask, before the first release, what all releases on this table together may cost."""
     st.markdown("**First, your limit:** what all releases on this table together may cost, for good.")
     averaged = session.current().patient_column is not None
@@ -79,7 +79,7 @@ def _begin(raw: Table, ledger: Ledger, limit: Limit, name: str) -> None:
     accounts.name(raw, name)
 
 
-def show(raw: Table, ledger: Ledger, account: Account, layout: Layout) -> None:
+def show(raw: Table, ledger: Ledger, account: Account, layout: PageLayout) -> None:
     """Render what is spent and left, and what it was spent on."""
     limit = account.limit
     if limit is not None:

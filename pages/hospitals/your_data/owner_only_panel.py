@@ -21,7 +21,7 @@ from pages.hospitals.your_data import (
     score_panel,
     session,
 )
-from pages.hospitals.your_data.layout import Layout
+from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.owner_only_diagnostics import TableTruths
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -32,7 +32,7 @@ from pages.shared.reports import take_along
 from pages.shared.settings.catalogue import Settings
 
 
-def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings, layout: Layout) -> None:
+def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings, layout: PageLayout) -> None:
     """Render the release that is shown above against the answer without privacy."""
     if not settings["own.shown"]:
         st.caption("Hidden. Turn on *Show what only you may see* at the top.")

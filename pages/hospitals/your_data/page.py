@@ -24,7 +24,7 @@ from pages.hospitals.your_data import (
     unsaved_warning,
     upload_panel,
 )
-from pages.hospitals.your_data.layout import Layout
+from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.settings import DELTAS
@@ -32,7 +32,7 @@ from pages.hospitals.your_data.spending import StopSign
 from pages.shared.reports import html_report
 from pages.shared.settings import catalogue, widgets
 
-layout = Layout(widgets.settings())
+layout = PageLayout(widgets.settings())
 settings = widgets.head("Your data", text.INTRODUCTION, () if layout.plain else text.STEPS)
 widgets.choose("own.shown")
 

@@ -1,19 +1,16 @@
 """Render the rehearsal in plain view: how much of the pattern a release would recover."""
 
 import math
-from typing import Any
+from functools import partial
 
 import streamlit as st
 
+from dppca_core.experiments.explorer import trusts
 from pages.hospitals.your_data import figure_code, plain_text
 from pages.hospitals.your_data.rehearsal import Twin, first_errors
 from pages.shared.charts import style
-from pages.shared.figure import component
-from pages.shared.plain import rows
+from pages.shared.plain import screen
 from pages.shared.plain.rows import ShareRow, Shares
-from pages.shared.reports import take_along
-
-_KEY = "own plain rehearsal"
 
 
 def shares(twin: Twin) -> Shares:
@@ -22,16 +19,11 @@ def shares(twin: Twin) -> Shares:
     colour = style.look(experiment.method).colour
     each = tuple(
         ShareRow(
-            f"Pattern {at.pattern.title}", rows.spread(first_errors(at), experiment.k), colour, at is twin
+            f"Pattern {at.pattern.title}", trusts.spread(first_errors(at), experiment.k), colour, at is twin
         )
         for at in (twin, *(other for other in twin.others if not other.pattern.guessed))
     )
     return Shares(each, math.nan, 100 * experiment.k / experiment.d)
-
-
-def figure(twin: Twin) -> dict[str, Any]:
-    """Draw the rows."""
-    return rows.figure(shares(twin))
 
 
 def sentence(twin: Twin) -> str:
@@ -42,11 +34,7 @@ def sentence(twin: Twin) -> str:
 
 def show(twin: Twin) -> None:
     """Render sentence and figure."""
-    st.markdown(f"{plain_text.REHEARSAL} {plain_text.WORST}")
+    st.markdown(plain_text.REHEARSAL)
     st.markdown(sentence(twin))
-    drawn = figure(twin)
-    component.figure(drawn, key=_KEY, says=rows.description(shares(twin)))
-    take_along.menu(
-        *(_KEY, "rehearsal", "Rehearsal on invented patients", lambda: drawn),
-        code=lambda: figure_code.rehearsal(twin),
-    )
+    code = partial(figure_code.rehearsal, twin)
+    screen.bars(shares(twin), "rehearsal", plain_text.REHEARSED, note=plain_text.WORST, code=code)

@@ -16,7 +16,7 @@ from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.report import PublicRecord
 from pages.shared import text
-from pages.shared.plain import phrases, rows
+from pages.shared.plain import rows
 from pages.shared.reports import html_report
 from pages.shared.reports.html_report import Report, ReportFigure
 from pages.shared.settings.catalogue import Settings
@@ -74,13 +74,10 @@ def _figures(record: PublicRecord) -> list[ReportFigure]:
         figures.append(ReportFigure(drawn, "What the released patterns are made of", says))
     if isinstance(record.twin, Twin):
         says = text.unmarked(f"{plain_rehearsal.sentence(record.twin)} {plain_text.WORST}")
-        drawn = plain_rehearsal.figure(record.twin)
-        figures.append(ReportFigure(drawn, phrases.TITLE, f"{says} {rows.description(_shares(record.twin))}"))
+        shares = plain_rehearsal.shares(record.twin)
+        about = f"{says} {rows.description(shares)}"
+        figures.append(ReportFigure(rows.figure(shares), plain_text.REHEARSED, about))
     return figures
-
-
-def _shares(twin: Twin) -> rows.Shares:
-    return plain_rehearsal.shares(twin)
 
 
 def _promised(record: PublicRecord) -> list[str]:

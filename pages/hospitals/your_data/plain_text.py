@@ -13,6 +13,7 @@ PUBLIC = (
     "shows a patient."
 )
 REHEARSAL = "**This is a rehearsal.** It uses invented patients and costs nothing."
+REHEARSED = "What a release would recover of invented patients' pattern"
 WORST = "Nobody knows your pattern yet, so three kinds are tried. The worst counts."
 NOT_REHEARSED = "These settings cannot be released, so nothing is rehearsed. The fold below says why."
 NO_BETTER = "That is no better than a guess: do not release."

@@ -29,7 +29,7 @@ from pages.hospitals.your_data import (
     session,
 )
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data.layout import Layout
+from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_hospital
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order
@@ -130,7 +130,7 @@ def adjustments(request: Request, settings: Settings) -> list[str]:
 
 
 def choose_settings(
-    settings: Settings, prepared: PreparedTable, request: Request | str, layout: Layout
+    settings: Settings, prepared: PreparedTable, request: Request | str, layout: PageLayout
 ) -> None:
     """Render the two main controls; as details those that matter to the method, and what it does here."""
     left, right = st.columns(2)
@@ -179,7 +179,7 @@ def show(
     request: Request | str,
     settings: Settings,
     stopped: bool,
-    layout: Layout,
+    layout: PageLayout,
 ) -> None:
     """Render the price, the button, the question and the progress of a release.
 
@@ -282,7 +282,7 @@ def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreReque
     return request if same == asked else None
 
 
-def show_releases(layout: Layout) -> ReleaseJob | None:
+def show_releases(layout: PageLayout) -> ReleaseJob | None:
     """Render the releases of this session, one of them in full. Return the one that is shown."""
     state = session.current()
     finished = [release for release in state.releases if release.result is not None]
@@ -311,7 +311,7 @@ def show_releases(layout: Layout) -> ReleaseJob | None:
     return release
 
 
-def _show_release(release: ReleaseJob, layout: Layout) -> None:
+def _show_release(release: ReleaseJob, layout: PageLayout) -> None:
     features, released = release.what.table.schema.features, release.result
     many = text.count(sum(release.what.table.sizes), *_NOUNS[int(released.document["rows per patient"]) > 1])
     layout.say(plain_text.released(released.basis.shape[1], many))

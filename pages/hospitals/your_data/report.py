@@ -245,7 +245,7 @@ def _limits(record: PublicRecord) -> list[str]:
     if record.released is not None:
         delta = record.released.document["parameters"]["budget"]["delta"]
         limits += [
-            text.large_delta(delta, sum(record.sizes), plain=False),
+            text.large_delta(delta, sum(record.sizes)),
             "How far this is from the answer without privacy is not said: that would be computed from the "
             "patients' rows, and is not private.",
             "Choosing columns, ranges or the number of directions by looking at the patients costs privacy "

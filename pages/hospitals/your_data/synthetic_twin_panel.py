@@ -24,7 +24,7 @@ from pages.hospitals.your_data import (
     twin_text,
 )
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data.layout import Layout
+from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import PreparedTable, TableIdentity
 from pages.hospitals.your_data.rehearsal import FEW_RUNS, Twin, errors, payload, predicted_figure, rehearse
 from pages.hospitals.your_data.session import Order
@@ -55,7 +55,7 @@ def show(
     account: Account | None,
     request: Request | str,
     settings: Settings,
-    layout: Layout,
+    layout: PageLayout,
 ) -> Twin | None:
     """Render what is rehearsed: in plain view as a row for each population, and all else as details."""
     twin = rehearse_table(prepared, request, settings)

@@ -17,7 +17,7 @@ from pages.hospitals.your_data import (
     several_text,
     upload_text,
 )
-from pages.hospitals.your_data.layout import Layout
+from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random, prepare
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import OF_EXAMPLE, ONE, SEVERAL, UNANSWERED, literal, refusal
@@ -30,7 +30,7 @@ _MOST_LISTED = 200  # columns: of a wider table they are typed, and their lines 
 _KEPT = 5  # of a patient's rows, until another number is typed
 
 
-def show(settings: Settings, layout: Layout) -> PreparedTable | None:
+def show(settings: Settings, layout: PageLayout) -> PreparedTable | None:
     """Ask for a table and what is public about it. Return the table once it is ready for a release."""
     state = session.current()
     _choose_file(state, settings, layout)
@@ -60,7 +60,7 @@ def show(settings: Settings, layout: Layout) -> PreparedTable | None:
 
 
 def _prepare(
-    state: TableSession, typed: dict[str, dictionary.DictionaryLine], settings: Settings, layout: Layout
+    state: TableSession, typed: dict[str, dictionary.DictionaryLine], settings: Settings, layout: PageLayout
 ) -> PreparedTable | None:
     """Return the table as its dictionary has it, or None after saying what is still to be done."""
     assert state.raw is not None  # the page asks of a table that is there
@@ -84,7 +84,7 @@ def _prepare(
     return prepared if isinstance(prepared, PreparedTable) else None
 
 
-def _choose_file(state: TableSession, settings: Settings, layout: Layout) -> None:
+def _choose_file(state: TableSession, settings: Settings, layout: PageLayout) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         upload = st.file_uploader(
@@ -411,7 +411,7 @@ def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int)
     return state.prepared[1]
 
 
-def _show_facts(prepared: PreparedTable, rows: int, layout: Layout) -> None:
+def _show_facts(prepared: PreparedTable, rows: int, layout: PageLayout) -> None:
     st.success(upload_text.ready(prepared, rows))
     layout.say(plain_text.PUBLIC)
     if is_at_random(prepared.assignment):

@@ -77,7 +77,7 @@ def panel(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None) 
             verdict = figure.verdict(run, job.table())
             runs = f"Seed {job.recipe.seed}, {len(job.table()):,} runs"
             st.markdown(f"**{runs}: this one {page_text.verdict(figure, verdict)}.**")
-            st.markdown(page_text.findings(verdict.findings, plain))
+            st.markdown(page_text.findings(verdict.findings))
         st.markdown(page_text.agreement(stored.curves, second))
 
 
@@ -104,8 +104,8 @@ def source(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None)
 
 
 overview = results.overview()
-settings = widgets.head(page_text.TITLE, page_text.introduction(*results.counts()), page_text.STEPS)
-plain = settings["view"] == "plain"
+introduction = page_text.introduction(*results.counts())
+settings = widgets.head(page_text.TITLE, introduction, page_text.STEPS, instead="Explorer")
 choice = catalogue.CHOICES["figure"]
 st.selectbox(
     *(choice.label, choice.options, choice.options.index(settings["figure"])),
@@ -141,7 +141,7 @@ if needed is not None:
     st.dataframe(needed, hide_index=True)
 if stored.verdict.findings:
     st.markdown("**What was checked on the stored run**")
-    st.markdown(page_text.findings(stored.verdict.findings, plain))
+    st.markdown(page_text.findings(stored.verdict.findings))
 if recipe is not None:
     run_buttons(recipe)
     varied = results.explorer_settings(recipe)

@@ -44,13 +44,12 @@ def verdict(figure: Figure, verdict: Verdict) -> str:
     return (HOLDS if beyond(figure) else REPRODUCED)[verdict.reproduced]
 
 
-def findings(findings: Sequence[Finding], plain: bool) -> str:
-    """Return each condition, ticked or crossed, with its numbers; in plain view the conditions alone."""
+def findings(findings: Sequence[Finding]) -> str:
+    """Return each condition, ticked or crossed, with its numbers."""
     lines = []
     for finding in findings:
-        numbers = "" if plain else f" {text.sentence(finding.sentence)}."
         mark = "✓ holds:" if finding.holds else "✗ fails:"
-        lines.append(f"{mark} **{text.sentence(finding.check)}.**{numbers}")
+        lines.append(f"{mark} **{text.sentence(finding.check)}.** {text.sentence(finding.sentence)}.")
     return text.symbols("  \n".join(lines))
 
 

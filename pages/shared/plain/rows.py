@@ -7,20 +7,16 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from dppca_core.arrays import Array
-from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
-from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.experiments.explorer.results import Key, Results
+from dppca_core.experiments.explorer import trusts
+from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.charts import style
-from pages.shared.charts.metric_axis import SPANS, in_unit
+from pages.shared.charts.metric_axis import SPANS
 from pages.shared.charts.traces import Trace, axis, line, one_panel, rounded
 from pages.shared.plain import phrases
 from pages.shared.settings.catalogue import RECOMMENDED, Settings
-from pages.shared.text.recommended import recommended
 
 # What a board neither sees nor moves: as we advise it, whatever a statistician's link says.
 _ADVISED: Settings = {
@@ -28,7 +24,6 @@ _ADVISED: Settings = {
     **{"provider_noise": "independent", "metric": "share", "scale": "linear", "first_panel": "picture"},
     **{"all_methods": False, "slow": False, "ghost": False, "loadings": False},
 }
-UNPROTECTED = ("pca", "sparse_pca", "sparse_pca_shrunk")
 LOOKS = {  # from the least trust to the most
     "untrusted server": style.Look("#D55E00", "triangle-up", "dash"),
     "secure aggregation": style.Look("#009E73", "diamond", "longdash"),
@@ -37,7 +32,7 @@ LOOKS = {  # from the least trust to the most
 _QUIET = 0.4  # opacity of a row that does not stand out
 _THICK, _HEIGHT = 24, 72  # pixels of a bar, and of its row
 _MARK = 0.19  # half the height of what stands across a bar
-_OPEN, _INK = "#8468B8", "#444444"  # what is without protection; the range of 8 in 10, unless on a page
+OPEN, _INK = "#8468B8", "#444444"  # what is without protection; the range of 8 in 10, unless on a page
 _BAR_AT, _ABOVE = 0.2, 0.22  # of a row: from its middle down to its bar, and from there up to its words
 
 
@@ -56,7 +51,6 @@ class ShareRow(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Return the median."""
         return float(self.spread[1])
 
     @property
@@ -70,11 +64,6 @@ class ShareRow(NamedTuple):
         same = low.removeprefix("over ") == high.removeprefix("over ")
         return "" if same else f" ({low.removesuffix(' %')} to {high})"
 
-    @property
-    def words(self) -> str:
-        """Return the median with the range of 8 in 10 repeats."""
-        return f"{phrases.share(self.share)}{self.reach}" if self.measured else text.MEASURING
-
 
 class Shares(NamedTuple):
     """Hold the rows of the three trusts, and what is recovered without protection and by a guess, in %."""
@@ -84,7 +73,6 @@ class Shares(NamedTuple):
     guess: float
 
     def under(self, trust: str) -> ShareRow:
-        """Return the row of a trust."""
         return next(row for row in self.rows if row.trust == trust)
 
 
@@ -93,41 +81,17 @@ def advised(settings: Settings) -> Settings:
     return settings | _ADVISED
 
 
-def methods(experiment: ExplorerExperiment, epsilon: float) -> dict[str, str]:
-    """Return the method recommended under each trust."""
-    return {trust: recommended(experiment, epsilon, trust).method for trust in LOOKS}
-
-
-def shown(experiment: ExplorerExperiment, *epsilons: float) -> tuple[str, ...]:
-    """Return all methods behind the rows at these privacy losses, and those without protection."""
-    names = {name for epsilon in epsilons for name in methods(experiment, epsilon).values()}
-    return tuple(name for name in METHODS if name in {*names, *UNPROTECTED})
-
-
-def next_missing(results: Results, epsilon: float) -> Key | None:
-    """Return the cell that the rows and their picture need next at every privacy loss; None when all are."""
-    return results.next_missing(epsilon, False, shown(results.experiment, *EPSILONS))
-
-
-def spread(sines: Sequence[float], k: int) -> Array:
-    """Return 10, 50 and 90 % of the share recovered, ascending, from the runs' ||sin Theta||_F."""
-    return quantiles(in_unit("share", sines, k)) if len(sines) else np.full(3, math.nan)
-
-
 def shares(results: Results, epsilon: float, trust: str) -> Shares:
     """Return the rows as measured so far. trust: the one that was chosen, whose row stands out."""
     experiment = results.experiment
-    chosen = methods(experiment, epsilon)
-
-    def of_method(name: str) -> Array:
-        return spread([cell.sin[-1] for cell in results.measured(name, epsilon)], experiment.k)
-
     rows = tuple(
-        ShareRow(phrases.ROWS[each], of_method(name), LOOKS[each].colour, each == trust, name, each)
-        for each, name in chosen.items()
+        ShareRow(
+            *(phrases.ROWS[each], trusts.measured(results, name, epsilon)),
+            *(LOOKS[each].colour, each == trust, name, each),
+        )
+        for each, name in trusts.methods(experiment, epsilon).items()
     )
-    open_medians = [float(of_method(name)[1]) for name in UNPROTECTED]
-    return Shares(rows, float(np.fmax.reduce(open_medians)), 100 * experiment.k / experiment.d)
+    return Shares(rows, trusts.unprotected(results, epsilon), 100 * experiment.k / experiment.d)
 
 
 def patches(rows: Sequence[ShareRow]) -> list[Trace]:
@@ -164,22 +128,18 @@ def traces(shares: Shares, panel: int = 1, **more: Any) -> list[Trace]:
         line(panel, "share recovered, %", style.GUESS, mode="markers", marker=medians, **parts[-1], **hover),
         *(
             line(panel, name, colour, dash, x=rounded([value] * len(across)), y=across, **quiet, **more)
-            for name, colour, dash, value in _references(shares)
+            for name, colour, dash, value in references(shares)
         ),
     ]
 
 
-def _references(shares: Shares) -> list[tuple[str, str, str, float]]:
+def references(shares: Shares) -> list[tuple[str, str, str, float]]:
+    """Return name, colour, dash and share of what stands across all rows."""
     both = (
-        ("without protection", _OPEN, "solid", shares.unprotected),
+        ("without protection", OPEN, "solid", shares.unprotected),
         ("a guess", style.GUESS, "dot", shares.guess),
     )
     return [each for each in both if math.isfinite(each[3])]
-
-
-def legend(shares: Shares) -> list[tuple[str, str, str, str]]:
-    """Return (label, colour, dash, kind) of what is drawn across all rows."""
-    return [(name, colour, dash, "line") for name, colour, dash, _ in _references(shares)]
 
 
 def axes(shares: Shares, panel: int = 1) -> dict[str, Trace]:
@@ -208,10 +168,10 @@ def description(shares: Shares) -> str:
 
 def table(shares: Shares, k: int) -> str:
     """Return the rows as Markdown for a statistician: their methods, errors and guarantees."""
-    lines = ["| row | method | share recovered | error ‖sin Θ‖ | guarantee |", "|---|---|---|---|---|"]
+    lines = ["| row | method | 10, 50, 90 % of runs | ‖sin Θ‖ | guarantee |", "|---|---|---|---|---|"]
     for row in shares.rows:
+        method, spread = METHODS[row.method], ", ".join(text.recovered(float(v)) for v in row.spread)
         error = text.error(math.sqrt(k * max(1 - row.share / 100, 0))) if row.measured else "–"
-        method = METHODS[row.method]
         kind = text.guarantee(method.guarantee_at(k))
-        lines.append(f"| {row.label} | {method.title} | {row.words} | {error} | {kind} |")
+        lines.append(f"| {row.label} | {method.title} | {spread} | {error} | {kind} |")
     return "\n".join(lines)

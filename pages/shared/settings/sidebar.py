@@ -77,6 +77,8 @@ def _widget(key: str, now: Settings, panel: Panel) -> None:
         label = f"{choice.name(plain)} · {why}"
         st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
         return
+    if plain and fixed:
+        return
     called = "Trust" if key == "trust" else choice.name(plain)  # on one line with the reason
     name = f"{called} · {fixed}" if fixed else label_with_ends(choice, plain)
     # What the options say by themselves needs no line of its own.
@@ -86,6 +88,8 @@ def _widget(key: str, now: Settings, panel: Panel) -> None:
 
 def _why_fixed(key: str, now: Settings, panel: Panel) -> str | None:
     """Return why a control is greyed, in a few words; None when it is free."""
+    if key == "trust" and now["view"] == "plain":
+        return None
     if panel.unused is not None:
         return panel.unused(now).get(key)
     table = TABLES.get(now["data"])

@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.datasets import TABLES
 from pages.shared import text
+from pages.shared.plain import phrases
 from pages.shared.settings import catalogue, newcomer
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.settings.setting import Choice
@@ -185,7 +186,7 @@ def notices(plain: bool = False) -> None:
     now = settings()
     table = TABLES.get(now["data"])
     n = table.n if table else now["n"]
-    large = text.large_delta(now["delta"], n, now["view"] == "plain")
+    large = (phrases.delta_too_large if now["view"] == "plain" else text.large_delta)(now["delta"], n)
     if large and not plain:
         st.caption(large)
 
@@ -196,12 +197,14 @@ def head(
     steps: Sequence[str] = (),
     shown: Collection[str] = ("view",),
     beside: str = "",
+    instead: str = "",
 ) -> Settings:
     """Show a page's title, switches and notices; return the settings of all controls.
 
     steps: three sentences for a first visit, in place of the introduction until they are closed; none in
         plain view.
     beside: the page's own setting that is chosen beside the introduction, if there is one.
+    instead: the page that has the answer in plain words, where this one has no plain view.
     """
     page = title.lower().replace(" ", "_")
     with st.container(key="title", horizontal=True, vertical_alignment="center"):
@@ -214,6 +217,8 @@ def head(
             st.markdown(introduction)
         if beside:
             _segments(beside)
+    if instead and settings()["view"] == "plain":
+        st.info(phrases.for_statisticians(instead))
     with st.container():  # always there: what follows must keep its position, or the figure is built again
         notices()
     return settings()

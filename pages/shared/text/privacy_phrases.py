@@ -14,27 +14,19 @@ GUARANTEES = {
     "none": "not private",
 }
 
-PLAIN_GUARANTEES = {
-    "ε": "protected with no chance of failure",
-    "on a good event": "protected only where the data behave as assumed",
-    "approximate sampler": "protection not proven: its draws are approximate",
-}
-
 GUARANTEE_MARKS = {"ε": "*", "on a good event": " †", "approximate sampler": " ‡"}
 
 
-def guarantee(kind: str, plain: bool = False) -> str:
+def guarantee(kind: str) -> str:
     """Return a method's guarantee in a few words."""
-    if plain:
-        return PLAIN_GUARANTEES.get(kind, "not protected" if kind == "none" else "protected")
     return GUARANTEES[kind]
 
 
-def guarantee_notes(kinds: Iterable[str], plain: bool = False) -> str:
+def guarantee_notes(kinds: Iterable[str]) -> str:
     """Return the marks among these guarantees, explained."""
-    used, words = set(kinds), PLAIN_GUARANTEES if plain else GUARANTEES
+    used = set(kinds)
     marks = {kind: mark.strip() for kind, mark in GUARANTEE_MARKS.items() if kind in used}
-    return "; ".join(f"{mark} {words[kind]}" for kind, mark in marks.items())
+    return "; ".join(f"{mark} {GUARANTEES[kind]}" for kind, mark in marks.items())
 
 
 def even_odds(right: float) -> str:
@@ -78,14 +70,12 @@ def margin(delta: float) -> str:
     )
 
 
-def large_delta(delta: float, n: float, plain: bool) -> str:
+def large_delta(delta: float, n: float) -> str:
     """Return what a delta above one in the number of patients would allow; empty where it is below."""
     if delta <= 1 / n:
         return ""
-    large = f"δ = {number(delta)} is above 1/n"
-    if plain:
-        large = f"The chance that privacy fails, {one_in(delta)}, is more than one in the number of patients"
-    return f"{large}: a method that publishes each record outright with that chance would keep this promise."
+    promise = "a method that publishes each record outright with that chance would keep this promise"
+    return f"δ = {number(delta)} is above 1/n: {promise}."
 
 
 def sides(replaced: bool) -> tuple[str, str]:

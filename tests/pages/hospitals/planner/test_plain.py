@@ -52,7 +52,7 @@ def test_each_row_is_the_least_of_the_closed_forms_under_its_trust(screen, asked
         {"plan.of": "energy"},
         {"metric": "degrees"},
         {"metric": "degrees", "k": "1"},
-        {"data": "breast_cancer", "plan.trust": "central"},
+        {"data": "breast_cancer", "trust": "one-place"},
         {"N": "1", "plan.tuned": "tuned", "plan.simulate": "true", "accounting": "as-printed"},
     ],
 )

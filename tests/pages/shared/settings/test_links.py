@@ -35,7 +35,7 @@ BAD = {
     ),
     "rows beyond d": ({"shat": "500", "d": "100"}, {"s_hat": 100}, "cannot exceed d = 100"),
     "rows off the scale": ({"shat": "9999"}, {"s_hat": 200}, "ŝ was 9999: set to 200, as it cannot exceed d"),
-    "a board's words": ({"k": "50", "view": "plain"}, {"k": 9}, "Directions to find was 50: set to 9"),
+    "a board's words": ({"k": "50", "view": "plain"}, {"k": 9}, "Patterns to find was 50: set to 9"),
     "s beyond d": ({"s": "300", "d": "100"}, {"s": 100}, "cannot exceed d = 100"),
     "more hospitals than patients": ({"N": "200", "n": "100"}, {"providers": 100}, "there are 100 patients"),
     "unknown data": ({"data": "../../etc/passwd"}, {"data": "synthetic"}, "not a choice"),

@@ -1,0 +1,54 @@
+"""The sentences of the methods page in plain view. No Streamlit here."""
+
+import math
+from collections.abc import Mapping
+
+from pages.shared import text
+from pages.shared.plain import phrases
+
+TITLE = "Methods"
+QUESTION = "**Compared to what?** The less the hospitals trust each other, the more patients they need."
+FIXED = "A table has the patients it has. So the chart shows what a higher privacy loss gives."
+CURVES = "Lines are the middle of repeats. The band holds 8 in 10 of them."
+TRY = "**Try this:** move *Hospitals* to the right. Only hospitals that trust nobody need more patients."
+TRY_TABLE = "**Try this:** raise *Patterns to find*. More patterns take a higher privacy loss."
+WANTED = 90.0  # share of the pattern in %, to which the headline refers
+
+
+def here(n: int, epsilon: float, table: str) -> str:
+    """Return the heading over the rows at the current setting."""
+    return f"{table or f'With {n:,} patients'}, at privacy loss {epsilon:g}"
+
+
+def amount(value: float, key: str, least: float, most: float) -> str:
+    """Return how much is needed; infinite where the most measured is too little, NaN where nothing is."""
+    shown = (lambda number: f"{number:.2g}") if key == "epsilon" else text.patients
+    if math.isnan(value):
+        return text.MEASURING
+    if math.isinf(value):
+        return f"more than {shown(most)}"
+    return f"{shown(least)} or fewer" if value <= least and key == "n" else shown(value)
+
+
+def headline(needed: Mapping[str, float], trust: str, key: str, ends: tuple[float, float]) -> str:
+    """Return how much the chosen trust needs, and one place that all trust."""
+    if math.isnan(needed[trust]):
+        return text.MEASURING
+    what = "patients" if key == "n" else "privacy loss"
+    goal = f"For {WANTED:.0f} % of the pattern"
+    words = f"{goal}, hospitals {phrases.WHO[trust]} need {_much(needed[trust], key, ends, what)}"
+    if trust == "central" or math.isnan(needed["central"]):
+        return f"{words}."
+    return f"{words}; trusting one place, {amount(needed['central'], key, *ends)}."
+
+
+def _much(value: float, key: str, ends: tuple[float, float], what: str) -> str:
+    shown = amount(value, key, *ends)
+    return f"{shown} {what}" if key == "n" else f"a {what} of {shown}"
+
+
+def others(needed: Mapping[str, float], trust: str, key: str, ends: tuple[float, float]) -> str:
+    """Return how much the trusts need that the headline leaves out."""
+    left = [each for each in needed if each not in (trust, "central") and not math.isnan(needed[each])]
+    parts = [f"{phrases.IF_TRUST[each]}, {amount(needed[each], key, *ends)}" for each in left]
+    return f"For as much it takes, {'; '.join(parts)}." if parts else ""

@@ -1,0 +1,50 @@
+"""The sentences of the differences page in plain view. No Streamlit here."""
+
+from collections.abc import Sequence
+
+from pages.shared import text
+from pages.shared.plain import phrases
+
+TITLE = "Differences"
+QUESTION = (
+    "**What if hospitals differ?** They measure differently and treat different patients. Who gains by "
+    "joining?"
+)
+ALONE, AS_MEASURED, STANDARDISED = "Alone, protected", "Joined as measured", "Joined, standardised"
+ROWS_NOTE = "Each bar is for the hospital in the middle: the share of the pattern of its own patients."
+HOSPITALS = "Hospital by hospital"
+TRY = "**Try this:** let hospitals differ more. When does joining harm a hospital?"
+TRY_HEART = "**Try this:** move *Privacy loss* to the right. What is left is what hospitals do not share."
+NOT_PRIVATE = "Computed from the patients' records without noise: not private."
+IN_HOUSE = "Both are protected. In-house, without protection, a hospital may do better alone."
+# How joining compares with staying alone, for a hospital.
+OUTCOMES = {
+    "gains": "better",
+    "loses": "worse",
+    "same": "about the same",
+    "nothing": "no answer, as alone",
+}
+
+
+def headline(outcomes: Sequence[str], trust: str) -> str:
+    """Return how many hospitals joining helps and harms."""
+    gains, loses, all_of_them = outcomes.count("gains"), outcomes.count("loses"), len(outcomes)
+    who = f"hospitals {phrases.WHO[trust]}"
+    if set(outcomes) == {"nothing"}:
+        return f"None of the {all_of_them} {who} does better than a guess, alone or joined."
+    if not gains and not loses:
+        return f"Joining makes little difference to {all_of_them} {who}."
+    parts = [
+        f"{verb} {number} of {all_of_them}" for verb, number in (("helps", gains), ("harms", loses)) if number
+    ]
+    return f"Among {who}, joining {text.listed(parts)}."
+
+
+def below(alone: float, joined: float, as_measured: float | None, unprotected: float) -> str:
+    """Return what the middle hospital recovers, joined and alone, standardised or not, in %."""
+    sentences = [f"Of its own pattern the middle hospital recovers {phrases.share(joined)} joined"]
+    sentences[0] += f", {phrases.share(alone)} alone."
+    if as_measured is not None:
+        sentences.append(f"Joined without standardising: {phrases.share(as_measured)}.")
+    sentences.append(f"Joined without protection: {phrases.share(unprotected)}.")
+    return " ".join([*sentences, IN_HOUSE])

@@ -1,0 +1,144 @@
+"""The providers page in plain view: each hospital alone, and all together under each trust."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import streamlit as st
+
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
+from dppca_core.experiments.explorer import trusts
+from pages.hospitals.providers import controls, gain_text, plain_text, view
+from pages.hospitals.providers.view import best
+from pages.shared import text
+from pages.shared.background import cache
+from pages.shared.charts import style
+from pages.shared.plain import rows, screen
+from pages.shared.plain.rows import ShareRow, Shares
+from pages.shared.plain.screen import Cell, Several
+from pages.shared.settings import to_experiment, widgets
+from pages.shared.settings.catalogue import Settings
+from pages.shared.text.verdicts import Gain, gain
+
+_CARE = 0.1  # difference in percentage points from which on a board cares
+
+
+class Joining(Several):
+    """Hold the hospitals together, with the front page's results, and each of them alone.
+
+    Args:
+        settings: Of the page, as plain view advises.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.trust = settings, settings["trust"]
+        self.recipe, self.adjustments = view.recipe(settings)
+        experiment, self.epsilon = to_experiment.about_shown(settings)
+        if settings["join.sizes"]:  # the noise depends on how many they are, and not on their sizes
+            sizes = {"n": self.recipe.n, "providers": len(self.recipe.sizes), "largest_share": 0.0}
+            experiment = replace(experiment, **sizes)
+        self.experiment, self.together = experiment, cache.results(experiment)
+        self.alone = cache.collaboration_results(self.recipe)
+        self.stores = (self.together, self.alone)
+        self.methods = trusts.shown(experiment, self.epsilon)
+
+    def wanted(self) -> Iterator[Cell]:
+        """Return all cells, first repeats first."""
+        keys = [key for key in self.alone.live if PROTOCOLS[key].alone]
+        for repeat in range(self.recipe.repeats):
+            for name in self.methods:
+                if repeat < self.together.repeats_of(name):
+                    yield (0, name, self.epsilon, repeat)
+            for key in keys:
+                if repeat < self.alone.repeats_of(key):
+                    yield from ((1, key, hospital, repeat) for hospital in self.alone.hospitals(key))
+
+    def by_itself(self) -> dict[int, tuple[ShareRow, ShareRow]]:
+        """Return each size of hospital alone: unprotected for use in-house, and protected to publish."""
+        grouped = view.rows(self.alone, self.settings | {"join.trust": "all"})
+        sizes, hospitals, result = self.recipe.sizes, self.recipe.hospitals, {}
+        names = ["Each"] if len(hospitals) == 1 else ["Largest", *["One"] * (len(hospitals) - 2), "Smallest"]
+        for hospital, name in zip(hospitals, names, strict=True):
+            who = plain_text.who(name, sizes[hospital])
+
+            def row(
+                trust: str, words: str, colour: str, who: str = who, hospital: int = hospital
+            ) -> ShareRow:
+                found = best(grouped, trust, hospital)
+                spread = found.error if found else trusts.spread((), self.recipe.k)
+                return ShareRow(
+                    f"{who} {words}", spread, colour, False, found.protocol.method if found else ""
+                )
+
+            result[hospital] = (
+                row("alone, none", plain_text.IN_HOUSE, rows.OPEN),
+                row("alone", plain_text.PUBLISHED, style.GUESS),
+            )
+        return result
+
+    def shares(self) -> Shares:
+        """Return all rows: alone first, those of the largest and of the smallest, then together."""
+        together, alone = (
+            rows.shares(self.together, self.epsilon, self.trust),
+            list(self.by_itself().values()),
+        )
+        pairs = alone if len(alone) <= 2 else [alone[0], alone[-1]]
+        hospitals = [row for pair in pairs for row in pair]
+        joined = together.rows if len(self.recipe.sizes) > 1 else ()
+        named = tuple(
+            row._replace(label=f"Together: {row.label[0].lower()}{row.label[1:]}") for row in joined
+        )
+        return together._replace(rows=(*hospitals, *named))
+
+
+def _losses(row: ShareRow) -> tuple[float, float, float]:
+    low, middle, high = sorted(math.sqrt(max(1 - share / 100, 0)) for share in row.spread)
+    return low, middle, high
+
+
+def _verdict(joined: ShareRow, alone: ShareRow, guess: float) -> tuple[Gain, ShareRow]:
+    if abs(joined.share - alone.share) < _CARE:
+        return "level", alone
+    return gain(_losses(joined), _losses(alone), math.sqrt(1 - guess / 100)), alone
+
+
+def sentences(joining: Joining, shares: Shares) -> tuple[str, str]:
+    """Return the headline and what stands below it."""
+    alone = list(joining.by_itself().values())
+    if not all(row.measured for row in (*shares.rows, *(row for pair in alone for row in pair))):
+        return text.MEASURING if joining.next_missing() else plain_text.NO_ANSWER, ""
+    if len(joining.recipe.sizes) == 1:
+        return plain_text.nobody_to_join(*alone[0]), ""
+    joined = shares.under(joining.trust)
+    verdicts = [tuple(_verdict(joined, row, shares.guess) for row in pair) for pair in alone]
+    below = [
+        plain_text.about(len(joining.recipe.sizes), joining.recipe.n, joining.trust),
+        plain_text.LEAVES[joining.trust],
+    ]
+    if len(alone) > 1:
+        below.insert(0, plain_text.smallest(*verdicts[-1], joined))
+    return plain_text.headline(*verdicts[0], joined), " ".join(below)
+
+
+def render() -> None:
+    """Show the page."""
+    joining = Joining(rows.advised(widgets.head(plain_text.TITLE, plain_text.QUESTION)))
+    experiment, epsilon, settings = joining.experiment, joining.epsilon, joining.settings
+
+    def panels() -> None:
+        shares = joining.shares()
+        headline, below = sentences(joining, shares)
+        widgets.headline(headline, "epsilon", "providers")
+        st.markdown(below)
+        screen.bars(
+            *(shares, "joining", plain_text.TITLE, headline),
+            table=joining.together.table,
+            code=lambda: screen.code([(experiment, epsilon)], joining.methods),
+            recipe=lambda: to_experiment.over_epsilon(experiment, epsilon, joining.methods),
+        )
+
+    joining.show(panels)
+    controls.sizes(joining.recipe, settings)
+    st.markdown(plain_text.TRY if len(joining.recipe.sizes) > 1 else plain_text.ALONE)
+    about = (*joining.adjustments, gain_text.about(joining.recipe))
+    screen.fold(settings, joining.shares, experiment.k, lambda: about)

@@ -1,0 +1,86 @@
+"""Show what pages in plain view share: rows with their menu, cells that come, the statistician's fold."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dppca_core.experiments.cells import CellStore
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from pages.shared.background import engine, refresh
+from pages.shared.figure import component
+from pages.shared.plain import phrases, rows
+from pages.shared.plain.rows import Shares
+from pages.shared.reports import python_code, sources, take_along
+from pages.shared.settings.catalogue import Settings
+
+Cell = tuple[Any, ...]
+_CODE = """
+import numpy as np
+from dppca_core.experiments.explorer.results import Results
+
+for experiment, epsilon in $points:
+    results = Results(experiment)
+    for method in $methods:
+        runs = [results.cell(method, epsilon, repeat) for repeat in range(results.repeats_of(method))]
+        shares = [100 * (1 - run.sin[-1] ** 2 / experiment.k) for run in runs]
+        print(experiment.n, epsilon, method, np.quantile(shares, [0.1, 0.5, 0.9]))
+"""
+
+
+class Several(ABC):
+    """Hold stores as the engine takes one: the first part of a cell is its store's place.
+
+    Attributes:
+        stores: The stores.
+    """
+
+    stores: Sequence[CellStore[Any, Any]]
+
+    @abstractmethod
+    def wanted(self) -> Iterator[Cell]:
+        """Return all cells of the view, in the order in which a reader needs them."""
+
+    def next_missing(self) -> Cell | None:
+        """Return the first wanted cell that has neither a value nor a reason."""
+        return next((cell for cell in self.wanted() if self.stores[cell[0]].missing([cell[1:]])), None)
+
+    def try_cell(self, store: int, *cell: Any) -> None:
+        """Measure a cell of a store."""
+        self.stores[store].try_cell(*cell)
+
+    def _steps(self) -> Iterator[None]:
+        while (cell := self.next_missing()) is not None:
+            self.try_cell(*cell)
+            yield
+
+    def show(self, part: Callable[[], None]) -> None:
+        """Render a part of the page while the cells come; as many as a page waits for come before it."""
+        first = lambda: [None for _ in engine.at_first(self._steps())]  # noqa: E731
+        refresh.while_cells_come(part, self, self.next_missing, first)
+
+
+def code(points: Sequence[tuple[ExplorerExperiment, float]], methods: Sequence[str]) -> str:
+    """Return the Python of the shares that methods recover in these experiments."""
+    return python_code.program(_CODE, points=list(points), methods=tuple(methods))
+
+
+def bars(shares: Shares, name: str, title: str, says: str = "", note: str = "", **along: Any) -> None:
+    """Show the rows as a figure; `along` is what else may be taken along of it."""
+    drawn = rows.figure(shares)
+    component.figure(drawn, key=f"{name} figure", says=f"{says} {rows.description(shares)}".strip())
+    take_along.menu(f"{name} figure", f"dppca-{name}", title, lambda: drawn, **along)
+    st.caption(note or phrases.ROWS_NOTE)
+
+
+def fold(
+    settings: Settings, shares: Callable[[], Shares], k: int, about: Callable[[], Iterable[str]]
+) -> None:
+    """Show the fold with the methods behind the rows, and how they were measured."""
+    sources.foot(
+        settings,
+        lambda: (rows.table(shares(), k), *about()),
+        *("", sources.LIMITS),
+        title=phrases.FOLD,
+    )
