@@ -111,22 +111,28 @@ def pool(cohort: Cohort, budgets: Sequence[Budget], trust: str, sampling: float)
     """
     if len(budgets) != len(cohort):
         raise ValueError(f"budget must name one for each of {len(cohort)} hospitals, got {len(budgets)}")
+    share, common = pooled_budget([provider.n for provider in cohort], budgets, trust, sampling)
+    return cohort.weighted(share), common
+
+
+def pooled_budget(
+    sizes: Sequence[float], budgets: Sequence[Budget], trust: str, sampling: float
+) -> tuple[Array, Budget]:
+    """Return the weights of hospitals of these sizes, (N,), and the budget, as `pool` has them."""
     if len({budget.neighbours for budget in budgets}) > 1:
         raise ValueError("budget must have the same neighbours for all hospitals")
     if any(budget.accounting == "as-printed" for budget in budgets):
         raise ValueError("budget must not be as-printed where each hospital has its own")
-    sealed = trust == "secure aggregation"
+    sealed, n = trust == "secure aggregation", np.array(sizes, dtype=float)
     z = np.array([gaussian.noise_multiplier(budget) for budget in budgets])
-    sizes = np.array([float(provider.n) for provider in cohort])
     if budgets[0].neighbours == "replace-one":
-        share = weights(z, sizes, sampling, sealed)
+        share = weights(z, n, sampling, sealed)
     else:
-        scaled = sizes / (z if sealed else z**2)
+        scaled = n / (z if sealed else z**2)
         share = scaled / scaled.sum()
-    noise = _noise(share, z, sizes, sealed) * cohort.n / (1.0 if sealed else math.sqrt(len(cohort)))
+    noise = _noise(share, z, n, sealed) * float(n.sum()) / (1.0 if sealed else math.sqrt(len(n)))
     delta = min(budget.delta for budget in budgets)
-    epsilon = gaussian.epsilon_of(noise, delta)
-    return cohort.weighted(share), Budget(epsilon, delta, budgets[0].neighbours)
+    return share, Budget(gaussian.epsilon_of(noise, delta), delta, budgets[0].neighbours)
 
 
 def guarantees(budgets: Sequence[Budget]) -> str:

@@ -27,7 +27,7 @@ FIGURE_TABLES: Mapping[str, Callable[..., pd.DataFrame | pd.Series]] = {
             *(collaboration.standardising, collaboration.joining, collaboration.missing),
         ),
         privacy: (privacy.releases, privacy.best_test, privacy.failure, privacy.accounting, privacy.audit),
-        planning: (planning.plans,),
+        planning: (planning.plans, planning.by_trust),
         story: (story.errors, story.record, story.weights),
         papers: (papers.curves,),
     }.items()

@@ -33,3 +33,17 @@ def plans(
     table = pd.DataFrame(lines, pd.Index(EPSILONS, dtype=object))
     table.loc["answer"] = [plan.answer(*question).value for plan in plans]
     return table
+
+
+def by_trust(
+    experiment: ExplorerExperiment,
+    names: tuple[str, ...],
+    question: tuple[Asked, float, int, int],
+    target: float,
+    energy: bool,
+) -> pd.Series:
+    """Return the answer to the question by each plan; None where its closed form does not apply."""
+    plans = [StudyPlan(experiment, name, target, energy) for name in names]
+    answers = [plan.answer(*question).value for plan in plans]
+    table = pd.Series(answers, [plan.planned for plan in plans])
+    return table

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.methods import METHODS
-from pages.explore.explorer import exercises, live_figure, plain, report, text
+from pages.explore.explorer import exercises, figure_code, live_figure, plain, report, text
 from pages.explore.explorer.view import ExplorerView
 from pages.shared.background import failed_runs
 from pages.shared.charts import loadings

@@ -37,7 +37,7 @@ def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) 
 
     Grey: too few patients for any epsilon. Hatched: an error too large for the closed form.
     """
-    plain, chosen = settings["view"] == "plain", view.focus(settings)
+    chosen = view.focus(settings)
     hospitals, span = settings["plan.asked"] == "hospitals", _span(drawn, settings)
     traces = []
     if drawn.plane is not None:
@@ -45,21 +45,20 @@ def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) 
         for i, level in enumerate(_SHARES if view.energetic(settings) else _ERRORS):
             traces += _equal_error(drawn.plane, level, 2 + _APART * i, settings, span)
     for name, values in drawn.curves.items():
-        (colour, _, dash), title = look(name), view.title(settings, name)
+        (colour, _, dash), title = look(name), view.title(name)
         width, opacity = (4, 1.0) if name == chosen else (2, 0.75)
         curve = line(1, title, colour, dash, x=_EPSILONS, y=rounded(values), showlegend=True, opacity=opacity)
         curve["line"]["width"] = width
         curve["hovertemplate"] = f"%{{y:,.3s}} at %{{x:.3~g}}<extra>{title}</extra>"
         traces.append(curve)
     traces += _marks(settings, simulations, span)
-    up = ("hospitals" if hospitals else "patients in total") + ("" if plain else " N" if hospitals else " n")
+    up = "hospitals N" if hospitals else "patients in total n"
     low, high = (math.log10(end) for end in span)
     powers = [10**p for p in range(math.ceil(low), math.floor(high) + 1)]
     every = powers[:: 1 if len(powers) <= 8 else 2]
     upward = axis(up, type="log", range=[low, high], automargin=True)
     upward |= {"tickvals": every, "ticktext": [text.patients(power) for power in every]}
-    loss = "privacy setting" if plain else "privacy loss ε"
-    across = axis(loss, type="log", range=[-2.03, 1.03], **EPSILON_TICKS)
+    across = axis("privacy loss ε", type="log", range=[-2.03, 1.03], **EPSILON_TICKS)
     layout = {
         "xaxis": across,
         "yaxis": upward,
@@ -116,7 +115,7 @@ def _shades(drawn: DrawnPlan, plane: Plane, settings: Settings, span: Span) -> l
         flat = {"x": epsilons, "y": [low] * len(epsilons), "line": {"width": 0}}
         base = line(1, "", "#000000", hoverinfo="skip", **flat)
         fill = {"fill": "tonexty", "fillcolor": _SHADE.format(opacity), "showlegend": True}
-        name = page_text.SHADES[kind][settings["view"] != "plain"]
+        name = page_text.SHADES[kind]
         traces.extend([base, base | {"name": name, "y": rounded(heights)} | fill | more])
 
     edge, kind = np.clip(np.nan_to_num(plane.edge, nan=low), low, high), "rough"

@@ -33,15 +33,15 @@ def choose_population(settings: Settings) -> Settings:
     return own_table.chosen(settings, table)
 
 
-def choose(settings: Settings) -> None:
-    """Render the controls of what is asked, the target, whom hospitals trust, and the method in focus."""
+def choose(settings: Settings, *others: str) -> None:
+    """Render the controls of what is asked, the target, and others of the page."""
     widgets.choose_panel("plan.asked")
     target = "plan.share" if view.energetic(settings) else "plan.target"
     size = ["plan.size"] if settings["plan.asked"] == "hospitals" else []
-    keys = ["plan.of", target, "plan.trust", "plan.way", "plan.tuned", *size]
+    keys = [target, *others, *size]
     if own_table.table_of(settings) is not None:
-        keys = [target, "plan.trust", "plan.way"]
-    for column, key in zip(widgets.beside("plan", len(keys)), keys, strict=True):
+        keys = [key for key in keys if key not in own_table.DECIDED]
+    for column, key in zip(widgets.beside("plan", max(len(keys), 2)), keys, strict=False):
         with column:
             if key == "plan.way":
                 widgets.choose_among(key, view.listed(settings), view.focus(settings))
@@ -114,7 +114,7 @@ def simulated(settings: Settings) -> dict[str, SimulatedAnswer]:
 def confirm(settings: Settings) -> None:
     """Render the button that simulates the method in focus, or how far the simulation is."""
     name = view.focus(settings)
-    (search, job), method = _current(settings, name), view.title(settings, name)
+    (search, job), method = _current(settings, name), view.title(name)
     if (of_table := view.table_search(settings)) is not None:
         _confirm_table(settings, own_table.simulated(of_table), method)
         return
@@ -174,9 +174,6 @@ def assumptions(settings: Settings) -> None:
     where = "at this setting" if view.answer(settings, name).start is None else "at the answer"
     with st.expander("Why the formula may be trusted here, or not", key="plan assumptions"):
         st.markdown(f"**{rule.title}** · {badge} {where}")
-        if settings["view"] == "plain":
-            st.markdown(f"{text.holding(settings)} Other details show them.")
-            return
         st.latex(rule.formula)
         marks = {True: ":green[✓]", False: ":red[✗]"}
         st.markdown("  \n".join(f"{marks[held]} {words}" for held, words in view.assumptions(settings)))

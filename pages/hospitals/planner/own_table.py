@@ -20,6 +20,7 @@ from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
+DECIDED = ("plan.of", "plan.tuned", "plan.size")  # settings that a table decides
 RUNS = 10  # at each value of a simulation
 _TABLE = "public table"  # beside the controls' settings, and in no link
 

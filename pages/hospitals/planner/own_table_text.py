@@ -25,15 +25,15 @@ SOURCE = (
 def facts(table: PublicTable) -> str:
     """Return what is known of the table."""
     hospitals = "" if table.providers == 1 else f" in {table.providers} hospitals"
-    return f"{table.n:,} patients{hospitals}, {table.d:,} measurements, row bound {table.bound:.4g}"
+    return f"{table.n:,} patients{hospitals}, {table.d:,} measurements"
 
 
-def spectrum(table: PublicTable, patterns: Sequence[Pattern], plain: bool) -> str:
+def spectrum(table: PublicTable, patterns: Sequence[Pattern]) -> str:
     """Return where the spectrum is from: paid for, or stated, and then of which the worst counts."""
     titles = "; ".join(each.title for each in patterns)
     if patterns[0].paid and table.paid is not None:
         times = text.short(patterns[0].spikes[-1])
-        price = "" if plain else f" at ε = {text.number(table.paid.epsilon)}"
+        price = f" at ε = {text.number(table.paid.epsilon)}"
         return (
             f"The spectrum was paid for{price}: its weakest pattern is {times} times the background. Nobody "
             "knows how many measurements carry it, so few and all are tried, and the worse counts."
@@ -44,14 +44,11 @@ def spectrum(table: PublicTable, patterns: Sequence[Pattern], plain: bool) -> st
     return f"{begin}: the worst of {len(patterns)} patterns counts ({titles})."
 
 
-def at_table(
-    title: str, error: float, pattern: Pattern, table: PublicTable, epsilon: float, plain: bool
-) -> str:
+def at_table(title: str, error: float, pattern: Pattern, table: PublicTable, epsilon: float) -> str:
     """Return what a method is predicted to err on the table itself."""
-    privacy = f"a privacy setting of {text.number(epsilon)}" if plain else f"ε = {text.number(epsilon)}"
     return (
-        f"On your {table.n:,} patients at {privacy}, {title} is predicted to err by {text.short(error)}, "
-        f"where the pattern is {pattern.title}."
+        f"On your {table.n:,} patients at ε = {text.number(epsilon)}, {title} is predicted to err by "
+        f"{text.short(error)}, where the pattern is {pattern.title}."
     )
 
 
@@ -63,7 +60,7 @@ def prior(mean_share: float, scale_share: float) -> str:
 
 
 def assumptions(
-    table: PublicTable, patterns: Sequence[Pattern], shares: tuple[float, float], unit: bool, plain: bool
+    table: PublicTable, patterns: Sequence[Pattern], shares: tuple[float, float], unit: bool
 ) -> str:
     """Return what the numbers take patients to be.
 
@@ -71,9 +68,9 @@ def assumptions(
     """
     rows = "scaled to length 1" if unit else "taken to be as long as the bound"
     used = "Nothing else" if patterns[0].paid else "Nothing"
-    measured = "measurements" if plain else f"measurements (d = {table.d})"
     return (
-        f"Patients are independent draws from a population like that of a table with {table.d:,} {measured}, "
-        f"rows shortened to the public bound {table.bound:.4g}; in this prediction they are {rows}. "
-        f"{spectrum(table, patterns, plain)}{prior(*shares)} {used} was computed from the table's rows."
+        "Patients are independent draws from a population like that of a table with "
+        f"{table.d:,} measurements, rows shortened to the public bound {table.bound:.4g}; in this "
+        f"prediction they are {rows}. "
+        f"{spectrum(table, patterns)}{prior(*shares)} {used} was computed from the table's rows."
     )

@@ -9,6 +9,7 @@ from pages.hospitals.planner import (
     charts,
     controls,
     figure_code,
+    plain,
     protocol_paragraph,
     report,
     table,
@@ -20,8 +21,11 @@ from pages.shared.figure import component
 from pages.shared.reports import html_report, sources, take_along
 from pages.shared.settings import widgets
 
+if widgets.settings()["view"] == "plain":
+    plain.render()
+    st.stop()
 settings = controls.choose_population(widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS))
-controls.choose(settings)
+controls.choose(settings, "plan.of", "plan.trust", "plan.way", "plan.tuned")
 controls.stop(settings)
 chosen, next_missing = view.focus(settings), partial(view.next_missing, settings)
 

@@ -65,17 +65,15 @@ def _needed(settings: Settings, simulation: SimulatedAnswer | None) -> float | N
 
 
 def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings) -> str:
-    name, plain, asked = view.focus(settings), settings["view"] == "plain", settings["plan.asked"]
+    name, asked = view.focus(settings), settings["plan.asked"]
     answer, study, simulation = view.answer(settings, name), view.plan(settings, name), _confirmed(simulation)
     d, k = study.experiment.d, settings["k"]
-    directions, reference = f"{k} main directions of {d} measurements", view.method(name).reference
-    if not plain:
-        directions = f"the k = {k} leading principal directions of d = {d} measurements"
-        options = study.options
-        listed = [words.format(options[key]) for key, words in _OPTIONS.items() if key in options]
-        if options.get("s_hat") == RELEASED:
-            listed[0] = "the rows kept chosen from the release"
-        reference += f"; {', '.join(listed)}" if listed else ""
+    directions = f"the k = {k} leading principal directions of d = {d} measurements"
+    options, reference = study.options, view.method(name).reference
+    listed = [words.format(options[key]) for key, words in _OPTIONS.items() if key in options]
+    if options.get("s_hat") == RELEASED:
+        listed[0] = "the rows kept chosen from the release"
+    reference += f"; {', '.join(listed)}" if listed else ""
     guess = f"on average; a random guess captures {100 * (1 - study.guess):.2g} %"
     if not view.energetic(settings):
         error = page_text.error_words(study.guess, settings)
@@ -83,12 +81,12 @@ def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings)
         guess = f"{over}; a random guess has {error.removeprefix('error ')}"
     sentence = (
         f"To find {directions} with {page_text.goal(settings)} ({guess}), "
-        f"{view.title(settings, name)} ({reference}) "
+        f"{view.title(name)} ({reference}) "
         f"needs {_amount(needed, settings)}, by "
     )
     if simulation is None:
         return f"{sentence}a closed form.{page_text.chance_of(answer, None)}"
-    swept = "values of ε" if asked == "epsilon" and not plain else page_text.SWEPT[asked]
+    swept = "values of ε" if asked == "epsilon" else page_text.SWEPT[asked]
     many = f"{simulation.runs:,} runs at {simulation.values} {swept}, seed {settings['seed']}"
     runs = f"simulation of the method itself ({many})"
     interval = page_text.interval_of(simulation, settings)
@@ -102,12 +100,12 @@ def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings)
 
 
 def _amount(needed: float, settings: Settings) -> str:
-    asked, plain = settings["plan.asked"], settings["view"] == "plain"
+    asked = settings["plan.asked"]
     hospitals = text.count(settings["providers"], "hospital", "hospitals")
     shown = page_text.number(needed, asked)
     if asked == "epsilon":
         n = text.count(view.in_total(settings), "patient", "patients")
-        return f"{'a privacy setting' if plain else 'ε'} of at least {shown} with {n} in {hospitals}"
+        return f"ε of at least {shown} with {n} in {hospitals}"
     if asked == "hospitals":
         number, size = math.ceil(needed - 1e-9), settings["plan.size"]
         many, total = text.count(number, "hospital", "hospitals"), page_text.amount(number * size, up=True)
@@ -137,16 +135,6 @@ def _privacy(settings: Settings, epsilon: float, n: float) -> tuple[str, ...]:
     true = view.true_epsilon(settings, name)
     pure, truly = kind in _PURE, "" if true is None else text.short(true)
     large = not pure and delta > 1 / n
-    if settings["view"] == "plain":
-        special = text.PLAIN_GUARANTEES.get(kind)
-        return (
-            f"Differential privacy for each patient at a setting of {shown}.",
-            truly and f"The noise is as printed in the method's paper, which truly gives {truly}.",
-            text.odds(true or epsilon, delta, neighbours),
-            "" if pure else text.margin(delta),
-            "That is more than one in the number of patients: a smaller margin is usual." if large else "",
-            f"Note: {special}." if special else "",
-        )
     promise = f"ε = {shown}" if pure else f"(ε, δ) = ({shown}, {text.number(delta)})"
     accounting = "the exponential mechanism" if pure else _ACCOUNTING[settings["accounting"]]
     rounds = _TOGETHER if method.chooses_rows or method.name.startswith("stacked_rounds") else ""
@@ -168,20 +156,13 @@ def _assumptions(settings: Settings) -> str:
     public = own_table.table_of(settings)
     if public is not None:
         shares = public.shares(experiment.budget(settings["epsilon"]), public.n)
-        patterns, plain = public.patterns(experiment.k), settings["view"] == "plain"
-        return own_table_text.assumptions(public, patterns, shares, unit, plain)
+        return own_table_text.assumptions(public, public.patterns(experiment.k), shares, unit)
     table, s, spike, bulk = TABLES.get(settings["data"]), *(settings[key] for key in ("s", "spike", "bulk"))
     if table is not None:
         like = f"a population with the spectrum of {table.title} ({table.source}), its rows as if Gaussian"
         limit = "rows clipped at the bound stored with that table"
         if unit:
             limit = _UNIT
-    elif settings["view"] == "plain":
-        times = f"{spike / bulk:.3g} times above the strongest background"
-        like = f"one population whose {experiment.k} patterns, in {s} of the measurements, stand out {times}"
-        limit = "a limit on how large one patient's measurements count, fixed without looking at data"
-        if unit:
-            limit = "every patient's measurements count for the same size in all"
     else:
         spikes = f"k = {experiment.k} eigenvalues of {spike:g} on s = {s} of the measurements"
         like = f"one Gaussian population with {spikes} and the others uniform up to {bulk:g}"

@@ -26,7 +26,7 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
     view.complete(settings)
     name = view.focus(settings)
     study, table = view.plan(settings, name), own_table.table_of(settings)
-    simulation, plain = simulations.get(name), settings["view"] == "plain"
+    simulation = simulations.get(name)
     headline = page_text.headline(settings, simulations)
     figure = charts.figure(view.drawn(settings), settings, simulations)
     about = f"{headline} {page_text.below_chart(settings)}"
@@ -51,7 +51,7 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
             *(formulas if settings["view"] == "researcher" and table is None else ()),
             *(() if study.no_formula else (f"{study.rule.title}: {study.rule.source}.",)),
             *((text.unmarked(page_text.TUNING),) if settings["plan.tuned"] == "tuned" else ()),
-            *phrases.methods(list(methods), settings["k"], plain),
+            *phrases.methods(list(methods), settings["k"]),
         ],
         link=link,
         made=html_report.made(settings["seed"]),

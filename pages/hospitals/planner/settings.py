@@ -21,16 +21,14 @@ TUNED = {"published": "as published", "tuned": "tuned from public numbers"}
 def settings(shared: dict[str, Choice]) -> list[Choice]:
     """Return the planner's own settings: what is asked, the target, whom hospitals trust, the method."""
     measures = {"error": "error", "energy": "captured energy"}
-    plain = {"error": "error", "energy": "share of the signal captured"}
     shares = {share: f"{100 * share:g} %" for share in SHARES}
     # Whom a method trusts stands before its name, so that a list of methods reads by that.
     planned = PLANNED_METHODS.items()
     titles = {name: f"{text.TRUST_TITLES[each.trust]} · {each.title}" for name, each in planned}
-    plain_titles = {name: words.replace("-ε", "") for name, words in titles.items()}
     sizes = (*(m * 10**p for p in range(1, 6) for m in (1, 2, 5)), 10**6)
     return [
         Choice("plan.asked", "Asked", "Asked", tuple(ASKED), "patients", ASKED),
-        Choice("plan.of", "Target", "Target", tuple(measures), "error", measures, plain_words=plain),
+        Choice("plan.of", "Target", "Target", tuple(measures), "error", measures),
         Choice("plan.target", "Error at most", "Error at most", ERRORS, 0.1),
         Choice("plan.share", "Captured at least", "Captured at least", SHARES, 0.95, shares),
         Choice("plan.trust", *(shared["trust"].label,) * 2, tuple(TRUSTED), "any", TRUSTED),
@@ -41,7 +39,6 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
             tuple(PLANNED_METHODS),
             "dps_pca",
             titles,
-            plain_words=plain_titles,
         ),
         Choice(
             *("plan.tuned", "Rounds and clip bound", "Rounds and cap"),
@@ -50,6 +47,10 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
             "That is the limit of ever lower clip bounds. Public numbers decide, never the data.",
         ),
         Choice("plan.size", "Patients of each hospital", "Patients of each hospital", sizes, 20_000),
+        Choice(
+            *("plan.cautious", *("The most cautious hospital asks for",) * 2, (2, 5, 10), 2),
+            {2: "half the privacy loss", 5: "a fifth", 10: "a tenth"},
+        ),
         Choice("plan.table", *("Plan for the table that you loaded",) * 2, (False, True), False),
         Choice("plan.simulate", *("Confirm by simulation",) * 2, (False, True), False),
     ]

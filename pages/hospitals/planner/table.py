@@ -14,26 +14,23 @@ def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
 
     For two stages the predicted chance that all rows that matter are kept stands beside what is asked.
     """
-    plain, asked = settings["view"] == "plain", settings["plan.asked"]
+    asked = settings["plan.asked"]
     epsilon, n, size = settings["epsilon"], view.in_total(settings), settings["plan.size"]
-    at = f"at privacy {text.number(epsilon)}" if plain else f"at ε = {text.number(epsilon)}"
+    at = f"at ε = {text.number(epsilon)}"
     columns: dict[Asked, str] = {
         "patients": f"patients {at}",
-        "epsilon": f"{'privacy' if plain else 'ε'} with {n:,} patients",
+        "epsilon": f"ε with {n:,} patients",
         "hospitals": f"hospitals of {size:,} {at}",
     }
-    shown = {asked: columns[asked]} if plain else columns
-    simulated = "simulated [95 %]" if plain else f"{columns[asked]}, simulated [95 %]"
-    kept = "all rows that matter kept" if not plain else "all that matters kept"
+    simulated, kept = f"{columns[asked]}, simulated [95 %]", "all rows that matter kept"
     rows, listed, on_table = [], view.listed(settings), own_table.table_of(settings) is not None
     for name in listed:
         planned = PLANNED_METHODS[name]
-        mark = text.GUARANTEE_MARKS.get(view.method(name).guarantee_at(settings["k"]), "")
         row = {
-            "method": view.title(settings, name) + mark,
+            "method": view.title(name),
             "whom it trusts": text.TRUST_TITLES[planned.trust].lower(),
         }
-        for key, column in shown.items():
+        for key, column in columns.items():
             answer = view.answer(settings, name, key)
             most = "≤ " if answer.least and key != "hospitals" else ""
             row[column] = page_text.short_reason(answer, settings)

@@ -74,11 +74,10 @@ SWEPT = {
     "hospitals": "numbers of hospitals",
     "epsilon": "privacy settings",
 }
-# The parts of the chart without an answer, in plain view and otherwise.
-SHADES = {
-    "rough": ("error too large to predict", "closed form silent: error beyond ⅓ of a guess"),
-    "assumption": ("the formula does not hold", "closed form silent: an assumption fails"),
-    "sampling": ("too few patients for any privacy setting", "no ε helps: sampling alone errs more"),
+SHADES = {  # the parts of the chart without an answer
+    "rough": "closed form silent: error beyond ⅓ of a guess",
+    "assumption": "closed form silent: an assumption fails",
+    "sampling": "no ε helps: sampling alone errs more",
 }
 _GOALS = {"share": "at least {} of the pattern recovered", "degrees": "an angle of at most {}"}
 _TARGETS = {"share": "Recovered at least", "degrees": "Angle at most"}
@@ -109,15 +108,13 @@ def number(answer: float, asked: Asked, up: bool = True) -> str:
 
 def goal(settings: Settings) -> str:
     """Return the target, such as "error ‖sin Θ‖ of at most 0.1"."""
-    plain = settings["view"] == "plain"
     if view.energetic(settings):
-        captured = "signal" if plain else "energy"
-        return f"at least {100 * settings['plan.share']:g} % of the {captured} captured"
+        return f"at least {100 * settings['plan.share']:g} % of the energy captured"
     target, metric = settings["plan.target"], goal_unit(settings)
     if metric in _GOALS:
         return _GOALS[metric].format(in_goal(settings, target))
-    name = "an error" if plain else "error " + ("‖VVᵀ − WWᵀ‖" if factor(settings) > 1 else "‖sin Θ‖")
-    return f"{name} of at most {text.number(target)}"
+    name = "‖VVᵀ − WWᵀ‖" if factor(settings) > 1 else "‖sin Θ‖"
+    return f"error {name} of at most {text.number(target)}"
 
 
 def goal_unit(settings: Settings) -> str:
@@ -143,9 +140,9 @@ def target_label(settings: Settings) -> str:
 
 def value(answer: float, settings: Settings) -> str:
     """Return an answer with its unit."""
-    asked, plain = settings["plan.asked"], settings["view"] == "plain"
+    asked = settings["plan.asked"]
     if asked == "epsilon":
-        return ("a privacy setting of " if plain else "ε = ") + number(answer, asked)
+        return f"ε = {number(answer, asked)}"
     if asked == "hospitals":
         return text.count(math.ceil(answer - 1e-9), "hospital", "hospitals")
     return f"{number(answer, asked)} patients"
@@ -153,12 +150,11 @@ def value(answer: float, settings: Settings) -> str:
 
 def _question(settings: Settings) -> str:
     """Return the target and what is held fixed, then the method in focus, as the beginning of a sentence."""
-    plain = settings["view"] == "plain"
     if settings["plan.asked"] == "epsilon":
         fixed = f"with {text.count(view.in_total(settings), 'patient', 'patients')}"
     else:
-        fixed = f"at {'a privacy setting of' if plain else 'ε ='} {text.number(settings['epsilon'])}"
-    return f"For {goal(settings)} {fixed}, {view.title(settings, view.focus(settings))}"
+        fixed = f"at ε = {text.number(settings['epsilon'])}"
+    return f"For {goal(settings)} {fixed}, {view.title(view.focus(settings))}"
 
 
 def no_answer(settings: Settings) -> str:
@@ -252,21 +248,19 @@ def recommended(settings: Settings) -> str:
     half = "" if experiment.choose_rows else ", in half of the rows kept"
     lines = [f"Recommended under each trust, from public numbers and {declared}{half}:"]
     for trust, at, answer in current:
-        where = value(at, settings).replace("a privacy setting", "privacy")
-        lines.append(f"- {text.trust_heading(trust)}, at {where}: {answer.reason}")
+        lines.append(f"- {text.trust_heading(trust)}, at {value(at, settings)}: {answer.reason}")
     return "\n".join(lines)
 
 
 def _on_table(settings: Settings, table: PublicTable) -> Iterator[str]:
     """Form a line for each trust: the method to release by, its error, and the one that needs least."""
-    plain, epsilon = settings["view"] == "plain", settings["epsilon"]
     yield f"**Your table:** {own_table_text.facts(table)}. For each trust:"
     for trust, name, error, pattern, least, current in view.on_table(settings):
-        method = view.title(settings, name)
-        at = own_table_text.at_table(method, error, pattern, table, epsilon, plain)
+        method = view.title(name)
+        at = own_table_text.at_table(method, error, pattern, table, settings["epsilon"])
         needs = "no method reaches it" if current != view.EVALUATING else short_reason(current, settings)
         if current.value is not None:
-            needs = f"{view.title(settings, least)} with {value(current.value, settings)}"
+            needs = f"{view.title(least)} with {value(current.value, settings)}"
         yield f"- {text.trust_heading(trust)}. {at} For {goal(settings)}: {needs}."
 
 
@@ -317,15 +311,15 @@ def _least(needed: float, settings: Settings) -> str:
     best = min(less, key=lambda name: less[name].value or math.inf)
     needs = value(less[best].value or math.inf, settings) + doubt(less[best])
     trust = text.trust_heading(PLANNED_METHODS[best].trust).lower()
-    return f" {view.title(settings, best)} ({trust}) would do with {needs}."
+    return f" {view.title(best)} ({trust}) would do with {needs}."
 
 
 # Why there is no answer, by its kind. A kind that is not here is an assumption that fails.
 _REASONS = {
     "guess": "a random guess does as well ({guess})",
-    "first order": "{rough} outside what the formula describes",
+    "first order": "an error beyond a third of a random guess is outside what the formula describes",
     "sampling": "{n} patients give {without} even without any noise for privacy",
-    "epsilon": "even {top} gives {best}; without noise it would be {without}",
+    "epsilon": "even ε = 10 gives {best}; without noise it would be {without}",
     "patients": "{most} patients still give {best}",
     "hospitals": "{most} such hospitals still give {best}",
 }
@@ -333,15 +327,11 @@ _REASONS = {
 
 def reason(answer: PlanAnswer, settings: Settings) -> str:
     """Return why there is no answer, as the end of a sentence."""
-    plain = settings["view"] == "plain"
     if answer.kind == "too large":
         return answer.failed[0]
     if answer.kind not in _REASONS:
-        if plain:
-            return "its formula does not hold at these settings"
         return "; ".join(answer.failed) + (" does not hold" if len(answer.failed) == 1 else " do not hold")
-    rough = "so rough a target is" if plain else "an error beyond a third of a random guess is"
-    words = {"rough": rough, "top": "the weakest privacy here" if plain else "ε = 10"}
+    words = {}
     for name, given in answer.numbers.items():
         words[name] = error_words(given, settings)
         if name in ("n", "most"):
@@ -371,7 +361,7 @@ def short_reason(answer: PlanAnswer, settings: Settings) -> str:
         "simulation": "by simulation",
         "evaluating": "…",
         "too large": "too many features",
-        "epsilon": "none up to the weakest" if settings["view"] == "plain" else "none up to 10",
+        "epsilon": "none up to 10",
     }.get(answer.kind, "none")
 
 
@@ -380,25 +370,24 @@ def below_chart(settings: Settings) -> str:
     if view.plan(settings, view.focus(settings)).no_formula:
         return f"Lines: {goal(settings)}, by methods with a formula. Diamond: this method, simulated."
     which = "share captured" if view.energetic(settings) else "error"
-    what = "More privacy to the left." if settings["view"] == "plain" else "All by closed form."
     return (
-        f"Bold: {goal(settings)}, {view.title(settings, view.focus(settings))}; dotted, equal {which}; grey "
-        f"and hatched, no answer, both for the same method. Thin: the other methods. {what}"
+        f"Bold: {goal(settings)}, {view.title(view.focus(settings))}; dotted, equal {which}; grey "
+        f"and hatched, no answer, both for the same method. Thin: the other methods. All by closed form."
     )
 
 
 def below_table(settings: Settings) -> str:
-    """Return what the table's marks mean, how its numbers are rounded, and for what population they hold."""
+    """Return which methods have another guarantee, how the table's numbers are rounded, and for what population they hold."""
     table = own_table.table_of(settings)
     if table is not None:
         return (
             f"Predicted, rounded up, in half of the runs. {own_table_text.FOLLOW} "
-            f"{own_table_text.spectrum(table, table.patterns(settings['k']), settings['view'] == 'plain')}"
+            f"{own_table_text.spectrum(table, table.patterns(settings['k']))}"
         )
-    guarantees = [view.method(name).guarantee_at(settings["k"]) for name in view.listed(settings)]
-    marks = text.guarantee_notes(guarantees, settings["view"] == "plain")
+    k, listed = settings["k"], view.listed(settings)
+    other = text.guarantee_notes({view.title(name): view.method(name).guarantee_at(k) for name in listed})
     notes = "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval."
-    notes += f" {marks}." if marks else ""
+    notes += f" {other}" if other else ""
     notes += " Methods without a formula are simulated one at a time: choose one as *Method*."
     if any(view.method(name).chooses_rows for name in view.listed(settings)):
         notes += " Two stages are counted in half of the runs, other methods by the mean square."
@@ -433,7 +422,7 @@ def limits(settings: Settings, simulation: SimulatedAnswer | None) -> list[str]:
     """Return what the closed form lacks, and whether simulation confirmed it."""
     lacking = "; ".join(words for held, words in view.assumptions(settings) if not held)
     needs = f"The closed form needs, and does not have: {lacking}."
-    sentences = [needs if lacking and settings["view"] != "plain" else holding(settings)]
+    sentences = [needs if lacking else holding(settings)]
     formula = not view.plan(settings, view.focus(settings)).no_formula
     if simulation is None:
         sentences.append(
@@ -451,14 +440,14 @@ def limits(settings: Settings, simulation: SimulatedAnswer | None) -> list[str]:
 def try_this(settings: Settings) -> str:
     """Return a suggestion of what to do next, with the answer that it will give."""
     asked, name, table = settings["plan.asked"], view.focus(settings), view.is_table(settings)
-    title, now = view.title(settings, name), view.answer(settings, name)
-    plain, energetic = settings["view"] == "plain", view.energetic(settings)
+    title, now = view.title(name), view.answer(settings, name)
+    energetic = view.energetic(settings)
     target = "plan.share" if energetic else "plan.target"
     if now.kind in ("simulation", "evaluating", "too large"):
         return "choose another *Method*, and see what whom you trust does to the answer."
     if now.value is None:
         up = (now.kind in ("guess", "first order")) == energetic
-        way_out = f"move *{CHOICES[target].name(plain)}* {'up' if up else 'down'}"
+        way_out = f"move *{CHOICES[target].label}* {'up' if up else 'down'}"
         return f"{way_out}, or choose another *Method*, until a bold line appears."
     key, to = view.suggestion(settings)
     choice = CHOICES[key]
@@ -466,7 +455,7 @@ def try_this(settings: Settings) -> str:
     if then is None or (key == "n" and table) or to == settings[key]:
         return "choose another *Method*, and see what whom you trust does to the answer."
     change = f"{value(now.value, settings)} to {value(then, settings)}"
-    hint = f"set *{choice.name(plain)}* to {choice.text(to)}: {title} goes from {change}."
+    hint = f"set *{choice.label}* to {choice.text(to)}: {title} goes from {change}."
     if asked == "hospitals" and name == "dps_pca":
         ends = [view.answer(settings | {key: size}, "dps_pca_summed").value for size in (settings[key], to)]
         if None not in ends:
@@ -484,7 +473,7 @@ def about(settings: Settings) -> tuple[str, str]:
     for name in view.listed(settings):
         planned, method = PLANNED_METHODS[name], view.method(name)
         trust = text.TRUST_TITLES[planned.trust].lower()
-        cells = (view.title(settings, name), method.reference, trust, method.guarantee_at(settings["k"]))
+        cells = (view.title(name), method.reference, trust, method.guarantee_at(settings["k"]))
         formula = BOUNDS[planned.rule].title if planned.rule else "none: by simulation"
         if on_table:
             formula = view.published(settings, name).rule.title

@@ -14,6 +14,7 @@ from dppca_core.bounds.recommendation import Recommendation
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
+from dppca_core.experiments.planning.cautious import patients_with_cautious
 from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
 from dppca_core.experiments.planning.plan_plane import EDGE_EPSILONS, Plane, answered, edge_column, plane
 from dppca_core.experiments.planning.planning import (
@@ -76,10 +77,9 @@ def focus(settings: Settings) -> str:
     return names[0] if own_table.table_of(settings) is None else own_table.least(settings, names)
 
 
-def title(settings: Settings, name: str) -> str:
-    """Return a planned method's title, in plain view without symbols."""
-    words = PLANNED_METHODS[name].title
-    return words.replace("-ε", "") if settings["view"] == "plain" else words
+def title(name: str) -> str:
+    """Return a planned method's title."""
+    return PLANNED_METHODS[name].title
 
 
 def energetic(settings: Settings) -> bool:
@@ -367,6 +367,63 @@ def suggestion(settings: Settings) -> tuple[str, Value]:
     return key, CHOICES[key].nearest(wanted_value)
 
 
+class TrustAnswer(NamedTuple):
+    """Hold the least answer under a trust, of the methods with the full guarantee, and which one has it.
+
+    Where none has an answer it is that of the first method, while one is evaluated that one's.
+    """
+
+    trust: str
+    name: str
+    answer: PlanAnswer
+
+
+def by_trust(settings: Settings) -> list[TrustAnswer]:
+    """Return the least answer under each trust among those listed."""
+    result = []
+    for trust in RECOMMENDED:
+        answers = {name: answer(settings, name) for name in _guaranteed(settings, trust)}
+        needs = {name: (each != EVALUATING, each.value or math.inf) for name, each in answers.items()}
+        if answers:
+            name = min(answers, key=needs.__getitem__)
+            result.append(TrustAnswer(trust, name, answers[name]))
+    return result
+
+
+def _guaranteed(settings: Settings, *trusts: str) -> list[str]:
+    full = (name for name in listed(settings) if method(name).guarantee == "(ε, δ)")
+    return [name for name in full if PLANNED_METHODS[name].trust in trusts]
+
+
+def with_cautious(settings: Settings, least: TrustAnswer) -> PlanAnswer:
+    """Return the patients that are needed where one hospital is more cautious; slow, so evaluated beside."""
+    cell = _with_cautious(settings, least)
+    evaluated: PlanAnswer | None = _evaluated(cell, True)
+    return evaluated or _failed(cell)
+
+
+def _with_cautious(settings: Settings, least: TrustAnswer) -> Evaluation:
+    epsilon = settings["epsilon"]
+    study = plan(settings, least.name)
+    return patients_with_cautious, study, epsilon, epsilon / settings["plan.cautious"]
+
+
+def has_cautious(settings: Settings) -> bool:
+    """Return whether one of several hospitals can be more cautious than the others."""
+    return settings["plan.asked"] == "patients" and settings["providers"] > 1
+
+
+def wanted_by_trust(settings: Settings) -> Iterator[Evaluation]:
+    """Return what the least answers need that is slow to evaluate."""
+    for name in _guaranteed(settings, *RECOMMENDED):
+        if _slow(study := plan(settings, name)):
+            yield _answering(settings, study, settings["plan.asked"])
+    if has_cautious(settings):
+        for least in by_trust(settings):
+            if least.answer.value is not None:
+                yield _with_cautious(settings, least)
+
+
 class RecommendedAt(NamedTuple):
     """Hold what is recommended under a trust, and the answer that it is recommended at."""
 
@@ -378,19 +435,16 @@ class RecommendedAt(NamedTuple):
 def recommended(settings: Settings) -> list[RecommendedAt]:
     """Return what is recommended under each trust at the least answer there, else at this setting.
 
-    The answers are those of methods with the full guarantee; nothing is returned while some are evaluated.
+    Nothing is returned while some are evaluated.
     """
     asked, epsilon, n, size = _question(settings, settings["plan.asked"])
-    trusts = [trust for trust in RECOMMENDED if settings["plan.trust"] in ("any", trust)]
+    least, result = by_trust(settings), []
+    if EVALUATING in (each.answer for each in least):
+        return []
     here = {"patients": n, "epsilon": epsilon, "hospitals": settings["providers"]}[asked]
-    result = []
-    for trust in trusts:
-        names = [name for name in listed(settings) if PLANNED_METHODS[name].trust == trust]
-        answers = [answer(settings, name) for name in names if method(name).guarantee == "(ε, δ)"]
-        if EVALUATING in answers:
-            return []
-        at = min((each.value for each in answers if each.value is not None), default=here)
-        experiment = published(settings, names[0]).experiment
+    for trust, name, current in least:
+        at = here if current.value is None else current.value
+        experiment = published(settings, name).experiment
         if asked == "hospitals":
             experiment = replace(experiment, n=int(at) * size, providers=int(at), largest_share=0.0)
         else:

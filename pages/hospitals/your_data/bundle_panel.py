@@ -4,17 +4,18 @@ import streamlit as st
 
 from dppca_core.release import bundle, chosen
 from pages.hospitals.your_data import kept_copies, session, text
+from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.release_job import ReleaseJob
 
 
-def ask_how_chosen(plain: bool) -> None:
+def ask_how_chosen() -> None:
     """Ask how columns and k were chosen, which is published with a release."""
     state = session.current()
     way, sentence = state.how_chosen
     left, right = st.columns([2, 3])
     key = f"own chosen {state.tables}"  # another table is asked about anew
     way = left.selectbox(
-        text.how_chosen(plain), chosen.WAYS, chosen.WAYS.index(way), key=key, help=text.HOW_CHOSEN_HELP
+        text.HOW_CHOSEN, chosen.WAYS, chosen.WAYS.index(way), key=key, help=text.HOW_CHOSEN_HELP
     )
     sentence = right.text_input(
         *("In a sentence of yours, public", sentence, chosen.MOST_LETTERS),
@@ -26,8 +27,8 @@ def ask_how_chosen(plain: bool) -> None:
         st.caption(text.CHOSEN_BY_LOOKING)
 
 
-def show_downloads(release: ReleaseJob, loadings: str) -> None:
-    """Render the files of a release, all in one first. loadings: the word for its numbers."""
+def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
+    """Render the files of a release, all in one first."""
     state = session.current()
     if state.downloads is None or state.downloads[0] != release.number:
         result = release.result
@@ -49,8 +50,8 @@ def show_downloads(release: ReleaseJob, loadings: str) -> None:
         help=text.IN_THE_BUNDLE,
     )
     for column, label, member, name, form in zip(
-        st.columns(3),
-        (f"Download the {loadings} (CSV)", "Download all of it (JSON)", "Registry record (YAML)"),
+        layout.details().columns(3),
+        ("Download the loadings (CSV)", "Download all of it (JSON)", "Registry record (YAML)"),
         ("components.csv", "release.json", "registry-record.yaml"),
         ("private-components.csv", "private-release.json", "registry-record.yaml"),
         ("text/csv", "application/json", "application/yaml"),

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.numerics import subspace_metrics
 from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, MOMENT
-from pages.hospitals.your_data.text import component
 from pages.shared import text
-from pages.shared.charts import style
+from pages.shared.charts import metric_axis, style
 from pages.shared.charts.traces import (
     Figure,
     Trace,
@@ -25,6 +25,7 @@ from pages.shared.charts.traces import (
     one_panel,
     rounded,
 )
+from pages.shared.settings.catalogue import Settings
 from pages.shared.text.numbers import listed
 
 MOST_LISTED = 200  # features of a table of loadings
@@ -54,10 +55,13 @@ def strongest(basis: Array) -> Array:
     return np.sort(_heaviest(basis, MOST_LISTED)) if len(basis) > MOST_LISTED else np.arange(len(basis))
 
 
-def loadings(features: Sequence[str], basis: Array, plain: bool, noise: Array) -> dict[str, Any]:
+def loadings(
+    features: Sequence[str], basis: Array, noise: Array, component: str, loading: str
+) -> dict[str, Any]:
     """Draw a heat map of a release's loadings, (d, k), heaviest features first.
 
     noise: the std that noise alone adds to each; those within two of them of 0 are left a pale grey.
+    component, loading: the words for them.
     """
     indices = _heaviest(basis, MOST_ROWS)
     unknown = np.abs(basis) < SURE * noise
@@ -68,8 +72,8 @@ def loadings(features: Sequence[str], basis: Array, plain: bool, noise: Array) -
         np.where(unknown, np.nan, basis)[indices],
         peak,
         x=[f"{j + 1}" for j in range(basis.shape[1])],
-        colorbar={"title": {"text": "weight" if plain else "loading"}, "thickness": 12},
-        hovertemplate=component(plain) + " %{x}, %{customdata}<extra></extra>",
+        colorbar={"title": {"text": loading}, "thickness": 12},
+        hovertemplate=component + " %{x}, %{customdata}<extra></extra>",
         customdata=[
             [f"{name}: {text.short(value)}" for value in row]
             for name, row in zip(names, basis[indices], strict=True)
@@ -79,7 +83,7 @@ def loadings(features: Sequence[str], basis: Array, plain: bool, noise: Array) -
     grey |= {"z": [[1 if cell else None for cell in row] for row in unknown[indices].tolist()]}
     grey |= {"colorscale": [[end, style.faded(style.GUESS, 0.2)] for end in (0, 1)]}
     layout = {
-        "xaxis": axis(component(plain), type="category"),
+        "xaxis": axis(component, type="category"),
         "yaxis": axis("", autorange="reversed", tickvals=trace["y"], ticktext=names),
         "height": 120 + 19 * len(names),
         "margin": {"l": 190, "r": 10, "t": 10, "b": 48},
@@ -88,17 +92,17 @@ def loadings(features: Sequence[str], basis: Array, plain: bool, noise: Array) -
     return {"data": [trace, grey] if unknown.any() else [trace], "layout": layout, "frames": []}
 
 
-def describe_loadings(figure: Figure, plain: bool) -> str:
+def describe_loadings(figure: Figure, component: str) -> str:
     """Return the heaviest columns of every released direction that can be told from 0, with their signs."""
     trace = figure["data"][0]
     names, z = figure["layout"]["yaxis"]["ticktext"], np.array(trace["z"], dtype=float)
-    what = component(plain).capitalize()
+    what = component.capitalize()
     parts = []
     for j, label in enumerate(trace["x"]):
         order = np.argsort(-np.abs(z[:, j]), kind="stable")[:_NAMED]  # NaN comes last
         each = [f"{html.unescape(names[i])} {text.short(z[i, j])}" for i in order if np.isfinite(z[i, j])]
         parts.append(f"{what} {label}: {f'mostly {listed(each)}' if each else 'none can be told from 0'}.")
-    no_sign = f"The sign of a whole {component(plain)} has no meaning."
+    no_sign = f"The sign of a whole {component} has no meaning."
     return f"Heat map of what was released. {' '.join(parts)} {no_sign}"
 
 
@@ -108,26 +112,38 @@ def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, height: int) -> dic
     return one_panel(traces, legend_at=-0.2, legend={"font": {}}, **layout)
 
 
-def predicted(epsilons: Sequence[float], curves: Sequence[tuple[str, Sequence[float]]]) -> dict[str, Any]:
-    """Draw predicted errors of several populations, as shares of a guess's."""
-    traces = [
-        marked_line(title, style.look(_LABELS[i]), list(epsilons), rounded(np.minimum(shares, 1.0)), 5)
-        for i, (title, shares) in enumerate(curves)
-    ]
-    share = axis("error, as a share of a guess's", range=[0, 1.05])
-    return _figure(traces, axis("privacy loss ε", type="log"), share, 320)
+def predicted(
+    epsilons: Sequence[float],
+    curves: Sequence[tuple[str, Sequence[float]]],
+    settings: Settings,
+    d: int,
+    k: int,
+) -> dict[str, Any]:
+    """Draw predicted errors ||sin Theta|| of several populations, in the unit on screen, and a guess's."""
+    metric = metric_axis.error_unit(settings)
+    metric = "sin" if metric == "degrees" and k > 1 else metric  # an error gives no angle there
+    settings = settings | {"metric": metric}
+    guess, most = metric_axis.random_guess(settings, d, k), subspace_metrics.random_guess(d, k)
+    traces = []
+    for i, (title, sines) in enumerate(curves):
+        values = rounded(metric_axis.in_unit(metric, np.minimum(sines, most), k))
+        traces.append(marked_line(title, style.look(_LABELS[i]), list(epsilons), values, 5))
+    ends = {"x": [epsilons[0], epsilons[-1]], "y": rounded([guess] * 2), "showlegend": True}
+    traces.append(line(1, "a guess", style.GUESS, "dot", **ends))
+    least = min(min(drawn_values(trace)) for trace in traces)
+    _, scale = metric_axis.error_axis(settings, guess, least)
+    title = metric_axis.error_title(settings)
+    return _figure(traces, axis("privacy loss ε", type="log"), axis(title, **scale), 320)
 
 
 def describe_predicted(figure: Figure) -> str:
-    """Return how predicted errors fall from the smallest epsilon to the largest."""
+    """Return how predicted errors change from the smallest epsilon to the largest."""
     each = [(trace["name"], drawn_values(trace)) for trace in figure["data"]]
-    falls = [f"{name}: {text.short(values[0])} to {text.short(values[-1])}" for name, values in each]
-    return f"Predicted error as a share of a guess's, from the smallest ε to the largest. {'; '.join(falls)}."
+    ends = [f"{name}: {text.short(values[0])} to {text.short(values[-1])}" for name, values in each]
+    return f"Predicted, from the smallest ε to the largest. {'; '.join(ends)}."
 
 
-def scree(
-    covariance: Array, moment: Array, released: Array | None, scaled: bool, plain: bool
-) -> dict[str, Any]:
+def scree(covariance: Array, moment: Array, released: Array | None, scaled: bool) -> dict[str, Any]:
     """Draw the eigenvalues of the clipped rows' covariance and second moment, and the released ones.
 
     scaled: whether the released ones are of rows of length 1, of which 1 is the most and not B^2.
@@ -143,26 +159,22 @@ def scree(
     for name, method, values in spectra:
         places = list(range(1, len(values) + 1))
         traces.append(marked_line(name, style.look(method), places, rounded(values), 8))
-    xaxis = axis(component(plain), dtick=max(1, count // 10), range=[0.5, count + 0.5])
-    most = "1: the most there can be" if plain or scaled else "share of B²"
-    strength = f"{'strength' if plain else 'eigenvalue'} ({most})"
+    xaxis = axis("component", dtick=max(1, count // 10), range=[0.5, count + 0.5])
+    strength = f"eigenvalue ({'1: the most there can be' if scaled else 'share of B²'})"
     return _figure(traces, xaxis, axis(strength, rangemode="tozero"), 340)
 
 
-def describe_scree(figure: Figure, plain: bool) -> str:
+def describe_scree(figure: Figure) -> str:
     """Return how strength falls from the first direction to the last, without privacy and as released."""
-    what = "Strength" if plain else "Eigenvalue"
     ranges = []
     for trace in figure["data"]:
         values = drawn_values(trace)
         ends = f"{text.short(values[0])}" + (f" to {text.short(values[-1])}" if len(values) > 1 else "")
         ranges.append(f"{trace['name']}, {text.count(len(values), 'direction', 'directions')}: {ends}")
-    return f"{what} of every direction, largest first: {'; '.join(ranges)}."
+    return f"Eigenvalue of every direction, largest first: {'; '.join(ranges)}."
 
 
-def biplot(
-    points: Array, labels: Sequence[str], features: Sequence[str], basis: Array, plain: bool
-) -> dict[str, Any]:
+def biplot(points: Array, labels: Sequence[str], features: Sequence[str], basis: Array) -> dict[str, Any]:
     """Draw patients along two released components, (m, 2), coloured by label, and the heaviest loadings.
 
     Not private: every dot is a patient.
@@ -179,12 +191,11 @@ def biplot(
         names["textposition"] = f"middle {'right' if x >= 0 else 'left'}"
         ends = {"x": rounded([0, x]), "y": rounded([0, y])}
         traces.append(line(1, "", style.GUESS, mode="lines+text", hoverinfo="skip", **ends, **names))
-    share = "1: the most there can be" if plain else "share of B"
     axes = []
     for j, room in ((0, 0.65), (1, 0.08)):  # names of features stand beside the arrows' tips
         ends = np.concatenate([points[:, j], tips[:, j] * (1 + room)])
         limits = [float(ends.min()) * 1.03, float(ends.max()) * 1.03]
-        axes.append(axis(f"along released {component(plain)} {j + 1} ({share})", range=limits))
+        axes.append(axis(f"along released component {j + 1} (share of B)", range=limits))
     return _figure(traces, *axes, 520)
 
 

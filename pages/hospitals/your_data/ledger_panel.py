@@ -11,8 +11,9 @@ from dppca_core.release.cohorts import check_name
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, Limit
 from dppca_core.tables import content, safe_cell
-from pages.hospitals.your_data import accounts, cohort_panel, ledger_text, session
+from pages.hospitals.your_data import accounts, cohort_panel, ledger_text, plain_text, session
 from pages.hospitals.your_data.cohort_panel import change
+from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import Table
 from pages.hospitals.your_data.text import EVADES, patient_total
 from pages.shared import text
@@ -36,34 +37,34 @@ def open_ledger(raw: Table) -> tuple[Ledger, Account | None]:
     return ledger, None
 
 
-def ask_limit(raw: Table, ledger: Ledger, settings: Settings) -> None:
+def ask_limit(raw: Table, ledger: Ledger, settings: Settings, layout: PageLayout) -> None:
     """Ask, before the first release, what all releases on this table together may cost."""
-    plain = settings["view"] == "plain"
     st.markdown("**First, your limit:** what all releases on this table together may cost, for good.")
     averaged = session.current().patient_column is not None
-    st.caption(f"The limit counts per {'patient' if averaged else 'row'}. {EVADES}")
+    layout.details().caption(f"The limit counts per {'patient' if averaged else 'row'}. {EVADES}")
     with st.form("own limit", border=True):
-        left, middle, right = st.columns(3, vertical_alignment="bottom")
-        most = left.number_input(_TOTAL, 0.001, 100.0, 1.0, key="own limit eps", format="%.4g")
+        most = st.number_input(_TOTAL, 0.001, 100.0, 1.0, key="own limit eps", format="%.4g", width=300)
+        with layout.details_here():
+            left, right = st.columns(2, vertical_alignment="bottom")
         chance = CHOICES["own.delta"]
-        delta = middle.selectbox(
-            chance.name(plain),
+        delta = left.selectbox(
+            chance.label,
             chance.options,
             chance.options.index(settings["own.delta"]),
             key=f"own limit delta {settings['own.delta']:g}",
-            format_func=partial(chance.option, plain=plain),
+            format_func=chance.text,
             help="It stays. Keep it well below one in the number of patients.",
         )
         pairs = CHOICES["neighbours"]
-        several = (session.current().rows_per_patient or 1) > 1
         neighbours = right.selectbox(
-            "What one row may change" if plain and several else pairs.name(plain),
+            pairs.label,
             NEIGHBOURS,
             key="own limit neighbours",
             format_func=pairs.text,
             help="It stays.",
         )
-        name = cohort_panel.ask_name()
+        with layout.details_here():
+            name = cohort_panel.ask_name()
         if st.form_submit_button("Set this limit"):
             limit = Limit(float(most), float(delta), str(neighbours))
             change(partial(_begin, raw, ledger, limit, name), _NO_LIMIT)
@@ -78,27 +79,38 @@ def _begin(raw: Table, ledger: Ledger, limit: Limit, name: str) -> None:
     accounts.name(raw, name)
 
 
-def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> None:
+def show(raw: Table, ledger: Ledger, account: Account, layout: PageLayout) -> None:
     """Render what is spent and left, and what it was spent on."""
-    plain, limit = settings["view"] == "plain", account.limit
+    limit = account.limit
     if limit is not None:
-        spent = ledger_text.total(account)
-        st.progress(min(spent.epsilon / limit.epsilon, 1.0), ledger_text.left(account, plain))
-        if not plain:
-            st.caption(ledger_text.exact(spent, limit))
-        of_patient = patient_total(account, _rows_of_patient(account), plain)
+        spent = ledger_text.spending(account)
+        st.progress(min(spent.after / limit.epsilon, 1.0), layout.words.left(spent))
+    layout.say(plain_text.releases(len(account.entries)))
+    if session.folder() is None:
+        st.warning(ledger_text.IN_SESSION)
+    with layout.details():
+        _show_details(raw, account)
+    _exchange(raw, ledger, account)
+    if limit is not None:
+        _change_limit(ledger, limit)
+
+
+def _show_details(raw: Table, account: Account) -> None:
+    if account.limit is not None:
+        st.caption(ledger_text.exact(ledger_text.total(account), account.limit))
+        of_patient = patient_total(account, _rows_of_patient(account))
         if of_patient:
             st.markdown(of_patient)
     cohort_panel.show(raw)
     if account.entries:
-        st.dataframe(releases(account, plain), hide_index=True, height="content")
+        st.dataframe(releases(account), hide_index=True, height="content")
         others = sum(entry.is_anothers for entry in account.entries)
         if others:
             st.caption(ledger_text.of_others(others))
     else:
         st.caption("Nothing was released on this account.")
     if session.folder() is None:
-        st.warning(ledger_text.in_session(session.LEDGER_DIR))
+        st.caption(ledger_text.in_folder(session.LEDGER_DIR))
     else:
         st.caption(
             "The ledger is on this server's disk, under a key that follows from the table's content: the "
@@ -112,9 +124,6 @@ def show(raw: Table, ledger: Ledger, account: Account, settings: Settings) -> No
                 "kept for it is not found by itself: import it below."
             )
     st.caption(EVADES)
-    _exchange(raw, ledger, account)
-    if limit is not None:
-        _change_limit(ledger, limit)
 
 
 def _rows_of_patient(account: Account) -> int:
@@ -124,12 +133,12 @@ def _rows_of_patient(account: Account) -> int:
     return 1 if state.patient_column is not None else max(state.rows_per_patient or 1, *stated, 1)
 
 
-def releases(account: Account, plain: bool) -> pd.DataFrame:
+def releases(account: Account) -> pd.DataFrame:
     """Return one line a release, with what it costs alone: a row and, where that differs, a patient.
 
     A patient's cost is by what the owner stated when the release was made.
     """
-    alone = "privacy loss alone" if plain else "ε alone"
+    alone = "ε alone"
     rows = [entry.rows_per_patient or 0 for entry in account.entries]  # 0: not stated
     lines = [
         {

@@ -1,13 +1,15 @@
 """Sentences on what releases cost and leave, and on those that another session has. No Streamlit here."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.privacy import Budget, Event
+from dppca_core.release import private_release
 from dppca_core.release.ledger_records import Account, Entry, Limit
-from pages.hospitals.your_data.text import epsilon, literal, patient_price, refusal
+from pages.hospitals.your_data.spending import Spending
+from pages.hospitals.your_data.text import literal, refusal
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
 
@@ -25,6 +27,7 @@ ELSEWHERE = (
     "This is a copy of another tab. What you released is in that one: download it there. It comes here if "
     "that tab is closed."
 )
+IN_SESSION = "This ledger is in this session only and is lost when the page is closed: export it."
 STILL_DRAWN = "A release that you paid for is still being drawn. It appears here when it is ready."
 _LISTED = 3
 _composed = lru_cache(maxsize=256)(numerical.total)  # of noise multipliers: nothing of a table
@@ -40,6 +43,9 @@ def total(account: Account, more: tuple[Event, ...] = ()) -> numerical.Total:
     return _composed((*account.events, *more), _limit(account).delta)
 
 
+Form = Callable[[str, float, Spending, int, float], str]
+
+
 class Price(NamedTuple):
     """Hold what a release will cost and leave, in words, and whether that is beyond the limit."""
 
@@ -47,47 +53,27 @@ class Price(NamedTuple):
     exceeds_limit: bool
 
 
+def spending(account: Account, events: tuple[Event, ...] = ()) -> Spending:
+    """Return what is spent, and what a release would make of it."""
+    return Spending(total(account).epsilon, total(account, events).epsilon, _limit(account).epsilon)
+
+
 def price(
-    what: str, events: tuple[Event, ...], account: Account, budget: Budget, rows: int, plain: bool
+    what: str,
+    events: tuple[Event, ...],
+    account: Account,
+    budget: Budget,
+    rows: int,
+    form: Form,
 ) -> Price:
-    """Return what a release will cost, a row and a patient with several, and what is left."""
-    title = f"{what} with {epsilon(budget.epsilon, plain)}"
-    most, now = _limit(account).epsilon, total(account).epsilon
-    after = total(account, events).epsilon
-    if not numerical.within(after, most):
-        sentence = (
-            f"{title} would bring the total to {epsilon(after, plain)}, beyond the limit "
-            f"{text.number(most)}: ask for less."
-        )
-        return Price(sentence, True)
-    sentence = (
-        f"{title} brings what is spent from {text.short(now)} to {text.short(after)} of your limit "
-        f"{text.number(most)}, and leaves {_rest(after, most)}."
-    )
-    return Price(sentence + patient_price(events, budget, rows, plain), False)
+    """Return what a release will cost and leave; form: Forms the sentence from its numbers."""
+    spent, of_patient = spending(account, events), private_release.patient_epsilon(events, budget, rows)
+    return Price(form(what, budget.epsilon, spent, rows, of_patient), spent.exceeds_limit)
 
 
-def left(account: Account, plain: bool) -> str:
-    """Return what is spent of the limit and what is left."""
-    most, spent = _limit(account).epsilon, total(account).epsilon
-    what = "privacy loss" if plain else "ε"
-    return (
-        f"{text.short(spent)} of the limit {what} = {text.number(most)} is spent, "
-        f"{_rest(spent, most)} is left"
-    )
-
-
-def _rest(spent: float, most: float) -> str:
-    remains = numerical.remaining(spent, most)
-    return text.short(remains) if remains > 0 else "nothing"
-
-
-def in_session(variable: str) -> str:
-    """Return that the ledger is lost with the session, unless this variable names a folder."""
-    return (
-        "This ledger is in this session only and is lost when the page is closed: export it. "
-        f"A server that is started with {variable} set to a folder keeps it there."
-    )
+def in_folder(variable: str) -> str:
+    """Return how a server keeps ledgers."""
+    return f"A server that is started with {variable} set to a folder keeps the ledger there."
 
 
 def refused(doing: str, reason: ValueError | OSError) -> str:
@@ -129,8 +115,12 @@ def of_others(many: int) -> str:
     )
 
 
+def _when(entry: Entry) -> str:
+    return f"{literal(entry.at[:16].replace('T', ' '))} UTC"
+
+
 def _named(entry: Entry) -> str:
-    return f"{literal(entry.title)} on {literal(entry.at[:16].replace('T', ' '))} UTC"
+    return f"What was released on {_when(entry)}"
 
 
 def kept(entry: Entry) -> str:
@@ -157,15 +147,16 @@ def kept_unreadable(entry: Entry, reason: ValueError | OSError) -> str:
     )
 
 
-def lost(absent: Sequence[Entry], account: Account, plain: bool) -> str:
-    """Return which paid releases this session does not have, and what can be done."""
-    listed = []
-    for entry in absent[-_LISTED:]:
-        price = ""
-        if account.limit is not None:
-            cost = closed_form.epsilon_of(entry.events, account.limit.delta)
-            price = f", {epsilon(cost, plain)}"
-        listed.append(f"{_named(entry)}{price}")
+def lost(absent: Sequence[Entry], account: Account, named: Callable[[str, str, float], str]) -> str:
+    """Return which paid releases this session does not have, and what can be done.
+
+    named: Name a release by its title, its time and its privacy loss.
+    """
+    delta = _limit(account).delta
+    listed = [
+        named(entry.title, _when(entry), closed_form.epsilon_of(entry.events, delta))
+        for entry in absent[-_LISTED:]
+    ]
     more = f" and {len(absent) - _LISTED:,} earlier" if len(absent) > _LISTED else ""
     return (
         f"The ledger holds {text.count(len(absent), 'paid release', 'paid releases')} that this session does "

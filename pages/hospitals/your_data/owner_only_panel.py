@@ -17,21 +17,25 @@ from pages.hospitals.your_data import (
     losses,
     owner_only_diagnostics,
     owner_only_text,
+    plain_text,
     score_panel,
     session,
 )
+from pages.hospitals.your_data.layout import PageLayout
+from pages.hospitals.your_data.owner_only_diagnostics import TableTruths
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.text import is_unit, noun, refusal
+from pages.shared.charts.metric_axis import in_unit, unit
 from pages.shared.figure import component
 from pages.shared.reports import take_along
 from pages.shared.settings.catalogue import Settings
 
 
-def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings) -> None:
+def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings, layout: PageLayout) -> None:
     """Render the release that is shown above against the answer without privacy."""
     if not settings["own.shown"]:
-        st.caption("Hidden: the switch at the top shows it.")
+        st.caption("Hidden. Turn on *Show what only you may see* at the top.")
         return
     st.markdown(owner_only_text.NOT_PRIVATE)
     if prepared.d > limits.MOST_IN_PIECES:
@@ -43,7 +47,7 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
     if release.what.table[:2] != prepared.identity[:2]:  # key and dictionary
         st.caption("The release shown above is of another table, or of other columns.")
         return
-    released, plain = release.result, settings["view"] == "plain"
+    released = release.result
     truths = _compute_once("truth", lambda: owner_only_diagnostics.truths(prepared))
     held = prepared.held
     if released.document["scales"] is not None:
@@ -52,22 +56,33 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
         lengths = np.array(released.document["scales"]) * released.document["length after scaling"]
         truths = owner_only_diagnostics.divided(truths, lengths)
         held = replace(held, rows=held.rows / lengths) if isinstance(held, Rows) else held
+    k, centred = released.basis.shape[1], owner_only_diagnostics.verdict(truths.covariance, released.basis)
+    shares = (float(in_unit("share", error, k)) for error in (centred.error, centred.guess))
+    layout.say(plain_text.verdict(*shares))
+    with layout.details():
+        _show_details(prepared, release, truths, held, settings)
+
+
+def _show_details(
+    prepared: PreparedTable, release: ReleaseJob, truths: TableTruths, held: Any, settings: Settings
+) -> None:
+    released, metric = release.result, unit(settings | {"view": "analyst"})
     k, rows = released.basis.shape[1], int(released.document["rows per patient"])
     # The mean is private, so that the first component is near it is said here and nowhere else.
     cosine = owner_only_diagnostics.mean_cosine(truths, released.basis)
     centred, uncentred = (
         owner_only_diagnostics.verdict(truth, released.basis) for truth in (truths.covariance, truths.moment)
     )
-    st.markdown(owner_only_text.near_the_mean(cosine, rows, plain))
-    st.markdown(owner_only_text.verdict(centred, uncentred, k, cosine, plain))
+    st.markdown(owner_only_text.near_the_mean(cosine, rows))
+    st.markdown(owner_only_text.verdict(centred, uncentred, k, cosine, metric))
     if released.document["mean"] is None:
-        st.markdown(owner_only_text.verdict_uncentred(uncentred, k, plain))
-    unit = is_unit(released.document["method"])
-    if unit and isinstance(held, Rows):
+        st.markdown(owner_only_text.verdict_uncentred(uncentred, k, metric))
+    unit_rows = is_unit(released.document["method"])
+    if unit_rows and isinstance(held, Rows):
         centred_rows = released.document["mean"] is not None
         measure_scaled = partial(owner_only_diagnostics.verdict_on_scaling, held, truths, k, centred_rows)
         scaled = _compute_once(("scaled", release.number, centred_rows), measure_scaled)
-        st.markdown(owner_only_text.verdict_on_scaling(scaled, k, plain))
+        st.markdown(owner_only_text.verdict_on_scaling(scaled, k, metric))
     st.markdown(owner_only_text.LOSSES)
     best = linalg.top_eigenspace(truths.covariance.matrix, k)
     measured, table = losses.losses(truths.covariance.matrix, released.basis, best), st.empty()
@@ -75,10 +90,10 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
         score_panel.show_table(losses.table(measured, ""))
     left, right = st.columns([2, 3], gap="large")
     with left:
-        st.markdown("**Strength of every direction**" if plain else "**Scree**")
+        st.markdown("**Scree**")
         spectra = truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues
-        drawn = charts.scree(*spectra, unit, plain)
-        says = charts.describe_scree(drawn, plain)
+        drawn = charts.scree(*spectra, unit_rows)
+        says = charts.describe_scree(drawn)
         component.figure(drawn, key="own scree", says=says)
         take_along.pictures("own scree", "not-private-scree", "NOT PRIVATE: scree of the table")
     raw = prepared.raw
@@ -86,9 +101,9 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
         right.caption(owner_only_text.NO_ROWS)
         return
     with right:
-        st.markdown("**Your rows along the released directions**" if plain else "**Biplot**")
+        st.markdown("**Biplot**")
         label = _choose_label(prepared, raw)
-        _scatter(prepared, raw, held, released.basis[:, :2], label, plain)
+        _scatter(prepared, raw, held, released.basis[:, :2], label)
     if label is not None:
         # The job's number is in the key: another release has other scores.
         measure = partial(owner_only_diagnostics.downstream, raw, held, truths, label, released.basis)
@@ -119,9 +134,7 @@ def _choose_label(prepared: PreparedTable, raw: Raw) -> str | None:
     return names[index - 1] if index else None
 
 
-def _scatter(
-    prepared: PreparedTable, raw: Raw, held: Rows, basis: Array, label: str | None, plain: bool
-) -> None:
+def _scatter(prepared: PreparedTable, raw: Raw, held: Rows, basis: Array, label: str | None) -> None:
     rows = session.current().rows_per_patient or 1
     if basis.shape[1] < 2:
         st.caption("One direction alone has no picture of this kind.")
@@ -132,7 +145,7 @@ def _scatter(
     )
     names = list(labels) if label else [noun(rows)] * len(labels)
     points = held.rows[labels.index] @ basis
-    drawn = charts.biplot(points, names, prepared.schema.features, basis, plain)
+    drawn = charts.biplot(points, names, prepared.schema.features, basis)
     component.figure(drawn, key="own biplot", says=charts.describe_biplot(drawn))
     take_along.pictures("own biplot", "not-private-biplot", "NOT PRIVATE: biplot of the table")
     if len(labels) < prepared.n:

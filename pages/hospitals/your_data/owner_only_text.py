@@ -4,14 +4,15 @@ import pandas as pd
 
 from dppca_core.tables import limits
 from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, MOMENT, ReleaseVerdict
-from pages.hospitals.your_data.text import component, literal, noun
-from pages.hospitals.your_data.twin_text import HARDLY_BETTER
+from pages.hospitals.your_data.text import HARDLY_BETTER, literal, noun
 from pages.shared import text
+from pages.shared.charts.metric_axis import in_unit, value_text
 
 NEARLY_THE_MEAN = 0.9  # |cos|: an angle of 26 degrees
 PARTLY_THE_MEAN = 0.5  # 60 degrees
 CLOSE = 0.5  # of a guess's error, below which less noise would change the release little
 SCALED = "In all that follows your rows are divided by the scales that were released."
+_ERRORS = {"sin": "‖sin Θ‖ =", "projector": "‖VVᵀ − WWᵀ‖ =", "share": "recovered", "degrees": "angle"}
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
 LOSSES = (
     "**What the release loses for a use** :red-badge[not private] No privacy: PCA of your rows, centred at "
@@ -23,10 +24,10 @@ TOO_WIDE = (
 NO_ROWS = "Of a table that was read in pieces there are no rows here to draw."
 
 
-def near_the_mean(cosine: float, rows: int, plain: bool) -> str:
+def near_the_mean(cosine: float, rows: int) -> str:
     """Return whether the first released component is the patients' mean, or partly is."""
     mean = f"the mean of your {noun(rows)}"
-    first = f"The first released {component(plain)}"
+    first = "The first released component"
     size = f"cosine {cosine:.3f}"
     if cosine < PARTLY_THE_MEAN:
         return f"{first} is not {mean} ({size})."
@@ -34,13 +35,13 @@ def near_the_mean(cosine: float, rows: int, plain: bool) -> str:
     return f"**{first} is {result}** ({size}). The mean tells where they lie, not how they differ."
 
 
-def verdict(centred: ReleaseVerdict, uncentred: ReleaseVerdict, k: int, cosine: float, plain: bool) -> str:
+def verdict(centred: ReleaseVerdict, uncentred: ReleaseVerdict, k: int, cosine: float, metric: str) -> str:
     """Return how good a release is against the components of the covariance.
 
     uncentred: the same against what it estimates. cosine: of the first component with the mean.
     """
     against = "PCA without privacy, with your rows centred at their own mean"
-    sentence = f"Against {against}: {_error_and_energy(centred, k, plain)}"
+    sentence = f"Against {against}: {_error_and_energy(centred, k, metric)}"
     if centred.error > HARDLY_BETTER * centred.guess:
         advice = "ask for fewer directions or measurements, or pay more"
         # Less noise only brings a release closer to what it estimates, which has the mean in it.
@@ -50,25 +51,28 @@ def verdict(centred: ReleaseVerdict, uncentred: ReleaseVerdict, k: int, cosine: 
     return sentence
 
 
-def verdict_uncentred(uncentred: ReleaseVerdict, k: int, plain: bool) -> str:
+def verdict_uncentred(uncentred: ReleaseVerdict, k: int, metric: str) -> str:
     """Return how good a release is against what it estimates."""
     against = "what the release estimates, rows centred in public"
-    return f"Against {against}: {_error_and_energy(uncentred, k, plain)}"
+    return f"Against {against}: {_error_and_energy(uncentred, k, metric)}"
 
 
-def verdict_on_scaling(scaled: ReleaseVerdict, k: int, plain: bool) -> str:
+def verdict_on_scaling(scaled: ReleaseVerdict, k: int, metric: str) -> str:
     """Return what scaling rows to length 1 changes on this table, without privacy."""
     return (
         "This method scales each row to length 1, which changes what it estimates. On your table, without "
-        f"privacy, PCA of such rows differs from PCA of unscaled rows: {_error_and_energy(scaled, k, plain)}"
+        f"privacy, PCA of such rows differs from PCA of unscaled rows: {_error_and_energy(scaled, k, metric)}"
     )
 
 
-def _error_and_energy(measured: ReleaseVerdict, k: int, plain: bool) -> str:
-    error = f"{'error' if plain else '‖sin Θ‖ ='} {text.error(measured.error)}"
+def _error_and_energy(measured: ReleaseVerdict, k: int, metric: str) -> str:
+    metric = "sin" if metric == "degrees" and k > 1 else metric  # an error gives no angle there
+    shown, guess = (
+        value_text(metric, float(in_unit(metric, error, k))) for error in (measured.error, measured.guess)
+    )
     best = text.count(k, "direction", "directions")
     return (
-        f"{error}, where guessing has {text.short(measured.guess)}. It captures "
+        f"{_ERRORS[metric]} {shown}, where guessing has {guess}. It captures "
         f"{text.percent(measured.energy)} of what the best {best} {'holds' if k == 1 else 'hold'}."
     )
 

@@ -10,6 +10,8 @@ from pages.hospitals.your_data import (
     ledger_panel,
     ledger_text,
     owner_only_panel,
+    plain_report,
+    plain_text,
     planned_table,
     rehearsal,
     release_panel,
@@ -22,22 +24,21 @@ from pages.hospitals.your_data import (
     unsaved_warning,
     upload_panel,
 )
+from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.settings import DELTAS
+from pages.hospitals.your_data.spending import StopSign
 from pages.shared.reports import html_report
 from pages.shared.settings import catalogue, widgets
 
-settings = widgets.head(
-    "Your data",
-    "**And on ours?** Your own patients: public facts in, noise added once, directions out, and a ledger of "
-    "what that cost.",
-    text.STEPS,
-)
+layout = PageLayout(widgets.settings())
+settings = widgets.head("Your data", text.INTRODUCTION, () if layout.plain else text.STEPS)
 widgets.choose("own.shown")
 
 st.header("1 · Your table")
-prepared = upload_panel.show(settings)
+with layout.step("table"):
+    prepared = upload_panel.show(settings, layout)
 state = session.current()
 rows = state.rows_per_patient or 1
 if prepared is not None:  # the number of patients is public
@@ -45,7 +46,7 @@ if prepared is not None:  # the number of patients is public
 planned_table.keep(prepared, rows, settings)
 ledger = account = twin = None
 request: Request | str = ""
-stop = ""
+stop: StopSign | None = None
 
 
 def _rehearsed_at(prepared: PreparedTable, size: tuple[Any, ...], epsilon: float) -> Twin | str:
@@ -55,48 +56,56 @@ def _rehearsed_at(prepared: PreparedTable, size: tuple[Any, ...], epsilon: float
 
 if prepared is not None:
     ledger, account = ledger_panel.open_ledger(prepared.raw)
-    st.header("2 · Rehearse on a synthetic twin")
+    st.header("2 · Rehearse on invented patients")
     usual = prepared.schema.has_usual_values
     size = (prepared.d, account, rows, prepared.n, prepared.averaged, len(prepared.sizes), usual)
     request = release_panel.requested(settings, *size)
-    judged, too_wide = rehearsal.judge(request, prepared.n, prepared.d, len(prepared.sizes))
-    if judged:
-        (st.warning if too_wide else st.info)(judged)
-    twin = synthetic_twin_panel.show(prepared, account, request, settings)
-    if twin is not None:
-        score_panel.show_losses(twin)
-    planned_table.lead(account, settings)
+    with layout.step("rehearsal"):
+        judged, too_wide = rehearsal.judge(request, prepared.n, prepared.d, len(prepared.sizes))
+        if judged:
+            (layout.details().warning if too_wide else layout.details().info)(judged)
+        twin = synthetic_twin_panel.show(prepared, account, request, settings, layout)
+        if twin is not None:
+            with layout.details():
+                score_panel.show_losses(twin)
+        planned_table.lead(account, settings)
     st.header("3 · Release")
-    if account is not None:
+with layout.step("release"):
+    if prepared is not None and account is not None:
         # Before the limit is set too, since these settings are what is rehearsed.
-        release_panel.choose_settings(settings, prepared, request)
+        release_panel.choose_settings(settings, prepared, request, layout)
         if twin is not None:
             stop = rehearsal.stop_sign(twin, partial(_rehearsed_at, prepared, size))
         if stop:
-            st.warning(stop)
-    if account is not None and account.limit is None:
-        ledger_panel.ask_limit(prepared.raw, ledger, settings)
-    elif account is not None:
-        if not state.drawing:  # a release is on the ledger before it is here
-            lost = release_panel.show_kept(prepared, ledger, account)
-            if lost:
-                st.warning(ledger_text.lost(lost, account, settings["view"] == "plain"))
-        release_panel.show(prepared, account, request, settings, bool(stop))
-unsaved_warning.show(state, prepared is not None)
-release = release_panel.show_releases(settings)
-score_panel.show(prepared, account, release, twin, settings)
+            st.warning(layout.words.stop(stop))
+        if account.limit is None:
+            ledger_panel.ask_limit(prepared.raw, ledger, settings, layout)
+        else:
+            if not state.drawing:  # a release is on the ledger before it is here
+                lost = release_panel.show_kept(prepared, ledger, account)
+                if lost:
+                    st.warning(ledger_text.lost(lost, account, layout.words.named))
+            release_panel.show(prepared, account, request, settings, bool(stop), layout)
+    unsaved_warning.show(state, prepared is not None)
+    release = release_panel.show_releases(layout)
+    if prepared is not None or state.confirmed:
+        with layout.details():
+            score_panel.show(prepared, account, release, twin, settings)
 if prepared is not None:
     st.header("4 · The ledger of this table")
-    if account is not None:
-        ledger_panel.show(prepared.raw, ledger, account, settings)
+    with layout.step("ledger"):
+        if account is not None:
+            ledger_panel.show(prepared.raw, ledger, account, layout)
 record = report.public_record(prepared, account, release, request, twin, rows, settings)
 if record is not None:
     saved = release.mark_downloaded if release is not None else "ignore"
-    html_report.button(report.file(state, record, settings), "dppca-your-data", saved)
-    st.caption("In the report: what was released, what counts as public, the twin. Nothing only you may see.")
+    build = plain_report.build if layout.plain else report.build
+    html_report.button(report.file(state, build(record, settings)), "dppca-your-data", saved)
+    st.caption(plain_text.REPORT)
 if prepared is not None:
     st.header("5 · Only for you")
-    owner_only_panel.show(prepared, release, settings)
+    with layout.step("owner"):
+        owner_only_panel.show(prepared, release, settings, layout)
 done = (
     *(state.raw is not None, state.rows_per_patient is not None, prepared is not None),
     *(bool(state.releases), settings["own.shown"], False),

@@ -23,7 +23,7 @@ def rows(prepared: PreparedTable) -> list[str]:
     """List what was counted of rows while the table was read."""
     owner = prepared.owner
     lines = [
-        f"{owner.rows:,} rows were read, {owner.dropped:,} left out for a missing cell, "
+        f"{owner.rows:,} rows of the table were read, {owner.dropped:,} left out for a missing cell, "
         f"{owner.filled:,} missing cells filled in.",
         f"{text.percent(owner.clipped_share)} of the rows used are longer than the bound and shortened.",
     ]

@@ -28,12 +28,13 @@ from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.private_release import OFFERED, ROUNDS, STAGES, Request, most_features
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Column, Schema, limits
+from pages.hospitals.your_data import charts, twin_text
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data import twin_text
 from pages.hospitals.your_data.settings import NO_GUESS
+from pages.hospitals.your_data.spending import StopSign
 from pages.shared.background import cache
 from pages.shared.charts import explorer, explorer_summary, style
-from pages.shared.charts.metric_axis import Scale
+from pages.shared.charts.metric_axis import Scale, error_unit
 from pages.shared.charts.traces import line
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import Settings
@@ -112,11 +113,8 @@ def twin_of(
     wanted = catalogue.changed(asdict(request.budget))
     wanted |= {name: getattr(request, name) for name in ("d", "k", "iterations", "burn_in")}
     wanted |= {
-        **(
-            {"view": "analyst", "metric": "share"}
-            if settings["view"] == "plain"
-            else {"view": settings["view"]}
-        ),
+        "view": "researcher" if settings["view"] == "researcher" else "analyst",
+        "metric": error_unit(settings),
         "n": n,
         "s": pattern.carriers,
         "s_hat": request.s_hat,
@@ -235,23 +233,33 @@ def _with_others(twin: Twin, drawn: dict[str, Any]) -> dict[str, Any]:
 
 
 def share_of_guess(twin: Twin) -> float:
-    """Return the error at the twin's epsilon as a share of a guess's: predicted, or of the same few runs.
+    """Return the error at the twin's epsilon as a share of a guess's: predicted, or of the same few runs."""
+    errors = first_errors(twin)
+    return float(np.median(errors)) / _guess(twin) if errors else 0.0
+
+
+def first_errors(twin: Twin) -> list[float]:
+    """Return the errors of the first runs at the twin's epsilon, or the one that is predicted.
 
     Runs that are measured later do not count, or the worst population would change while a visitor looks.
     """
     if twin.in_closed_form:
-        return _predicted_share(twin)
+        return [_predicted(twin)]
     experiment = twin.experiment
     quick = experiment.d <= MOST_FEATURES and experiment.n * experiment.d <= _FEW_NUMBERS
     runs = range(min(FEW_RUNS if quick else 1, experiment.repeats))
     twin.results.try_cells((experiment.method, twin.epsilon, repeat) for repeat in runs)
-    return _measured_share(twin, twin.epsilon, len(runs))
+    return _measured(twin, twin.epsilon)[: len(runs)]
 
 
-def _predicted_share(twin: Twin) -> float:
-    """Return the predicted error at the twin's epsilon, as a share of a guess's, with its weakest spike."""
+def _guess(twin: Twin) -> float:
+    return subspace_metrics.random_guess(twin.experiment.d, twin.experiment.k)
+
+
+def _predicted(twin: Twin) -> float:
+    """Return the predicted error at the twin's epsilon, with its weakest spike."""
     request, experiment = twin.request, twin.experiment
-    errors, guess = predicted(
+    errors, _ = predicted(
         METHODS[request.method].trust,
         n=experiment.n,
         d=experiment.d,
@@ -262,22 +270,25 @@ def _predicted_share(twin: Twin) -> float:
         s_hat=None if request.s_hat == RELEASED or request.method in ROUNDS else int(request.kept),
         providers=experiment.providers,
     )
-    return errors[request.method] / guess
+    return errors[request.method]
 
 
-def _measured_share(twin: Twin, epsilon: float, runs: int | None = None) -> float:
-    """Return the rehearsed error, of the first runs or all so far, as a share of a guess's; 0 before any."""
-    errors = [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)[:runs]]
-    guess = subspace_metrics.random_guess(twin.experiment.d, twin.experiment.k)
-    return float(np.median(errors)) / guess if errors else 0.0
+def _measured(twin: Twin, epsilon: float) -> list[float]:
+    return [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)]
 
 
 def predicted_curves(twin: Twin) -> list[tuple[str, list[float]]]:
-    """List the populations with their predicted errors at all `EPSILONS`, as shares of a guess's."""
+    """List the populations with their predicted errors at all `EPSILONS`."""
     return [
-        (each.pattern.title, [_predicted_share(each._replace(epsilon=epsilon)) for epsilon in EPSILONS])
+        (each.pattern.title, [_predicted(each._replace(epsilon=epsilon)) for epsilon in EPSILONS])
         for each in (twin, *twin.others)
     ]
+
+
+def predicted_figure(twin: Twin) -> dict[str, Any]:
+    """Draw the predicted errors of a table that is too wide for runs."""
+    experiment = twin.experiment
+    return charts.predicted(EPSILONS, predicted_curves(twin), twin.settings, experiment.d, experiment.k)
 
 
 def judge(request: Request | str, n: int, d: int, hospitals: int) -> tuple[str, bool]:
@@ -329,30 +340,30 @@ def _ways_out(
 
 def hopeless(twin: Twin, epsilon: float) -> bool:
     """Return whether the rehearsed release errs nearly as much as a guess."""
-    return _measured_share(twin, epsilon) > twin_text.HARDLY_BETTER
+    errors = _measured(twin, epsilon)
+    return bool(errors) and float(np.median(errors)) > page_text.HARDLY_BETTER * _guess(twin)
 
 
-def stop_sign(twin: Twin, rehearse_at: Callable[[float], Twin | str]) -> str:
-    """Return what it would take, where the rehearsed error is above a third of a guess; nothing elsewhere.
+def stop_sign(twin: Twin, rehearse_at: Callable[[float], Twin | str]) -> StopSign | None:
+    """Return what it would take, where the rehearsed error is above a third of a guess; None elsewhere.
 
     The least epsilon is looked for among the figure's, by what would be released there on the worst
     population. Noise goes as z/n, z the noise multiplier: so many times more patients do as well as the
     larger epsilon.
     """
-    share = share_of_guess(twin)
+    share, n, budget = share_of_guess(twin), twin.experiment.n, twin.request.budget
     if share <= TOO_MUCH:
-        return ""
+        return None
+    sign = StopSign(share, n, budget.epsilon, twin.request.rows_per_patient)
     larger = [epsilon for epsilon in EPSILONS if epsilon > twin.epsilon]
     index = bisect_left(larger, True, key=lambda epsilon: _does(rehearse_at(epsilon)))
     if index == len(larger):
-        return twin_text.stop(twin.request, share, twin.experiment.n)
+        return sign
     z, needed = (
         gaussian.noise_multiplier(twin.experiment.budget(epsilon))
         for epsilon in (twin.epsilon, larger[index])
     )
-    return twin_text.stop(
-        twin.request, share, twin.experiment.n, larger[index], math.ceil(twin.experiment.n * z / needed)
-    )
+    return sign._replace(needed=larger[index], patients=math.ceil(n * z / needed))
 
 
 def _does(twin: Twin | str) -> bool:

@@ -1,5 +1,6 @@
 """Render the release: its settings, its price, its confirmation, and what was released."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -17,8 +18,18 @@ from dppca_core.release.ledger_records import Account, Entry
 from dppca_core.release.private_release import OFFERED, ROUNDS, STAGES, Progress, Released, Request
 from dppca_core.release.score_histogram import ScoreRequest
 from dppca_core.tables import safe_cell
-from pages.hospitals.your_data import bundle_panel, charts, confirmation, ledger_text, score_panel, session
+from pages.hospitals.your_data import (
+    bundle_panel,
+    charts,
+    confirmation,
+    figure_code,
+    ledger_text,
+    plain_text,
+    score_panel,
+    session,
+)
 from pages.hospitals.your_data import text as page_text
+from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_hospital
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order
@@ -36,6 +47,8 @@ _METHOD_SETTINGS = {
     "dpdis_pca": ("own.k", "own.rank"),
     "dps_pca": ("own.k", "own.s_hat", "own.iterations", "own.burn_in"),
 }
+
+_NOUNS = {False: ("patient", "patients"), True: ("row", "rows")}
 
 # What is released for each candidate of a recommendation. Sealed moments with all features kept are CAPE's.
 _ALONE = {name: name for name in ("analyze_gauss", "two_stage", "stacked_rounds")}
@@ -116,10 +129,23 @@ def adjustments(request: Request, settings: Settings) -> list[str]:
     ]
 
 
-def choose_settings(settings: Settings, prepared: PreparedTable, request: Request | str) -> None:
-    """Render the controls that matter to the method, and what it does with this table."""
-    keys = ("own.method", "own.epsilon", "own.delta")
-    keys = (*keys, *_METHOD_SETTINGS[settings["own.method"]], "own.centre")
+def choose_settings(
+    settings: Settings, prepared: PreparedTable, request: Request | str, layout: PageLayout
+) -> None:
+    """Render the two main controls; as details those that matter to the method, and what it does here."""
+    left, right = st.columns(2)
+    with left:
+        widgets.choose("own.epsilon")
+        in_context.published(layout.plain)
+    with right:
+        widgets.choose("own.k")
+    with layout.details():
+        _choose_details(settings, prepared, request)
+
+
+def _choose_details(settings: Settings, prepared: PreparedTable, request: Request | str) -> None:
+    others = (key for key in _METHOD_SETTINGS[settings["own.method"]] if key != "own.k")
+    keys = ("own.method", "own.delta", *others, "own.centre")
     paid = not isinstance(request, str) and request.mean_share > 0
     if paid:
         keys = (*keys, "own.mean_share")
@@ -130,8 +156,6 @@ def choose_settings(settings: Settings, prepared: PreparedTable, request: Reques
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:
                 widgets.choose(key)
-                if key == "own.epsilon":
-                    in_context.published(settings["view"] == "plain")
     if isinstance(request, str):
         return
     method = request.method
@@ -146,36 +170,44 @@ def choose_settings(settings: Settings, prepared: PreparedTable, request: Reques
     st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)} {page_text.estimates(method)}")
     if trust != "central":
         st.info(page_text.several(method, len(prepared.sizes)))
-    bundle_panel.ask_how_chosen(settings["view"] == "plain")
+    bundle_panel.ask_how_chosen()
 
 
 def show(
-    prepared: PreparedTable, account: Account, request: Request | str, settings: Settings, stopped: bool
+    prepared: PreparedTable,
+    account: Account,
+    request: Request | str,
+    settings: Settings,
+    stopped: bool,
+    layout: PageLayout,
 ) -> None:
     """Render the price, the button, the question and the progress of a release.
 
     stopped: whether the rehearsal says that the answer would be noise.
     """
     if isinstance(request, str):
-        st.error(page_text.refusal(text.symbols(request)))
+        layout.details().error(page_text.refusal(text.symbols(request)))
         return
-    plain, rows = settings["view"] == "plain", request.rows_per_patient
-    for sentence in adjustments(request, settings):
-        st.caption(sentence)
-    if request.budget.delta > 1 / prepared.n:
-        many = f"the number of {page_text.noun(rows)}"
-        st.caption(f"The failure chance is above one in {many}: choose a smaller one.")
-    st.caption(page_text.odds(request.budget, rows, request.patient_epsilon))
-    st.caption(page_text.elsewhere(request, plain))
+    rows, budget = request.rows_per_patient, request.budget
+    layout.say(plain_text.promise(budget.epsilon, budget.delta, budget.neighbours, prepared.n))
+    with layout.details():
+        for sentence in adjustments(request, settings):
+            st.caption(sentence)
+        if budget.delta > 1 / prepared.n:
+            many = f"the number of {page_text.noun(rows)}"
+            st.caption(f"The failure chance is above one in {many}: choose a smaller one.")
+        st.caption(page_text.odds(budget, rows, request.patient_epsilon))
+        st.caption(page_text.elsewhere(request))
     what = f"A release by {METHODS[request.method].title}"
-    price = ledger_text.price(what, request.events, account, request.budget, rows, plain)
+    price = ledger_text.price(what, request.events, account, budget, rows, layout.words.price)
     try:
         how = chosen.statement(*session.current().how_chosen)
     except ValueError as reason:
         st.error(page_text.refusal(str(reason)))
         return
     order = Order("release", request, account, prepared.identity, prepared.raw.name, how)
-    components = page_text.components(request.k, plain)
+    word = layout.words.COMPONENT
+    components = text.count(request.k, word, f"{word}s")
     question = (
         f"**Release {components} of {prepared.n:,} {page_text.noun(rows)}?** {price.sentence} "
         f"{ledger_text.ONCE} The noise is drawn once, and anybody may see the result."
@@ -250,14 +282,14 @@ def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreReque
     return request if same == asked else None
 
 
-def show_releases(settings: Settings) -> ReleaseJob | None:
+def show_releases(layout: PageLayout) -> ReleaseJob | None:
     """Render the releases of this session, one of them in full. Return the one that is shown."""
-    state, plain = session.current(), settings["view"] == "plain"
+    state = session.current()
     finished = [release for release in state.releases if release.result is not None]
     if not finished:
         return None
     titles = [
-        f"{i} · {job.result.document['what']} at {job.result.entry.at[11:19]} UTC, {job.what.name}"
+        f"{i} · {job.what.name} at {job.result.entry.at[11:19]} UTC"
         for i, job in enumerate(finished, start=1)
     ]
     index = len(finished) - 1
@@ -272,32 +304,46 @@ def show_releases(settings: Settings) -> ReleaseJob | None:
     release = finished[index]
     here = state.raw is not None and state.raw.key == release.what.table.key
     if here and state.rows_per_patient is not None:
-        restated = page_text.restated(release.result, state.rows_per_patient, plain)
+        restated = page_text.restated(release.result, state.rows_per_patient, layout.words.restated)
         if restated:
             st.warning(restated)
-    _show_release(release, plain)
+    _show_release(release, layout)
     return release
 
 
-def _show_release(release: ReleaseJob, plain: bool) -> None:
+def _show_release(release: ReleaseJob, layout: PageLayout) -> None:
     features, released = release.what.table.schema.features, release.result
-    st.markdown(page_text.centring(released, plain))
-    hardening = page_text.hardening(released.document["method"])
-    st.markdown(f"**{page_text.promise(released, plain)}** {hardening}")
-    frame = page_text.loadings(released, features, plain)
-    loadings = "weights" if plain else "loadings"
-    drawn = charts.loadings(features, released.basis, plain, released.loading_std)
-    says = charts.describe_loadings(drawn, plain)
+    many = text.count(sum(release.what.table.sizes), *_NOUNS[int(released.document["rows per patient"]) > 1])
+    layout.say(plain_text.released(released.basis.shape[1], many))
+    with layout.details():
+        st.markdown(page_text.centring(released))
+        hardening = page_text.hardening(released.document["method"])
+        st.markdown(f"**{page_text.promise(released)}** {hardening}")
+    words = layout.words
+    drawn = charts.loadings(features, released.basis, released.loading_std, words.COMPONENT, words.LOADING)
+    says = charts.describe_loadings(drawn, words.COMPONENT)
     component.figure(drawn, key="own loadings", says=says)
-    take_along.menu("own loadings", "private-components", "Released components", lambda: drawn)
-    st.caption(page_text.told_from_zero(released, plain))
-    if released.eigenvalues is not None:
-        st.caption(page_text.eigenvalues(released, plain))
+    take_along.menu(
+        *("own loadings", "private-components", f"Released {words.COMPONENT}s", lambda: drawn),
+        code=figure_code.released,
+    )
+    layout.say(plain_text.apart(*page_text.apart_from_zero(released)))
+    if released.document["mean"] is None:
+        layout.say(plain_text.UNCENTRED)
+    with layout.details():
+        st.caption(page_text.told_from_zero(released))
+        if released.eigenvalues is not None:
+            st.caption(page_text.eigenvalues(released))
+        _list_loadings(released, features)
+    bundle_panel.show_downloads(release, layout)
+
+
+def _list_loadings(released: Released, features: Sequence[str]) -> None:
+    frame = page_text.loadings(released, features)
     listed = frame.iloc[charts.strongest(released.basis)]
     all_listed = len(listed) == len(frame)
-    with st.expander(f"All {loadings} as a table" if all_listed else f"The strongest {loadings} as a table"):
+    with st.expander("All loadings as a table" if all_listed else "The strongest loadings as a table"):
         # The list has a download of its own, which a spreadsheet opens.
         st.dataframe(listed.assign(feature=listed["feature"].map(safe_cell)), hide_index=True)
         if not all_listed:
             st.caption(page_text.strongest(len(listed), len(frame)))
-    bundle_panel.show_downloads(release, loadings)

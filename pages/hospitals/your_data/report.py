@@ -6,16 +6,23 @@ dictionary, the account on the ledger and the twin's figure, and is not given th
 
 from dataclasses import dataclass, field
 
-from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.methods import METHODS
 from dppca_core.release import chosen
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import OFFERED, Released, Request
 from dppca_core.tables import Column, Schema
-from pages.hospitals.your_data import charts, ledger_panel, ledger_text, sources, twin_text, upload_text
+from pages.hospitals.your_data import (
+    analyst_text,
+    charts,
+    ledger_panel,
+    ledger_text,
+    sources,
+    twin_text,
+    upload_text,
+)
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random
-from pages.hospitals.your_data.rehearsal import Twin, payload, predicted_curves, rehearse
+from pages.hospitals.your_data.rehearsal import Twin, payload, predicted_figure, rehearse
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.synthetic_twin_panel import paid_spectrum
@@ -71,9 +78,8 @@ def public_record(
     return PublicRecord(*table[1:], account, release.result, request, rows, rehearsal)
 
 
-def file(state: TableSession, record: PublicRecord, settings: Settings) -> bytes:
+def file(state: TableSession, report: Report) -> bytes:
     """Return the report as a file, written again only when it says something else."""
-    report = build(record, settings)
     if state.report is None or state.report[0] != report:
         state.report = report, html_report.html(report).encode()
     return state.report[1]
@@ -81,32 +87,34 @@ def file(state: TableSession, record: PublicRecord, settings: Settings) -> bytes
 
 def build(record: PublicRecord, settings: Settings) -> Report:
     """Return the report: the release in full or, before one, the rehearsal."""
-    plain, released = settings["view"] == "plain", record.released
-    title, texts = "A rehearsal on a synthetic twin", []
+    released = record.released
+    title, texts = "A rehearsal, and nothing released", []
     promised = ["Nothing was released, so nothing is promised yet."]
     if released is not None:
         title = "What was released of our own table"
-        promised = [page_text.promise(released, plain)]
+        promised = [page_text.promise(released)]
         promised += [page_text.hardening(released.document["method"])]
-        promised += [page_text.restated(released, record.rows, plain)]
+        promised += [page_text.restated(released, record.rows, analyst_text.restated)]
         if released.eigenvalues is not None:
-            texts = [("Strength of the directions", page_text.eigenvalues(released, plain))]
+            texts = [("Strength of the directions", page_text.eigenvalues(released))]
     if record.account is not None and record.account.limit is not None:
-        promised += [f"All releases of this table together: {ledger_text.left(record.account, plain)}."]
-        promised += [page_text.patient_total(record.account, record.rows, plain)]
+        promised += [
+            f"All releases of this table together: {analyst_text.left(ledger_text.spending(record.account))}."
+        ]
+        promised += [page_text.patient_total(record.account, record.rows)]
     return Report(
         title=title,
-        sentence=_sentence(record, plain),
+        sentence=_sentence(record),
         settings=_settings(record, settings),
-        figures=_figures(record, plain),
-        tables=_tables(record, plain),
+        figures=_figures(record),
+        tables=_tables(record),
         texts=texts,
         guarantee=text.unmarked(" ".join(filter(None, promised))),
-        limits=_limits(record, plain),
+        limits=_limits(record),
         sources=_sources(record, settings["view"] == "researcher"),
         # The link restores the settings, with what only the owner may see switched off, and holds no table.
         link=html_report.link(settings | {"own.shown": False}, "your_data"),
-        made=html_report.made(None if released is not None else 0),
+        made=html_report.today(),
     )
 
 
@@ -117,39 +125,38 @@ def _stated(record: PublicRecord, rows: int) -> str:
     return "averaged" if averaged else page_text.stated(rows)
 
 
-def _hospitals(record: PublicRecord, where: str) -> str:
+def hospitals(record: PublicRecord, where: str) -> str:
     """Return where patients are, unless their hospitals are invented, which is said instead."""
     invented = f"dealt at random to {len(record.sizes):,} hospitals that do not exist"
     return invented if is_at_random(record.assignment) else where
 
 
-def _sentence(record: PublicRecord, plain: bool) -> str:
-    noun, released = page_text.noun(record.stated_rows), record.released
-    where = _hospitals(record, f"in {upload_text.where_patients_are(len(record.sizes))}")
-    measured = text.count(record.schema.d, "measurement", "measurements")
-    whole = f"{sum(record.sizes):,} {noun} {where}, {measured} of each"
+def whole(record: PublicRecord) -> str:
+    """Return of how many patients, where, a release is or would be."""
+    where = hospitals(record, f"in {upload_text.where_patients_are(len(record.sizes))}")
+    return f"{sum(record.sizes):,} {page_text.noun(record.stated_rows)} {where}"
+
+
+def _sentence(record: PublicRecord) -> str:
+    released = record.released
     if released is None:
-        return f"Nothing of {whole}, has been released: this is a rehearsal on invented {noun}."
+        return f"Nothing of {whole(record)} was released: this is a rehearsal."
     k = released.basis.shape[1]
-    cost = page_text.epsilon(released.document["parameters"]["budget"]["epsilon"], plain)
-    at = released.entry.at[:16].replace("T", " ")
-    return (
-        f"{page_text.centring(released, plain)} {page_text.components(k, plain)} of {whole}, "
-        f"{'was' if k == 1 else 'were'} released on {at} UTC by {released.document['what']} with {cost}."
-    )
+    cost = page_text.epsilon(released.document["parameters"]["budget"]["epsilon"])
+    return f"Released with {cost}: {text.count(k, 'component', 'components')} of {whole(record)}."
 
 
 def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]:
-    plain, request = settings["view"] == "plain", record.request
+    request = record.request
     sizes, rows = sorted(record.sizes), record.stated_rows
     noun = page_text.noun(rows).capitalize()
     entries = [
         (noun, f"{sum(sizes):,}"),
         ("Rows of one patient", _stated(record, rows)),
-        ("Hospitals", _hospitals(record, f"{len(sizes):,}" if len(sizes) > 1 else "all in one place")),
+        ("Hospitals", hospitals(record, f"{len(sizes):,}" if len(sizes) > 1 else "all in one place")),
         (f"{noun} of each", upload_text.spread(sizes)),
-        ("Measurements" if plain else "Features d", f"{record.schema.d:,}"),
-        (upload_text.bound_label(rows, plain), f"{record.schema.bound:.4g}"),
+        ("Features d", f"{record.schema.d:,}"),
+        (upload_text.BOUND, f"{record.schema.bound:.4g}"),
     ]
     if isinstance(request, str):
         return entries
@@ -161,59 +168,61 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
         guessed = [twin.pattern for twin in record.twin.others if twin.pattern.guessed]
         used |= {"own.ratio": settings["own.ratio"], "own.s": guessed[0].carriers} if guessed else {}
         entries.append(("Pattern of the twin", record.twin.pattern.title))
-    loss = "Privacy loss" if plain else "Privacy loss ε"
     entries += [
         ("Method", METHODS[request.method].title),
-        (f"{loss} for a row", text.number(request.budget.epsilon)),
-        (f"{loss} for a patient", f"{request.patient_epsilon:.4g}"),
+        ("Privacy loss ε for a row", text.number(request.budget.epsilon)),
+        ("Privacy loss ε for a patient", f"{request.patient_epsilon:.4g}"),
     ]
     return entries + phrases.settings_in_words(settings | used, used)
 
 
-def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
+def _figures(record: PublicRecord) -> list[ReportFigure]:
     figures = []
     if record.released is not None:
         features, basis = record.schema.features, record.released.basis
-        drawn = charts.loadings(features, basis, plain, record.released.loading_std)
-        title = "What the released directions are made of" if plain else "Loadings of the released components"
-        says = f"{charts.describe_loadings(drawn, plain)} {page_text.told_from_zero(record.released, plain)}"
-        figures.append(ReportFigure(drawn, title, says))
+        words = analyst_text.COMPONENT, analyst_text.LOADING
+        drawn = charts.loadings(features, basis, record.released.loading_std, *words)
+        says = f"{charts.describe_loadings(drawn, words[0])} {page_text.told_from_zero(record.released)}"
+        figures.append(ReportFigure(drawn, "Loadings of the released components", says))
     if isinstance(record.twin, Twin) and record.twin.is_only_predicted:
-        drawn = charts.predicted(EPSILONS, predicted_curves(record.twin))
+        drawn = predicted_figure(record.twin)
         says = f"{charts.describe_predicted(drawn)} {twin_text.only_predicted(record.schema.d)}"
         figures.append(ReportFigure(drawn, "Predicted errors of a table of the same size", says))
     elif isinstance(record.twin, Twin):
         drawn = payload(record.twin)
         sentence = drawn["words"][drawn["active"]]["sentence"]
         note = f"These {page_text.noun(record.stated_rows)} are invented: none of the table has a part in it."
-        figures.append(ReportFigure(drawn, "A synthetic twin of the same size", f"{sentence} {note}"))
+        figures.append(ReportFigure(drawn, "The rehearsal", f"{sentence} {note}"))
     return figures
 
 
-def _tables(record: PublicRecord, plain: bool) -> list[ReportTable]:
+def _tables(record: PublicRecord) -> list[ReportTable]:
     tables = []
     if record.released is not None:
-        frame = page_text.loadings(record.released, record.schema.features, plain)
+        frame = page_text.loadings(record.released, record.schema.features)
         listed = frame.iloc[charts.strongest(record.released.basis)]
         many = "All" if len(listed) == len(frame) else f"The {len(listed):,} strongest"
         listed = listed.map(lambda cell: cell if isinstance(cell, str) else f"{cell:.4f}")
-        tables.append(phrases.table(f"{many} released {'weights' if plain else 'loadings'}", listed))
-    columns = record.schema.columns
-    first = columns[: charts.MOST_LISTED]
-    more = "" if first == columns else f" {len(columns) - len(first):,} more stand in the data dictionary."
-    tables.append(
-        ReportTable(
-            "What counts as public",
-            ("measurement", "range or categories", "if missing"),
-            [_public(column) for column in first],
-            "Taken as known before anybody looked at a patient: ranges read off the patients are not public."
-            + more,
-        )
-    )
+        tables.append(phrases.table(f"{many} released loadings", listed))
+    tables.append(public_table(record.schema))
     if record.account is not None and record.account.entries:
-        frame = ledger_panel.releases(record.account, plain)
+        frame = ledger_panel.releases(record.account)
         tables.append(phrases.table("All releases on the ledger of this table", frame))
     return tables
+
+
+def public_table(schema: Schema) -> ReportTable:
+    """Return what counts as public of each measurement."""
+    first = schema.columns[: charts.MOST_LISTED]
+    rest = len(schema.columns) - len(first)
+    more = f" {rest:,} more stand in the data dictionary." if rest else ""
+    return ReportTable(
+        "What counts as public",
+        ("measurement", "range or categories", "if missing"),
+        [_public(column) for column in first],
+        "Taken as known before anybody looked at a patient: ranges read off the patients are not public."
+        + more,
+    )
 
 
 def _public(column: Column) -> tuple[str, str, str]:
@@ -226,13 +235,13 @@ def _public(column: Column) -> tuple[str, str, str]:
     return column.name, values, "counts as none of them" if column.fill == "" else missing
 
 
-def _limits(record: PublicRecord, plain: bool) -> list[str]:
+def _limits(record: PublicRecord) -> list[str]:
     rows = record.stated_rows
     limits = [upload_text.counts_public(record.assignment, record.schema, rows)]
     if is_at_random(record.assignment):
         limits.append(upload_text.at_random(rows))
     if not isinstance(record.request, str):
-        limits.append(page_text.elsewhere(record.request, plain))
+        limits.append(page_text.elsewhere(record.request))
     if record.released is not None:
         delta = record.released.document["parameters"]["budget"]["delta"]
         limits += [
@@ -242,6 +251,7 @@ def _limits(record: PublicRecord, plain: bool) -> list[str]:
             "Choosing columns, ranges or the number of directions by looking at the patients costs privacy "
             "that is not counted.",
             f"How columns and k were chosen: {record.released.document[chosen.KEY]}.",
+            page_text.centring(record.released),
         ]
     if isinstance(record.twin, Twin):
         limits += [
@@ -272,4 +282,4 @@ def _sources(record: PublicRecord, formulas: bool) -> list[str]:
             "has σ = Δ z, for T steps √T Δ z, with Δ = √2 (replace one) or 1 and "
             "δ = Φ(1/(2z) − εz) − e^ε Φ(−1/(2z) − εz) (Balle & Wang 2018)."
         )
-    return [*lines, *sources.PAPERS]
+    return [*lines, *sources.PAPERS, html_report.made(None if released is not None else 0)]

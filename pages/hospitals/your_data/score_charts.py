@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from dppca_core.arrays import Array
-from pages.hospitals.your_data.text import component
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.traces import axis, rounded
@@ -15,9 +14,7 @@ SURE = 2  # stds of the noise, within which a cell may be empty
 _WRITTEN = 8  # cells of an axis up to which counts stand in them
 
 
-def score_map(
-    counts: Array, edges: Sequence[Sequence[float]], std: float, peak: float, plain: bool
-) -> dict[str, Any]:
+def score_map(counts: Array, edges: Sequence[Sequence[float]], std: float, peak: float) -> dict[str, Any]:
     """Draw counts, (cells, cells), up to a peak: 0 for what is negative, grey for what noise may be alone."""
     unsure = np.abs(counts) < SURE * std
     shown = np.maximum(counts, 0.0).T
@@ -38,8 +35,7 @@ def score_map(
     grey = {"type": "heatmap", "x": middles[0], "y": middles[1], "hoverinfo": "skip", "showscale": False}
     grey |= {"z": [[1 if cell else None for cell in row] for row in unsure.T.tolist()]}
     grey |= {"colorscale": [[0, style.faded(style.GUESS, 0.35)], [1, style.faded(style.GUESS, 0.35)]]}
-    share = "1: the most there can be" if plain else "share of B"
-    axes = [axis(f"along {component(plain)} {j} ({share})") for j in (1, 2)]
+    axes = [axis(f"along component {j} (share of B)") for j in (1, 2)]
     layout = {
         "xaxis": axes[0],
         "yaxis": axes[1],

@@ -19,6 +19,7 @@ from dppca_core.release.private_release import Progress, Request
 from dppca_core.release.score_histogram import Group, ScoreHistogram, ScoreRequest
 from dppca_core.tables import Column, Schema, safe_csv
 from pages.hospitals.your_data import (
+    analyst_text,
     charts,
     confirmation,
     kept_copies,
@@ -67,14 +68,13 @@ def show(
 ) -> None:
     """Render the twin's picture and the price of the table's, where there is one, and what was released."""
     pictures = [job for job in session.current().confirmed if job.what.kind == "scores" and job.result]
-    plain = settings["view"] == "plain"
     if prepared is not None and account is not None and (twin is not None or release is not None):
-        st.subheader(score_text.title(plain))
+        st.subheader(score_text.TITLE)
         _show_offer(prepared, account, release, twin, settings)
     elif pictures:
-        st.subheader(score_text.title(plain))
+        st.subheader(score_text.TITLE)
     if pictures:
-        _show_picture(pictures, release, plain)
+        _show_picture(pictures, release)
 
 
 def _show_offer(
@@ -84,10 +84,10 @@ def _show_offer(
     twin: Twin | None,
     settings: Settings,
 ) -> None:
-    plain, rows = settings["view"] == "plain", session.current().rows_per_patient or 1
+    rows = session.current().rows_per_patient or 1
     here = release is not None and release.what.table == prepared.identity
     if (release.result.basis.shape[1] if here else twin.request.k if twin else 2) < 2:
-        st.caption(score_text.one_component(plain))
+        st.caption(score_text.ONE_COMPONENT)
         return
     widgets.choose_beside("own.scores_slice", "own.scores_cells")
     group = _choose_group(prepared)
@@ -102,7 +102,7 @@ def _show_offer(
     std, count = score_histogram.noise_std(budget, noises), settings["own.scores_cells"]
     count = score_histogram.cells(prepared.n, std, groups) if count == BY_RULE else count
     st.caption(score_text.grid(count, std, rows, groups))
-    stopped = twin is not None and _show_twin(twin, prepared.n / groups, groups, count, std, plain)
+    stopped = twin is not None and _show_twin(twin, prepared.n / groups, groups, count, std)
     if not here or account.limit is None:
         st.caption(score_text.AFTER)
         return
@@ -110,7 +110,7 @@ def _show_offer(
     request = ScoreRequest(
         document, score_histogram.grid(document, count), budget, rows, prepared.averaged, group
     )
-    price = ledger_text.price("This picture", request.events, account, budget, rows, plain)
+    price = ledger_text.price("This picture", request.events, account, budget, rows, analyst_text.price)
     order = Order("scores", request, account, prepared.identity, prepared.raw.name)
     question = score_text.question(request, prepared.n, price.sentence, ledger_text.ONCE)
     label = "Release this picture anyway …" if stopped else "Release this picture …"
@@ -159,7 +159,7 @@ def _choose_group(prepared: PreparedTable) -> Group | str | None:
         return str(reason)
 
 
-def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float, plain: bool) -> bool:
+def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float) -> bool:
     """Render the twin's picture with and without noise. Return whether it is mostly noise."""
     run = score_rehearsal.run(twin)
     if run is None:
@@ -173,7 +173,7 @@ def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float, plain:
     for column, (name, counts, noise) in zip(st.columns(2), drawings, strict=True):
         with column:
             st.markdown(f"**The twin, {name}**")
-            _draw(counts, rehearsed.edges, noise, peak, plain, f"own twin scores {name}")
+            _draw(counts, rehearsed.edges, noise, peak, f"own twin scores {name}")
     st.caption(score_text.twin(rehearsed.distance, groups))
     if rehearsed.distance > score_rehearsal.TOO_MUCH:
         st.warning(score_text.stop(rehearsed.distance))
@@ -181,10 +181,8 @@ def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float, plain:
     return False
 
 
-def _draw(
-    counts: Array, edges: Sequence[Sequence[float]], std: float, peak: float, plain: bool, key: str
-) -> None:
-    drawn = score_charts.score_map(counts, edges, std, peak, plain)
+def _draw(counts: Array, edges: Sequence[Sequence[float]], std: float, peak: float, key: str) -> None:
+    drawn = score_charts.score_map(counts, edges, std, peak)
     component.figure(drawn, key=key, says=score_charts.describe(counts, edges, std))
     take_along.menu(key, "scores", "Score plot, with noise", lambda: drawn)
 
@@ -241,7 +239,7 @@ def request_kept(drawn: Drawn, prepared: PreparedTable) -> ScoreRequest | None:
     return request if request.release | wanted == request.release else None
 
 
-def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None, plain: bool) -> None:
+def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> None:
     index = len(pictures) - 1
     if index:
         made = ((i, job.result.entry.at[11:19], job.what.name) for i, job in enumerate(pictures, start=1))
@@ -258,15 +256,15 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None, plain:
     document, request = result.document, job.what.request
     st.markdown("**Released**")
     if release is None or release.result.document["at"] != request.release["at"]:
-        st.caption(score_text.unlike(plain))
+        st.caption(score_text.UNLIKE)
     peak = float(max(result.counts.max(), 1.0))
     columns = st.columns(2)
     for i, (name, counts) in enumerate(zip(document["groups"], result.counts, strict=True)):
         with columns[i % 2]:
             if request.group is not None:
                 st.markdown(f"{page_text.literal(request.group.column)}: **{page_text.literal(name)}**")
-            _draw(counts, request.edges, result.std, peak, plain, f"own scores {i}")
-    st.caption(f"{score_text.legend(request.rows_per_patient)} {score_text.cost(document, plain)}")
+            _draw(counts, request.edges, result.std, peak, f"own scores {i}")
+    st.caption(f"{score_text.legend(request.rows_per_patient)} {score_text.cost(document)}")
     if not job.downloaded:
         kept = page_text.COPIED if job.copied else page_text.IN_SESSION
         st.markdown(f"{page_text.UNSAVED} {kept if session.folder() is None else page_text.ON_SERVER}")

@@ -8,9 +8,12 @@ import pandas as pd
 
 from dppca_core.release.score_histogram import ScoreRequest
 from pages.hospitals.your_data.score_charts import SURE
-from pages.hospitals.your_data.text import component, epsilon, literal, noun
+from pages.hospitals.your_data.text import epsilon, literal, noun
 from pages.shared import text
 
+TITLE = "Patients on the first two components"
+ONE_COMPONENT = "One component has no picture of patients: ask for two."
+UNLIKE = "This picture is of another release's components."
 NO_SPLIT = "do not split"
 TOO_WIDE = "Of so many measurements no run is drawn here: neither the picture nor its losses are rehearsed."
 LABEL = "a label"
@@ -23,16 +26,6 @@ AFTER = (
     "the same hospitals."
 )
 IN_PIECES = "A table that was read in pieces cannot be split by a column."
-
-
-def title(plain: bool) -> str:
-    """Return the heading."""
-    return f"Patients on the first two {component(plain)}s"
-
-
-def one_component(plain: bool) -> str:
-    """Return that there is no picture."""
-    return f"One {component(plain)} has no picture of patients: ask for two."
 
 
 def grid(cells: int, std: float, rows: int, groups: int) -> str:
@@ -86,16 +79,11 @@ def legend(rows: int) -> str:
     )
 
 
-def cost(document: Mapping[str, Any], plain: bool) -> str:
+def cost(document: Mapping[str, Any]) -> str:
     """Return what a picture did cost, and its guarantee."""
-    paid, delta = epsilon(document["budget"]["epsilon"], plain), document["budget"]["delta"]
+    paid, delta = epsilon(document["budget"]["epsilon"]), document["budget"]["delta"]
     guarantee = literal(document["guarantee"]).replace(f"{delta:g}", text.number(delta))
     return f"It cost {paid}, which stands on the ledger. {guarantee}"
-
-
-def unlike(plain: bool) -> str:
-    """Return that the picture shown is of other components than the release shown above."""
-    return f"This picture is of another release's {component(plain)}s."
 
 
 def listed(document: Mapping[str, Any]) -> pd.DataFrame:

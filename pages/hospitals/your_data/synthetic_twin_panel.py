@@ -13,10 +13,20 @@ from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Progress, Request
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.your_data import charts, confirmation, ledger_text, session, twin_text
+from pages.hospitals.your_data import (
+    analyst_text,
+    charts,
+    confirmation,
+    ledger_text,
+    plain_rehearsal,
+    plain_text,
+    session,
+    twin_text,
+)
 from pages.hospitals.your_data import text as page_text
+from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import PreparedTable, TableIdentity
-from pages.hospitals.your_data.rehearsal import FEW_RUNS, Twin, errors, payload, predicted_curves, rehearse
+from pages.hospitals.your_data.rehearsal import FEW_RUNS, Twin, errors, payload, predicted_figure, rehearse
 from pages.hospitals.your_data.session import Order
 from pages.shared import text
 from pages.shared.background import engine, failed_runs, refresh
@@ -41,28 +51,42 @@ def rehearse_table(prepared: PreparedTable, request: Request | str, settings: Se
 
 
 def show(
-    prepared: PreparedTable, account: Account | None, request: Request | str, settings: Settings
+    prepared: PreparedTable,
+    account: Account | None,
+    request: Request | str,
+    settings: Settings,
+    layout: PageLayout,
 ) -> Twin | None:
-    """Render the guesses, the figure, a link to the explorer, and the price of the table's eigenvalues."""
-    spectrum, twin = paid_spectrum(prepared.identity), rehearse_table(prepared, request, settings)
+    """Render what is rehearsed: in plain view as a row for each population, and all else as details."""
+    twin = rehearse_table(prepared, request, settings)
     if isinstance(twin, str):
-        st.caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(twin))}")
+        layout.say(plain_text.NOT_REHEARSED)
+        layout.details().caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(twin))}")
         return None
-    plain, rows = settings["view"] == "plain", twin.request.rows_per_patient
+    if layout.plain:
+        plain_rehearsal.show(twin)
+    with layout.details():
+        _show_details(prepared, account, twin, settings)
+    return twin
+
+
+def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, settings: Settings) -> None:
+    """Render the guesses, the figure, a link to the explorer, and the price of the table's eigenvalues."""
+    spectrum, rows = paid_spectrum(prepared.identity), twin.request.rows_per_patient
     guessed = [other.pattern.carriers for other in twin.others if other.pattern.guessed]
     widgets.choose_beside("own.ratio", *["own.s"] * len(guessed))
     if guessed and guessed[0] != settings["own.s"]:
         st.caption(page_text.adjusted("own.s", settings, guessed[0]))
-    st.markdown(twin_text.rehearsed(twin.request, len(prepared.sizes), plain))
+    st.markdown(twin_text.rehearsed(twin.request, len(prepared.sizes)))
     st.markdown(twin_text.populations(errors(twin), twin.pattern.paid, twin.in_closed_form))
     if twin.is_only_predicted:
-        drawn = charts.predicted(EPSILONS, predicted_curves(twin))
+        drawn = predicted_figure(twin)
         component.figure(drawn, key="own predicted", says=charts.describe_predicted(drawn))
         take_along.menu(
             "own predicted", "rehearsal-predicted", "Predicted on a synthetic twin", lambda: drawn
         )
         st.caption(twin_text.only_predicted(twin.experiment.d))
-        return twin
+        return
     results, epsilon = twin.results, twin.epsilon
 
     def panels() -> None:
@@ -101,18 +125,17 @@ def show(
     )
     if spectrum is not None:
         centred = twin.request.mean_share > 0
-        st.markdown(twin_text.spectrum(spectrum, twin.request.k, centred, plain))
+        st.markdown(twin_text.spectrum(spectrum, twin.request.k, centred))
     if account is not None and account.limit is not None:
         with st.expander("Shape the twin by your own table, for a slice of the budget", key="own shaping"):
             widgets.choose("own.slice")
             budget = Budget(settings["own.slice"], settings["own.delta"], account.limit.neighbours)
-            what = "The strength of every direction" if plain else "A release of all eigenvalues"
+            what = "A release of all eigenvalues"
             events = spectrum_release.events(budget)
-            price = ledger_text.price(what, events, account, budget, rows, plain)
+            price = ledger_text.price(what, events, account, budget, rows, analyst_text.price)
             order = Order("spectrum", (budget, rows), account, prepared.identity, prepared.raw.name)
             question = f"**Release the strength of every direction?** {price.sentence} {ledger_text.ONCE}"
             confirmation.show(order, "Pay for the spectrum …", price, question, _make)
-    return twin
 
 
 class _Cells:

@@ -5,7 +5,7 @@ is how many rows one patient can have at most, as the table's owner stated.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from dppca_core.accounting import closed_form
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.methods import METHODS
-from dppca_core.privacy import Budget, Event
+from dppca_core.privacy import Budget
 from dppca_core.release import private_release
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import HARDENED, ROUNDS, STAGES, Released, Request
@@ -34,6 +34,7 @@ EVADES = (
 OF_EXAMPLE = "Known of this example: each patient has one row."
 UNSAVED = "**Not downloaded yet.**"
 IN_SESSION = "This release is in this session only, and is lost when the page is closed."
+HOW_CHOSEN = "How columns and k were chosen, public"
 HOW_CHOSEN_HELP = "It stands in the release, on the ledger and in the report. Nothing checks it."
 CHOSEN_BY_LOOKING = (
     "Looking at the patients costs privacy that the ledger does not count: the guarantee does not cover it."
@@ -46,13 +47,16 @@ COPIED = (
     "This server keeps it for 30 days, encrypted: only this browser tab has the key, until the tab is closed."
 )
 ON_SERVER = "This server keeps it until a file of it is downloaded: bring the table again to have it back."
+INTRODUCTION = (
+    "Load your own table, protect it once, get its pattern, and see how much of your privacy budget is left."
+)
 STEPS = (
     "Load a table with one row for each patient.",
     "Say what is public, then rehearse on invented patients.",
     "Release once: the ledger shows how much privacy is left.",
 )
 TRY_THIS = (  # the first of which something has still to be done
-    "take the breast cancer table as if it were yours, and release its directions.",
+    "take the breast cancer table as if it were yours, and release its pattern.",
     "say how many rows one patient can have, from how the table was made.",
     "type the range of two columns from a code book, and see the table get ready.",
     "see what the rehearsal promises on the worst of its populations, find the privacy that it needs there, "
@@ -60,6 +64,7 @@ TRY_THIS = (  # the first of which something has still to be done
     "turn on what only you may see, and compare the release with the answer without privacy.",
     "bring the same table again under another name: its ledger is found by its content.",
 )
+HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
 MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
 # A word joiner, which is not seen, keeps Markdown from finding an address there; it does so behind escapes.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
@@ -69,11 +74,6 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
 def literal(raw: str) -> str:
     """Return a text in which names that people chose are not read as Markdown, nor made into links."""
     return _ADDRESS.sub("\u2060", _MARKUP.sub(r"\\\1", raw))
-
-
-def how_chosen(plain: bool) -> str:
-    """Return the label of the question how columns and k were chosen."""
-    return f"How {'measurements and directions' if plain else 'columns and k'} were chosen, public"
 
 
 def refusal(reason: str) -> str:
@@ -97,21 +97,14 @@ def stated(rows: int) -> str:
     return "1" if rows == 1 else f"up to {rows:,}"
 
 
-def epsilon(value: float, plain: bool) -> str:
-    """Return an epsilon as the reader knows it, a large one without meaningless decimals."""
-    shown = text.short(value) if value < 100 else f"{value:,.0f}"
-    return f"privacy loss {shown}" if plain else f"ε = {shown}"
+def loss(value: float) -> str:
+    """Return an epsilon as a number, a large one without meaningless decimals."""
+    return text.short(value) if value < 100 else f"{value:,.0f}"
 
 
-def patient_price(events: Sequence[Event], budget: Budget, rows: int, plain: bool) -> str:
-    """Return what a release costs a patient with several rows; nothing where each has one."""
-    if rows == 1:
-        return ""
-    cost = private_release.patient_epsilon(events, budget, rows)
-    return (
-        " These numbers are for one row. "
-        f"For a patient with {rows:,} rows the release has {epsilon(cost, plain)}."
-    )
+def epsilon(value: float) -> str:
+    """Return an epsilon with its symbol."""
+    return f"ε = {loss(value)}"
 
 
 def odds(budget: Budget, rows: int, patient_epsilon: float) -> str:
@@ -130,16 +123,16 @@ def odds(budget: Budget, rows: int, patient_epsilon: float) -> str:
     )
 
 
-def elsewhere(request: Request, plain: bool) -> str:
+def elsewhere(request: Request) -> str:
     """Return what the same release from another hospital costs a patient who is in both tables."""
     both = closed_form.epsilon_of((*request.events, *request.events), request.budget.delta)
     return (
         "A patient who is in another hospital's table too is protected less: two releases of this size "
-        f"together have {epsilon(both, plain)}."
+        f"together have {epsilon(both)}."
     )
 
 
-def patient_total(account: Account, rows: int, plain: bool) -> str:
+def patient_total(account: Account, rows: int) -> str:
     """Return what all releases so far cost a patient with several rows; nothing where each has one.
 
     Releases that counted patients cost such a patient less than is said here.
@@ -156,32 +149,22 @@ def patient_total(account: Account, rows: int, plain: bool) -> str:
     spent = account.spent_by_patient(rows)
     return (
         f"The limit counts per row. For a patient with {rows:,} rows, all releases so far have "
-        f"{epsilon(spent, plain)} together."
+        f"{epsilon(spent)} together."
     )
 
 
-def restated(released: Released, rows: int, plain: bool) -> str:
-    """Return what an earlier release costs by the owner's answer now, where it was another then."""
+def restated(released: Released, rows: int, words: Callable[[str, str, float], str]) -> str:
+    """Return what an earlier release costs by the owner's answer now, where it was another then.
+
+    words: Form the sentence from what was stated then, what is stated now, and the cost for a patient.
+    """
     then = int(released.document["rows per patient"])
     # Where patients were counted, then or now, no number of rows makes a difference to say.
     if then == rows or released.document["unit"] == "patient" or rows == 1:
         return ""
     budget = Budget(**released.document["parameters"]["budget"])
     cost = private_release.patient_epsilon(released.entry.events, budget, rows)
-    return (
-        f"This release states {stated(then)} row{'' if then == 1 else 's'} per patient. By your answer now, "
-        f"{stated(rows)}, it has {epsilon(cost, plain)} for a patient."
-    )
-
-
-def component(plain: bool) -> str:
-    """Return the word for a column of the released basis."""
-    return "direction" if plain else "component"
-
-
-def components(k: int, plain: bool) -> str:
-    """Return how many components there are."""
-    return text.count(k, component(plain), f"{component(plain)}s")
+    return words(f"{stated(then)} row{'' if then == 1 else 's'}", stated(rows), cost)
 
 
 def ended(job: ReleaseJob) -> str:
@@ -198,23 +181,19 @@ def ended(job: ReleaseJob) -> str:
 
 def adjusted(key: str, settings: Settings, value: int) -> str:
     """Return that another value is used than this control is set to."""
-    name = CHOICES[key].name(settings["view"] == "plain")
-    return f"{name} {'lowered' if value < settings[key] else 'raised'} to {value} here."
+    return f"{CHOICES[key].label} {'lowered' if value < settings[key] else 'raised'} to {value} here."
 
 
-def promise(released: Released, plain: bool) -> str:
-    """Return the guarantee in a sentence, in plain view as odds."""
+def promise(released: Released) -> str:
+    """Return the guarantee in a sentence."""
     budget = released.document["parameters"]["budget"]
-    if plain:
-        rows, cost = released.document["rows per patient"], released.document["epsilon for a patient"]
-        return odds(Budget(**budget), rows, cost)
     guarantee: str = released.document["guarantee"]
     return guarantee.replace(f"{budget['delta']:g}", text.number(budget["delta"]))
 
 
-def loadings(released: Released, features: Sequence[str], plain: bool) -> pd.DataFrame:
+def loadings(released: Released, features: Sequence[str]) -> pd.DataFrame:
     """Return the components as a table, one row a feature, with twice the noise of each."""
-    columns = {f"{component(plain)} {j + 1}": values for j, values in enumerate(released.basis.T)}
+    columns = {f"component {j + 1}": values for j, values in enumerate(released.basis.T)}
     columns |= {f"± {name}": 2 * noise for name, noise in zip(columns, released.loading_std.T, strict=True)}
     return pd.DataFrame({"feature": list(features), **columns})
 
@@ -224,22 +203,26 @@ def strongest(listed: int, features: int) -> str:
     return f"Listed: the {listed:,} strongest of {features:,} measurements. The files have all."
 
 
-def told_from_zero(released: Released, plain: bool) -> str:
-    """Return how many released loadings the noise leaves apart from 0."""
-    what = "weights" if plain else "loadings"
+def apart_from_zero(released: Released) -> tuple[int, int]:
+    """Return how many released loadings the noise leaves apart from 0, and of how many."""
     kept = np.abs(released.basis) > 0
-    apart = int((np.abs(released.basis) >= 2 * released.loading_std)[kept].sum())
+    return int((np.abs(released.basis) >= 2 * released.loading_std)[kept].sum()), int(kept.sum())
+
+
+def told_from_zero(released: Released) -> str:
+    """Return how many released loadings the noise leaves apart from 0."""
+    apart, many = apart_from_zero(released)
     # What few rounds leave of DPS-PCA's random start is no noise, nor is what two stages leave out.
     method = released.document["method"]
     besides = " or in where the method starts" if method == "dps_pca" else ""
     besides = " or in which measurements were kept" if method in STAGES else besides
     return (
-        f"{apart:,} of {int(kept.sum()):,} {what} can be told from 0, as they are more than twice the noise "
+        f"{apart:,} of {many:,} loadings can be told from 0, as they are more than twice the noise "
         f"away. The others are grey. This counts the noise, not chance in who the patients are{besides}."
     )
 
 
-def eigenvalues(released: Released, plain: bool) -> str:
+def eigenvalues(released: Released) -> str:
     """Return the released eigenvalues in one line."""
     assert released.eigenvalues is not None
     listed = ", ".join(text.short(max(value, 0.0)) for value in released.eigenvalues)
@@ -248,11 +231,10 @@ def eigenvalues(released: Released, plain: bool) -> str:
     scaled = "rows of length 1" if is_unit(method) else f"the scaled rows (shares of {length})"
     if released.document["stages"] is not None:
         scaled += ", of the features kept alone"
-    what = "Strength of each direction" if plain else f"Private eigenvalues of {scaled}"
-    return f"{what}: {listed}."
+    return f"Private eigenvalues of {scaled}: {listed}."
 
 
-def centring(released: Released, plain: bool) -> str:
+def centring(released: Released) -> str:
     """Return how rows were centred and scaled, and that the first component may be the mean.
 
     All is public, from nothing but the release itself.
@@ -266,12 +248,12 @@ def centring(released: Released, plain: bool) -> str:
     if scale_share := float(shares.get("scale share", 0.0)):
         scaled = (
             f" Each measurement is divided by its scale, for which {text.percent(scale_share)} of the budget "
-            f"paid: {component(plain)}s are of correlations."
+            f"paid: components are of correlations."
         )
-    return _centring(released, float(shares.get("mean share", 0.0)), plain) + scaled
+    return _centring(released, float(shares.get("mean share", 0.0))) + scaled
 
 
-def _centring(released: Released, share: float, plain: bool) -> str:
+def _centring(released: Released, share: float) -> str:
     if share:
         return (
             f"Rows are centred at their mean, for which {text.percent(share)} of the budget paid. Its noise "
@@ -280,8 +262,7 @@ def _centring(released: Released, share: float, plain: bool) -> str:
     columns = released.document["public"].get("dictionary", {}).get("columns", [{}])
     at = public_centre(all("usual" in column for column in columns))
     limit = (
-        f"Rows are centred at {at}, not at their mean. The first "
-        f"{component(plain)} may be the mean and not a pattern."
+        f"Rows are centred at {at}, not at their mean. The first component may be the mean and not a pattern."
     )
     if released.eigenvalues is None or len(released.eigenvalues) < 2:
         return limit

@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 
 from dppca_core.bounds.stated_spectra import paid_spikes
-from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
 from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.private_release import Request
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.your_data.text import components, is_unit, noun, refusal
+from pages.hospitals.your_data.text import HARDLY_BETTER, is_unit, noun, refusal
 from pages.hospitals.your_data.upload_text import where_patients_are
 from pages.shared import text
 
-HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
 NO_BETTER = "At this setting the release would be no better than a guess: do not release."
 PUBLIC = "choose fewer columns from the literature or a code book, not from these rows"
 MEAN_KNOWN = "Their mean is known; what the error of a paid mean adds is not in this figure."
@@ -21,20 +20,16 @@ SCALES_KNOWN = "Their scales are known; what the error of paid scales adds is no
 _SYMBOLS = {"rank": "R", "burn_in": "burn-in"}
 
 
-def rehearsed(request: Request, hospitals: int, plain: bool) -> str:
+def rehearsed(request: Request, hospitals: int) -> str:
     """Return what is rehearsed, which is what a press of Release would make."""
     what = f"**Rehearsed is what *Release* would make:** {METHODS[request.method].title}"
     where = f"{noun(request.rows_per_patient)} in {where_patients_are(hospitals)}"
     epsilon, delta = request.budget.epsilon, request.budget.delta
-    if plain:
-        given = [components(request.k, plain), f"privacy loss {text.number(epsilon)}"]
-        given += [f"failure chance {text.one_in(delta)}"]
-    else:
-        given = [f"k = {request.k}"]
-        given += [
-            f"{_SYMBOLS.get(name) or text.symbols(name)} = {n}" for name, n in request.method_options.items()
-        ]
-        given += [f"ε = {text.number(epsilon)}", f"δ = {text.number(delta)}"]
+    given = [f"k = {request.k}"]
+    given += [
+        f"{_SYMBOLS.get(name) or text.symbols(name)} = {n}" for name, n in request.method_options.items()
+    ]
+    given += [f"ε = {text.number(epsilon)}", f"δ = {text.number(delta)}"]
     if request.mean_share:
         given += [f"{text.percent(request.mean_share)} of it for the mean"]
     if request.scale_share:
@@ -99,30 +94,6 @@ def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, m
         f"Invented {noun(rows)}, as many ({twin.n:,}) and with as many measurements ({twin.d:,}) as yours, "
         f"whose pattern is {strength}. No patient of yours has a part in this figure, so it costs nothing. "
         f"{kind} {centre(twin, rows)} {long_rows}"
-    )
-
-
-def stop(
-    request: Request, share: float, n: int, epsilon: float | None = None, patients: int | None = None
-) -> str:
-    """Return that a release would be mostly noise, and what it would take instead.
-
-    Args:
-        request: The release.
-        share: Its rehearsed error, of a guess's.
-        n: Rows of the table.
-        epsilon: The least that would do; None where none on the figure does.
-        patients: How many would do at the epsilon that is asked for.
-    """
-    many = noun(request.rows_per_patient)
-    answer = "noise" if share > HARDLY_BETTER else "mostly noise"
-    errs = text.percent(min(share, 1.0))
-    begin = f"**At this budget the answer would be {answer}:** {errs} of a guess's error."
-    if epsilon is None or patients is None:
-        return f"{begin} With {n:,} {many} like the twin's, no ε up to {EPSILONS[-1]:g} is enough."
-    return (
-        f"{begin} {n:,} {many} like the twin's need ε = {text.number(epsilon)}; "
-        f"ε = {text.number(request.budget.epsilon)} needs at most about {text.patients(patients)} {many}."
     )
 
 
@@ -191,11 +162,10 @@ def centre(twin: ExplorerExperiment, rows: int) -> str:
     )
 
 
-def spectrum(paid: Spectrum, k: int, centred: bool, plain: bool) -> str:
+def spectrum(paid: Spectrum, k: int, centred: bool) -> str:
     """Return what paid eigenvalues state about the table."""
     top = ", ".join(text.short(value) for value in paid.eigenvalues[: k + centred])
-    what = "Strength" if plain else "Eigenvalues"
-    sentence = f"**{what} that you paid for:** {top}, each give or take {text.short(2 * paid.std)}; "
+    sentence = f"**Eigenvalues that you paid for:** {top}, each give or take {text.short(2 * paid.std)}; "
     spikes = paid_spikes(paid.eigenvalues, paid.std, k, centred)
     if not spikes:
         return f"{sentence}the noise is as large, so this slice cannot tell a pattern."

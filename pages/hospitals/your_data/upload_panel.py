@@ -10,12 +10,14 @@ from pages.hospitals.your_data import (
     dictionary,
     dictionary_names,
     large_table,
+    plain_text,
     quality_panel,
     session,
     several_panel,
     several_text,
     upload_text,
 )
+from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random, prepare
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import OF_EXAMPLE, ONE, SEVERAL, UNANSWERED, literal, refusal
@@ -28,10 +30,10 @@ _MOST_LISTED = 200  # columns: of a wider table they are typed, and their lines 
 _KEPT = 5  # of a patient's rows, until another number is typed
 
 
-def show(settings: Settings) -> PreparedTable | None:
+def show(settings: Settings, layout: PageLayout) -> PreparedTable | None:
     """Ask for a table and what is public about it. Return the table once it is ready for a release."""
     state = session.current()
-    _choose_file(state, settings)
+    _choose_file(state, settings, layout)
     if state.raw is None or not several_panel.show(state, settings):
         return None
     left, right = st.columns([5, 1], vertical_alignment="center")
@@ -43,28 +45,29 @@ def show(settings: Settings) -> PreparedTable | None:
         return None
     _choose_columns(state, state.raw)
     if not state.chosen:
-        st.info("Choose the columns that count, or open a data dictionary.")
+        st.info("Choose the measurements that count, or open a data dictionary.")
         _exchange_dictionary(state, None)
         return None
     _edit(state)
     typed = {name: state.lines[name] for name in state.chosen}
     quality_place = st.container()
-    prepared = _prepare(state, typed, rows, settings)
+    prepared = _prepare(state, typed, settings, layout)
     with quality_place:
         quality_panel.show(state, typed, prepared)
     if prepared is not None:
-        _show_facts(prepared, rows)
+        _show_facts(prepared, rows, layout)
     return prepared
 
 
 def _prepare(
-    state: TableSession, typed: dict[str, dictionary.DictionaryLine], rows: int, settings: Settings
+    state: TableSession, typed: dict[str, dictionary.DictionaryLine], settings: Settings, layout: PageLayout
 ) -> PreparedTable | None:
     """Return the table as its dictionary has it, or None after saying what is still to be done."""
     assert state.raw is not None  # the page asks of a table that is there
     schema, error = _schema_once(state, typed)
     _exchange_dictionary(state, schema)
-    _public_choices(state, state.raw, schema, rows, settings["view"] == "plain")
+    with layout.details():
+        _public_choices(state, state.raw, schema)
     incomplete = [name for name, line in typed.items() if line.incomplete]
     if incomplete:
         st.info(literal(upload_text.incomplete(incomplete)))
@@ -81,18 +84,20 @@ def _prepare(
     return prepared if isinstance(prepared, PreparedTable) else None
 
 
-def _choose_file(state: TableSession, settings: Settings) -> None:
+def _choose_file(state: TableSession, settings: Settings, layout: PageLayout) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         upload = st.file_uploader(
-            "A table whose first line names the columns",
+            "A table: one row per patient, column names in the first line",
             type=["csv", "tsv", "txt", "parquet"],
             key="own file",
             help="It stays in this session's memory: no disk, no log, no other visitor.",
         )
-        st.caption(upload_text.held(st.get_option("server.maxUploadSize")))
+        st.caption(upload_text.HELD)
     with right:
-        widgets.choose("own.encoding")
+        with layout.details():
+            st.caption(upload_text.large(st.get_option("server.maxUploadSize")))
+            widgets.choose("own.encoding")
         for name in examples.names():
             label = f"Take the {name.replace('_', ' ')} table as if it were yours"
             st.button(label, on_click=_load_example, args=(state, name), width="stretch")
@@ -228,12 +233,12 @@ def _choose_columns(state: TableSession, raw: Table) -> None:
         return
     # Streamlit keeps the function that formats a widget's options: it must not hold rows.
     chosen = st.multiselect(
-        "Columns that count",
+        "Measurements that count",
         raw.columns,
         state.chosen,
         key=f"own columns {state.generation}",
         format_func=lambda name: name + marks.get(kinds[name], ""),
-        placeholder="choose columns",
+        placeholder="choose measurements",
     )
     state.chosen = tuple(chosen)
     for name in chosen:
@@ -243,7 +248,7 @@ def _choose_columns(state: TableSession, raw: Table) -> None:
 def _type_columns(state: TableSession, columns: Sequence[str]) -> None:
     """Let the owner type or paste which of many columns count."""
     typed = st.text_area(
-        "Columns that count",
+        "Measurements that count",
         dictionary.describe_choice(state.chosen, columns),
         key=f"own columns {state.generation}",
         placeholder="all, or names, one a line, or places such as 3-500",
@@ -360,11 +365,11 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
                 st.caption(upload_text.WITH_CELLS)
 
 
-def _public_choices(state: TableSession, raw: Table, schema: Schema | None, rows: int, plain: bool) -> None:
+def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> None:
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     usual = "" if schema is None else f"{schema.default_bound:.4g}"
     state.bound = left.number_input(
-        upload_text.bound_label(rows, plain),
+        upload_text.BOUND,
         min_value=1e-9,
         value=state.bound,
         key=f"own bound {state.generation}",
@@ -406,9 +411,10 @@ def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int)
     return state.prepared[1]
 
 
-def _show_facts(prepared: PreparedTable, rows: int) -> None:
+def _show_facts(prepared: PreparedTable, rows: int, layout: PageLayout) -> None:
     st.success(upload_text.ready(prepared, rows))
-    public = upload_text.counts_public(prepared.assignment, prepared.schema, rows)
-    st.caption(f"{upload_text.bound(prepared.schema, rows)} {public}")
+    layout.say(plain_text.PUBLIC)
     if is_at_random(prepared.assignment):
         st.caption(upload_text.at_random(rows))
+    public = upload_text.counts_public(prepared.assignment, prepared.schema, rows)
+    layout.details().caption(f"{upload_text.bound(prepared.schema, rows)} {public}")

@@ -27,6 +27,7 @@ HELP = {  # by the dictionary's column
     "synonyms": "Other words for categories, as m = male; w = female. Never published.",
     "usual": "Where most patients lie, from the code book: then no mean is paid for. Blank: not known.",
 }
+BOUND = "Public row bound B, in encoded units"
 WITH_CELLS = (
     "The saved dictionary holds the words that you mapped, which may be cells of your patients. A release "
     "publishes the dictionary without them."
@@ -34,13 +35,17 @@ WITH_CELLS = (
 _LISTED = 3
 
 
-def held(most: int) -> str:
-    """Return how large a file may be, in MB, and how long its table is held."""
+HELD = (
+    "Files too large for this server are refused. Your table is forgotten when you say so, or "
+    f"{sessions.KEPT_SECONDS / 60:.0f} minutes after the page is closed."
+)
+
+
+def large(most: int) -> str:
+    """Return how large a file may be, in MB, and which is read in pieces."""
     return (
         f"Up to {most:,} MB; a file of more than {limits.MOST_BYTES / 2**20:,.0f} MB and at most "
-        f"{limits.MOST_IN_PIECES:,} columns is read in pieces, of which only sums are kept. One for which "
-        "this server has no memory left is refused before it is read. Your table is forgotten when you say "
-        f"so, or {sessions.KEPT_SECONDS / 60:.0f} minutes after the page is closed."
+        f"{limits.MOST_IN_PIECES:,} columns is read in pieces, of which only sums are kept."
     )
 
 
@@ -94,11 +99,6 @@ def counted(most: int | None) -> str:
     )
 
 
-def bound_label(rows: int, plain: bool) -> str:
-    """Return what the row bound is called."""
-    return f"Most that one {unit(rows)} counts for" if plain else "Public row bound B, in encoded units"
-
-
 def ready(prepared: PreparedTable, rows: int) -> str:
     """Return of how many patients, hospitals and measurements a release would be."""
     measured = text.count(prepared.d, "measurement", "measurements")
@@ -122,7 +122,7 @@ def where_patients_are(hospitals: int) -> str:
 def at_random(rows: int) -> str:
     """Return that the hospitals to which the page has assigned the rows are invented."""
     return (
-        f"{noun(rows).capitalize()} are dealt to hospitals at random: these hospitals do not "
+        f"{noun(rows).capitalize()} are assigned to hospitals at random: these hospitals do not "
         "exist. This is to rehearse methods for several hospitals."
     )
 

@@ -43,12 +43,12 @@ def error_definition(settings: Settings) -> str:
     return _ERRORS[unit(settings)]
 
 
-def methods(names: Sequence[str], k: int, plain: bool = False) -> list[str]:
+def methods(names: Sequence[str], k: int) -> list[str]:
     """Return each method's source, trust model and guarantee, one line each."""
     lines = []
     for method in (METHODS[name] for name in names):
         trust = "" if method.trust == "none" else f"{text.trust_heading(method.trust).lower()}; "
-        about = f"{trust}{text.guarantee(method.guarantee_at(k), plain)}"
+        about = f"{trust}{text.guarantee(method.guarantee_at(k))}"
         lines.append(f"{method.title}: {method.reference} ({about}).")
     return lines
 

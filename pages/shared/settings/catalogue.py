@@ -3,7 +3,7 @@
 No Streamlit here, so that tests need no browser. Options are round numbers; a link may hold anything.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from dppca_core.datasets import TABLES
@@ -187,15 +187,9 @@ def to_link(settings: Settings) -> dict[str, str]:
     for key, flag in _BY_HAND.items():
         if settings[flag]:
             link[key] = CHOICES[key].link(settings[key])
-        elif _names_page_of(key, link):  # without it the link would mean the delta of before
-            link[flag] = "false"
+        elif any(name.startswith(f"{key.rpartition('.')[0]}.") for name in link):
+            link[flag] = "false"  # without it a link with settings of that page means the delta of before
     return _VERSION | link if link else {}
-
-
-def _names_page_of(key: str, names: Iterable[str]) -> bool:
-    """Return whether a setting is a page's own, and others of that page are named."""
-    page, dot, _ = key.rpartition(".")
-    return bool(page) and any(name.startswith(page + dot) for name in names)
 
 
 def rows_kept(settings: Settings) -> int:
@@ -226,7 +220,8 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
         if "trust" in read:  # typed by hand
             requested["method"] = read["method"][0] if "method" in read else RECOMMENDED
     for key, flag in _BY_HAND.items():
-        requested[flag] |= key in read or (flag not in read and _names_page_of(key, read))
+        before = flag not in read and any(name.startswith(f"{key.rpartition('.')[0]}.") for name in read)
+        requested[flag] |= key in read or before
     fixed = FIXED_BY_TABLE if requested["data"] in TABLES else ()
     link_text = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
     now, reasons = _resolve(requested, None)
@@ -292,8 +287,7 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
         size = now[key] if value is None else value
         return f"{size} {CHOICES[key].plain.lower()}" if now["view"] == "plain" else f"{key} = {size}"
 
-    if moved in _BY_HAND:
-        now[_BY_HAND[moved]] = True
+    now |= {flag: True for key, flag in _BY_HAND.items() if key == moved}
     if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
         title, needed = METHODS[now["method"]].title, METHODS[now["method"]].trust
         reason = f"{title} trusts {text.TRUST_TITLES[needed].lower()}"

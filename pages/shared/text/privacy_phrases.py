@@ -14,19 +14,11 @@ GUARANTEES = {
     "none": "not private",
 }
 
-PLAIN_GUARANTEES = {
-    "ε": "protected with no chance of failure",
-    "on a good event": "protected only where the data behave as assumed",
-    "approximate sampler": "protection not proven: its draws are approximate",
-}
-
 UNUSUAL_GUARANTEES = ("ε", "on a good event", "approximate sampler")
 
 
-def guarantee(kind: str, plain: bool = False) -> str:
+def guarantee(kind: str) -> str:
     """Return a method's guarantee in a few words."""
-    if plain:
-        return PLAIN_GUARANTEES.get(kind, "not protected" if kind == "none" else "protected")
     return GUARANTEES[kind]
 
 

@@ -35,7 +35,7 @@ def test_a_ledger_is_found_by_the_tables_content_alone(folder, visitor):
 
 def test_without_a_folder_the_ledger_is_the_sessions_and_says_so():
     page = released()
-    assert ledger_text.in_session(session.LEDGER_DIR) in page.warnings
+    assert ledger_text.IN_SESSION in page.warnings and session.LEDGER_DIR in page.captions
     page.press("Forget it")
     page.upload(name="again.csv")
     page.answer()

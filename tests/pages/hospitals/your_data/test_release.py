@@ -16,6 +16,7 @@ from dppca_core.release.ledger import DiskLedger
 from dppca_core.release.ledger_records import Account, Limit
 from dppca_core.tables import Schema, content_key
 from pages.hospitals.your_data import (
+    analyst_text,
     confirmation,
     ledger_text,
     owner_only_diagnostics,
@@ -163,8 +164,9 @@ def test_beyond_the_limit_there_is_no_button():
 def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
     account = Account(Limit(1.0, 1e-5, "replace-one"), ())
     monkeypatch.setattr(ledger_text, "total", lambda account, more=(): numerical.Total(1.0 - short, 1.0))
-    assert ledger_text.left(account, True).endswith(f" is spent, {rest} is left")
-    price = ledger_text.price("It", (), account, Budget(1.0, 1e-5), 1, True)
+    assert analyst_text.left(ledger_text.spending(account)).endswith(f" is spent, {rest} is left")
+    events = private_release.Request("analyze_gauss", 3, 2, Budget(1.0, 1e-5)).events
+    price = ledger_text.price("It", events, account, Budget(1.0, 1e-5), 1, analyst_text.price)
     assert price.sentence.endswith(f", and leaves {rest}.") and not price.exceeds_limit
 
 

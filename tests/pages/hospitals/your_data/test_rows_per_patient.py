@@ -44,10 +44,9 @@ def test_an_example_is_known_to_have_one_row_a_patient():
     assert page_text.OF_EXAMPLE not in page.captions and "569 rows" in page.everything
 
 
-@pytest.mark.parametrize("view", ["plain", "analyst"])
-def test_a_patient_with_eight_rows_is_told_ten_and_not_one(folder, built, view):
+def test_a_patient_with_eight_rows_is_told_ten_and_not_one(folder, built):
     """On the price, the question, the promise, the ledger, the document and the report; 1 by row."""
-    page = prepared(rows=8, view=view, **AT_ONE)
+    page = prepared(rows=8, **AT_ONE)
     assert "120 rows in " in page.everything and "120 patients" not in page.everything
     assert "The limit counts per row." in page.captions
     page.press("Set this limit")

@@ -12,6 +12,7 @@ from dppca_core.release import discrete_gaussian
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
 from pages.hospitals.your_data import (
+    analyst_text,
     confirmation,
     ledger_text,
     session,
@@ -70,7 +71,7 @@ def test_a_paid_release_of_another_session_is_named_and_not_shown(folder, visito
     assert "does not have" not in former.warnings
     former.state.releases[0].mark_downloaded()
     page = prepared()
-    lost = ledger_text.lost(*_ledger(former), False)
+    lost = ledger_text.lost(*_ledger(former), analyst_text.named)
     assert lost in page.warnings and "Analyze Gauss on 20" in lost and "ε = 0.5." in lost
     assert not page.state.releases
     page.release()

@@ -1,0 +1,42 @@
+"""How many patients a study needs where one of its hospitals asks for a stricter guarantee than the others.
+
+Where hospitals' sums are pooled the strict one counts less, by its precision (`mechanisms.hospital_budgets`);
+elsewhere one noise protects all, so that all get the strictest guarantee.
+"""
+
+from dataclasses import replace
+
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer, StudyPlan
+from dppca_core.mechanisms import hospital_budgets
+
+_TIMES = 3  # sizes enter the weights, and hardly move them
+
+
+def patients_with_cautious(plan: StudyPlan, epsilon: float, strictest: float) -> PlanAnswer:
+    """Return the patients that a study of equal hospitals needs, one of which is more cautious.
+
+    Args:
+        plan: The study, whose number of hospitals counts.
+        epsilon: The privacy loss of all hospitals but one.
+        strictest: That of the cautious one.
+
+    Returns:
+        The answer of `StudyPlan.patients` at the budget that has the pooled noise. What the weights add to
+        the error by sampling is left out.
+    """
+    method, experiment = plan.method, plan.experiment
+    if not method.pools:
+        return plan.patients(strictest)
+    hospitals, common = experiment.providers, experiment.budget(epsilon)
+    budgets = [replace(common, epsilon=strictest), *[common] * (hospitals - 1)]
+    kept = plan.options.get("s_hat") if method.pools == "restricted" else None
+    rows = kept if isinstance(kept, int) else None
+    sampling = hospital_budgets.sampling_ratio(experiment.d, experiment.k, rows)
+    answer = plan.patients(epsilon)
+    for _ in range(_TIMES):
+        if answer.value is None:
+            break
+        sizes = [answer.value / hospitals] * hospitals
+        trust = PLANNED_METHODS[plan.planned].trust
+        answer = plan.patients(hospital_budgets.pooled_budget(sizes, budgets, trust, sampling)[1].epsilon)
+    return answer

@@ -1,0 +1,149 @@
+"""Form the planner's sentences for plain view, from numbers and words for them. No Streamlit here."""
+
+from collections.abc import Mapping, Sequence
+
+from dppca_core.experiments.planning.planning import Asked
+from pages.shared import text
+from pages.shared.plain import phrases
+
+INTRODUCTION = "**How many patients or hospitals does a study need?** A formula says it at once."
+CAUTIOUS_TITLE = "What does the most cautious hospital cost us?"
+FOLD_NOTE = "The analyst's view compares all methods, and checks the numbers by simulation."
+WORKING = "Working it out …"
+UNCERTAIN = "These numbers are uncertain: have them checked by simulation."
+ONE_HOSPITAL = "There is one hospital only: it sets the protection for all."
+NO_SIMULATION = "A formula gives these numbers. They were not checked by simulation here."
+AXES: Mapping[Asked, str] = {
+    "patients": "patients needed",
+    "epsilon": "privacy loss (smaller protects more)",
+    "hospitals": "hospitals needed",
+}
+TRUST = {
+    "untrusted server": "Each hospital adds its own noise before anything leaves it. Nobody is trusted.",
+    "secure aggregation": "Only the sum of all hospitals is ever seen. One noise in it protects everybody.",
+    "central": "One trusted place sees every hospital's numbers. Noise protects what it publishes.",
+}
+LIMITS = (
+    "The numbers are averages: a single study may do worse.",
+    "Patients who differ from these assumptions may need a larger or a smaller study.",
+    "Looking at the data to choose measurements or limits costs privacy that is not counted here.",
+)
+_WHY = {  # no number, by the kind of the reason
+    "guess": "a random guess does as well",
+    "first order": "so rough a target cannot be predicted",
+    "sampling": "there are too few patients, however weak the protection",
+    "epsilon": "no privacy setting here is weak enough",
+    "patients": "no number of patients is enough",
+    "hospitals": "no number of such hospitals is enough",
+}
+_NO_FORMULA = "no formula applies"
+
+
+def goal(kind: str, shown: str) -> str:
+    """Return the target, as what a study does. kind: "share", "degrees" or "energy"."""
+    return {
+        "share": f"recover at least {shown} of the pattern",
+        "degrees": f"find the pattern to within {shown}",
+        "energy": f"capture at least {shown} of the signal",
+    }[kind]
+
+
+def needed(asked: Asked, number: str) -> str:
+    """Return an answer with its unit."""
+    if asked == "epsilon":
+        return f"a privacy loss of {number}"
+    return (
+        f"{number} hospital{'s' * (asked == 'hospitals' and number != '1')}"
+        if asked != "patients"
+        else (f"{number} patients")
+    )
+
+
+def headline(asked: Asked, answers: Mapping[str, str]) -> str:
+    """Return what a study needs by whom the hospitals trust; answers: by trust, none where there is none."""
+    verb = {"patients": "You need", "hospitals": "You need", "epsilon": "You can keep"}[asked]
+    if not answers:
+        return "There is no number for this target."
+    (first, most), *others = answers.items()
+    if all(other == most for _, other in others) and len(answers) == len(phrases.ROWS):
+        return f"{verb} {needed(asked, most)}, whomever the hospitals trust."
+    last = f"; {others[-1][1]} {phrases.IF_TRUST[others[-1][0]]}" if others and others[-1][1] != most else ""
+    return f"{verb} {needed(asked, most)} {phrases.IF_TRUST[first]}{last}."
+
+
+def row(trust: str, asked: Asked, number: str) -> str:
+    """Return the sentence of one trust."""
+    verb = "the privacy loss can be as low as" if asked == "epsilon" else "the study needs at least"
+    amount = number if asked == "epsilon" else needed(asked, number)
+    return f"{_begin(trust)}, {verb} {amount}."
+
+
+def no_answer(trust: str, kind: str) -> str:
+    """Return why there is no number under a trust."""
+    return f"{_begin(trust)}, there is no number: {_WHY.get(kind, _NO_FORMULA)}."
+
+
+def _begin(trust: str) -> str:
+    words = phrases.IF_TRUST[trust]
+    return words[0].upper() + words[1:]
+
+
+def enough(n: int, trusts: Sequence[str]) -> str:
+    """Return under which trusts the patients there are suffice."""
+    begin = f"You have {text.count(n, 'patient', 'patients')}"
+    if not trusts:
+        return f"{begin}: too few."
+    if len(trusts) == len(phrases.ROWS):
+        return f"{begin}: enough, whomever the hospitals trust."
+    return f"{begin}: enough {' or '.join(phrases.IF_TRUST[trust] for trust in trusts)}."
+
+
+def cautious(epsilon: str, strict: str) -> str:
+    """Return what is asked of one hospital."""
+    return f"Suppose one hospital asks for a privacy loss of {strict}, and the others for {epsilon}."
+
+
+def cautious_row(trust: str, before: str, after: str, share: float) -> str:
+    """Return what that costs under a trust. share: more patients, of those before."""
+    more = f"{text.percent(share)} more" if share >= 0.005 else "hardly more"
+    return f"{_begin(trust)}: {after} patients instead of {before}, {more}."
+
+
+def plan(target: str, k: int, d: int, amount: str, where: str) -> str:
+    """Return the plan for a protocol."""
+    pattern = f"{text.count(k, 'pattern', 'patterns')} in {d:,} measurements"
+    return f"To {target} ({pattern}), the study needs at least {amount}{where}. {NO_SIMULATION}"
+
+
+def promise(epsilon: float, delta: float, neighbours: str, n: float) -> str:
+    """Return what each patient is promised."""
+    parts = (
+        f"Differential privacy protects each patient, with a privacy loss of {text.number(epsilon)}.",
+        phrases.promise(epsilon, delta, neighbours),
+        f"With a chance of {text.one_in(delta)} the promise may fail.",
+        phrases.delta_too_large(delta, n),
+    )
+    return " ".join(part for part in parts if part)
+
+
+def population(k: int, s: int, times: float) -> str:
+    """Return what synthetic patients are taken to be."""
+    pattern = text.count(k, "pattern lies", "patterns lie")
+    return (
+        f"Patients are alike in all hospitals. {pattern} in {s} measurements, {times:.3g} times as strong as "
+        "anything else."
+    )
+
+
+def like_table(title: str) -> str:
+    """Return that patients are taken to be like those of a bundled table."""
+    return f"Patients are like those of this table: {title}."
+
+
+def like_own_table(cases: int, paid: bool) -> str:
+    """Return what is assumed of a visitor's own table."""
+    if paid:
+        return "Patients are like those of your table. How strong the pattern is was paid for."
+    return (
+        f"Patients are like those of your table. Nobody knows its pattern: the worst of {cases} cases counts."
+    )

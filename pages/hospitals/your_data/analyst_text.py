@@ -1,0 +1,68 @@
+"""The sentences of this page that plain view has in other words, for analysts. No Streamlit here.
+
+`plain_text` has the same names.
+"""
+
+from dppca_core.experiments.explorer.experiment import EPSILONS
+from pages.hospitals.your_data.spending import Spending, StopSign
+from pages.hospitals.your_data.text import HARDLY_BETTER, epsilon, literal, loss, noun
+from pages.shared import text
+
+COMPONENT, LOADING = "component", "loading"
+
+
+def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float) -> str:
+    """Return what a release will cost, a row and a patient with several, and what is left."""
+    title = f"{what} with {epsilon(cost)}"
+    if spent.exceeds_limit:
+        return (
+            f"{title} would bring the total to {epsilon(spent.after)}, beyond the limit "
+            f"{text.number(spent.most)}: ask for less."
+        )
+    sentence = (
+        f"{title} brings what is spent from {text.short(spent.now)} to {text.short(spent.after)} of your "
+        f"limit {text.number(spent.most)}, and leaves {_rest(spent)}."
+    )
+    if rows == 1:
+        return sentence
+    return (
+        f"{sentence} These numbers are for one row. For a patient with {rows:,} rows the release has "
+        f"{epsilon(of_patient)}."
+    )
+
+
+def left(spent: Spending) -> str:
+    """Return what is spent of the limit and what is left."""
+    limit = text.number(spent.most)
+    return f"{text.short(spent.after)} of the limit ε = {limit} is spent, {_rest(spent)} is left"
+
+
+def _rest(spent: Spending) -> str:
+    return text.short(spent.rest) if spent.rest > 0 else "nothing"
+
+
+def named(title: str, when: str, cost: float) -> str:
+    """Name a release."""
+    return f"{literal(title)} on {when}, {epsilon(cost)}"
+
+
+def restated(then: str, now: str, cost: float) -> str:
+    """Return what an earlier release costs by the owner's answer now."""
+    return (
+        f"This release states {then} per patient. By your answer now, {now}, it has ε = {loss(cost)} for a "
+        "patient."
+    )
+
+
+def stop(sign: StopSign) -> str:
+    """Return that a release would be mostly noise, and what it would take instead."""
+    many = noun(sign.rows)
+    answer = "noise" if sign.share > HARDLY_BETTER else "mostly noise"
+    errs = text.percent(min(sign.share, 1.0))
+    begin = f"**At this budget the answer would be {answer}:** {errs} of a guess's error."
+    if sign.needed is None:
+        return f"{begin} With {sign.n:,} {many} like the twin's, no ε up to {EPSILONS[-1]:g} is enough."
+    return (
+        f"{begin} {sign.n:,} {many} like the twin's need ε = {text.number(sign.needed)}; "
+        f"ε = {text.number(sign.epsilon)} needs at most about {text.patients(sign.patients)} {many}."
+    )

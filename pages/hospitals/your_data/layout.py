@@ -1,0 +1,50 @@
+"""Lay out the page's steps: in plain view short sentences, and a fold for all that is technical."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.hospitals.your_data import analyst_text, plain_text
+from pages.shared.plain import phrases
+from pages.shared.settings.catalogue import Settings
+
+
+class PageLayout:
+    """Say what the view says, and give its technical parts their place.
+
+    words: the view's sentences, a module; both views' have the same names.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.plain = settings["view"] == "plain"
+        self.words = plain_text if self.plain else analyst_text
+        self._place: DeltaGenerator | None = None
+        self._fold: DeltaGenerator | None = None
+        self._name = ""
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Render a step of the page; in plain view its fold stands below it."""
+        main, self._place = st.container(), st.container()
+        self._fold, self._name = None, name
+        with main:
+            yield
+
+    def say(self, sentence: str) -> None:
+        """Render a sentence of plain view alone; nothing where it is empty."""
+        if self.plain and sentence:
+            st.markdown(sentence)
+
+    def details(self) -> DeltaGenerator:
+        """Return where technical parts go: the step's fold or, for analysts, this place."""
+        if not self.plain or self._place is None:
+            return st.container()
+        if self._fold is None:
+            self._fold = self._place.expander(phrases.FOLD, key=f"own fold {self._name}")
+        return self._fold
+
+    def details_here(self) -> DeltaGenerator:
+        """Return a place for technical parts of a form, which has to hold them itself."""
+        return st.expander(phrases.FOLD) if self.plain else st.container()

@@ -1,0 +1,114 @@
+"""The sentences of this page in plain view, from numbers: short, and without symbols. No Streamlit here.
+
+`analyst_text` has the names of those that stand at the same places for analysts.
+"""
+
+from pages.hospitals.your_data.spending import Spending, StopSign
+from pages.shared import text
+from pages.shared.plain import phrases
+
+COMPONENT, LOADING = "pattern", "weight"
+PUBLIC = (
+    "A release makes public how many patients there are, and what you typed about the measurements. It never "
+    "shows a patient."
+)
+REHEARSAL = "**This is a rehearsal.** It uses invented patients and costs nothing."
+REHEARSED = "What a release would recover of invented patients' pattern"
+WORST = "Nobody knows your pattern yet, so three kinds are tried. The worst counts."
+NOT_REHEARSED = "These settings cannot be released, so nothing is rehearsed. The fold below says why."
+NO_BETTER = "That is no better than a guess: do not release."
+UNCENTRED = "The first pattern may only show where your patients lie on average."
+GREY = "Grey weights may be noise. Do not read them."
+REPORT = "The report holds what was released and what is public. It holds nothing that only you may see."
+NO_RELEASE = "Nothing was released yet."
+_SHARES = ((1.0, "all"), (0.75, "three quarters"), (0.5, "half"), (0.25, "a quarter"))
+
+
+def part(share: float) -> str:
+    """Return a share of the privacy budget in words: half, or 37 %."""
+    return next((words for value, words in _SHARES if abs(share - value) < 0.005), text.percent(share))
+
+
+def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float) -> str:
+    """Return what a release uses of the privacy budget."""
+    if spent.exceeds_limit:
+        return "This needs more than what is left of your privacy budget: ask for more protection."
+    used = f"This uses {part((spent.after - spent.now) / spent.most)} of your privacy budget."
+    if rows == 1:
+        return used
+    return (
+        f"{used} A patient with {rows:,} rows is protected less: their privacy loss is {_loss(of_patient)}."
+    )
+
+
+def left(spent: Spending) -> str:
+    """Return what is used of the privacy budget."""
+    if spent.after <= 0:
+        return "Nothing of your privacy budget is used"
+    words = part(min(spent.after / spent.most, 1.0))
+    return f"{words[0].upper()}{words[1:]} of your privacy budget is used"
+
+
+def _loss(value: float) -> str:
+    return text.short(value) if value < 100 else f"{value:,.0f}"
+
+
+def named(title: str, when: str, cost: float) -> str:
+    """Name a release, without its method."""
+    return f"one on {when}, privacy loss {_loss(cost)}"
+
+
+def restated(then: str, now: str, cost: float) -> str:
+    """Return what an earlier release costs by the owner's answer now."""
+    return f"This release was made for {then} per patient. With {now}, the privacy loss is {_loss(cost)}."
+
+
+def rehearsed(recovered: float, guess: float) -> str:
+    """Return what a release would recover of the pattern, in %, and what a guess does."""
+    end = f" {NO_BETTER}" if phrases.no_answer(recovered, guess) else ""
+    return (
+        f"**A release like this would recover {phrases.share(recovered)} of the pattern.** "
+        f"A guess recovers {phrases.share(guess)}.{end}"
+    )
+
+
+def stop(sign: StopSign) -> str:
+    """Return that a release would be mostly noise, and what it would take instead."""
+    begin = "**Noise would spoil the answer.**"
+    if sign.needed is None:
+        return f"{begin} With so few patients no privacy loss here is large enough."
+    return (
+        f"{begin} A privacy loss of {text.number(sign.needed)} would do, or about "
+        f"{text.patients(sign.patients)} patients."
+    )
+
+
+def promise(epsilon: float, delta: float, neighbours: str, n: int) -> str:
+    """Return what each patient is promised."""
+    large = phrases.delta_too_large(delta, n)
+    return f"{phrases.promise(epsilon, delta, neighbours)} {large}".strip()
+
+
+def released(k: int, patients: str) -> str:
+    """Return what was released. patients: their number in words."""
+    what = text.count(k, "pattern of", "patterns of")
+    return f"**Released:** {what} {patients}. Anybody may see {'it' if k == 1 else 'them'}."
+
+
+def apart(many: int, of_all: int) -> str:
+    """Return how many weights can be told from noise."""
+    return f"{many:,} of {of_all:,} weights stand out from the noise. {GREY}"
+
+
+def releases(many: int) -> str:
+    """Return how many releases the ledger holds."""
+    return f"{text.count(many, 'release', 'releases')} so far." if many else NO_RELEASE
+
+
+def verdict(recovered: float, guess: float) -> str:
+    """Return what a release recovers of the table's own pattern, in %."""
+    end = " **That is no better than a guess.**" if phrases.no_answer(recovered, guess) else ""
+    return (
+        f"The release recovers {phrases.share(recovered)} of your table's own pattern. "
+        f"A guess recovers {phrases.share(guess)}.{end}"
+    )
