@@ -10,20 +10,22 @@ _ERRORS = """
 from dataclasses import replace
 import numpy as np
 import pandas as pd
-from dppca_core import sin_theta
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL
+from dppca_core.numerics.subspace_metrics import largest_angles, sin_thetas
 
 setting, rows = $setting, {}
 for sizes, epsilon, repeats in $points:
+    at = replace(setting, sizes=sizes, budget=replace(setting.budget, epsilon=epsilon))
     for title, methods in $methods.items():
         spreads = []
         for method in methods:
-            spent = $free if method == $noiseless else epsilon
-            at = replace(setting, sizes=sizes, budget=replace(setting.budget, epsilon=spent))
-            bases = [at.estimate(PROTOCOLS[method.split()[0]], ALL, r).basis for r in range(repeats)]
-            spreads.append(np.quantile([sin_theta(v, at.truth.basis) for v in bases], [0.1, 0.5, 0.9]))
-        rows[title, sum(sizes), epsilon] = min(spreads, key=lambda spread: spread[1])  # who errs least
+            protocol = PROTOCOLS[method]
+            hospital = at.hospitals[0] if protocol.alone else ALL
+            bases = np.array([at.estimate(protocol, hospital, r).basis for r in range(repeats)])
+            sines, angles = sin_thetas(bases, at.truth.basis), largest_angles(bases, at.truth.basis)
+            spreads.append((np.median(sines), np.quantile($error, [0.1, 0.5, 0.9])))
+        rows[title, sum(sizes), epsilon] = min(spreads, key=lambda spread: spread[0])[1]  # who errs least
 table = pd.DataFrame(rows, index=["10 %", "50 %", "90 %"]).T
 print(table)
 """
@@ -69,16 +71,27 @@ def program(step: int, settings: Mapping[str, Any]) -> str:
         return python_code.program(_ATTACK, budget=setting.budget, seed=seed)
     if step in (3, 8):
         method = view.measure_weights(settings, way if step == 8 else "").method
-        noiseless = method == view.NOISELESS
-        values = {"setting": view.noiseless(setting) if noiseless else setting, "method": method.split()[0]}
-        return python_code.program(_WEIGHTS, **values)
-    methods: dict[str, Sequence[str]] = {"without noise": view.OPEN}
-    if step == 7:
-        methods = {**view.WORKING, "alone, published": view.PROTECTED, "alone, in-house": view.IN_HOUSE}
-    elif step in (5, 6):
-        methods["with noise"] = view.WORKING[way]
-    along = {5: view.along_privacy, 6: view.along_patients}.get(step)
-    points = [setting, view.largest_hospital(setting)] if along is None else along(settings)
-    at = [(p.sizes, p.budget.epsilon, view.runs(p, few=along is not None and p != setting)) for p in points]
-    values = {"setting": setting, "points": at, "methods": methods, "noiseless": view.NOISELESS}
-    return python_code.program(_ERRORS, free=view.NO_NOISE, **values)
+        return python_code.program(_WEIGHTS, setting=setting, method=method)
+    return _errors(step, settings)
+
+
+def _errors(step: int, settings: Mapping[str, Any]) -> str:
+    """Return the code of a step's bars or curves, in the unit that its chart has."""
+    setting, way = view.to_setting(settings), settings["story.way"]
+    unit, k = view.unit(settings, setting), str(setting.k)
+    shown = python_code.error(unit.metric, "sines", "angles", k=k)
+    methods: dict[str, Sequence[str]] = {"with noise": view.working(setting, way), "without noise": view.OPEN}
+    points = view.along_privacy(settings) if step == 5 else view.along_patients(settings)
+    if step in (1, 7):
+        drawn = view.measure_sharing(settings) if step == 1 else view.measure_joined(settings)
+        methods = {"together": view.OPEN, "alone": view.OPEN_ALONE}
+        if step == 7:
+            methods = {each: view.working(setting, each) for each in view.WORKING}
+            methods |= {"alone, in-house": view.IN_HOUSE, "alone, published": view.PROTECTED}
+        points = list(dict.fromkeys((setting, view.lone(setting))))
+        parts = unit.parts(drawn.spreads)
+        shown = f"{parts} * sines**2 / {k}" if parts else shown
+    few = step in (5, 6)
+    at = [(p.sizes, p.budget.epsilon, view.runs(p, few=few and p != setting)) for p in points]
+    template = _ERRORS.replace("$error", shown)
+    return python_code.program(template, setting=setting, points=at, methods=methods)
