@@ -36,7 +36,7 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
 
 
 METHOD = Method(
-    title="Largest hospital alone",
+    title="PCA of the largest hospital",
     reference="the non-private alternative to joining",
     trust="none",
     guarantee="none",

@@ -14,7 +14,7 @@ from dppca_core.experiments import draws
 from dppca_core.experiments.collaboration.protocols import NUMBER, Protocol, Traffic
 from dppca_core.experiments.draws import PUBLIC, Scaling, Truth
 from dppca_core.experiments.explorer.results import eigenproblem_seconds, run_seconds
-from dppca_core.mechanisms import two_stage
+from dppca_core.mechanisms import stacked, two_stage
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
@@ -157,9 +157,9 @@ class CollaborationSetting:
         DPS-PCA sends H, d k numbers, in each round, and receives the non-zero rows of Q with their indices:
         d (k + 1) numbers up to the end of the burn-in, s_hat (k + 1) afterwards. DPdisPCA sends d R, once;
         averaged projectors send a symmetric matrix, d (d + 1)/2, and three numbers. Two stages send d k
-        numbers in each round, then s_hat (s_hat + 1)/2, and receive Q each time, then s_hat rows. All others
-        send one symmetric matrix. All who join receive the d k numbers of the result; a hospital alone sends
-        and receives nothing.
+        numbers in each round, then s_hat (s_hat + 1)/2, and receive Q each time, then s_hat rows. Stacked
+        rounds send and receive d k numbers in each. All others send one symmetric matrix. All who join
+        receive the d k numbers of the result; a hospital alone sends and receives nothing.
         """
         d, k, iterations = self.d, self.k, self.iterations
         if protocol.alone:
@@ -172,6 +172,9 @@ class CollaborationSetting:
         if METHODS[protocol.method].chooses_rows:
             rounds, kept = (NUMBER * d * k,) * two_stage.ROUNDS, self.s_hat
             return Traffic((*rounds, NUMBER * kept * (kept + 1) // 2), sum(rounds) + NUMBER * kept + result)
+        if protocol.method.startswith("stacked_rounds"):
+            rounds = (NUMBER * d * k,) * stacked.ROUNDS
+            return Traffic(rounds, sum(rounds) + result)
         numbers = d * (d + 1) // 2
         if protocol.method == "dpdis_pca" and not protocol.full and self.rank < d:
             numbers = d * self.rank

@@ -8,28 +8,33 @@ import pandas as pd
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
 from dppca_core.experiments.demonstrations import differencing
-from dppca_core.numerics.subspace_metrics import sin_theta
+from dppca_core.numerics.subspace_metrics import largest_angles, runs_in_unit, sin_thetas
 
 
 def errors(
     setting: CollaborationSetting,
     points: tuple[tuple[tuple[int, ...], float, int], ...],
     methods: dict[str, tuple[str, ...]],
+    metric: str,
+    lost_in: int | None,
 ) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of sin Theta by bar, patients and epsilon, of the method that errs least.
+    """Return 10, 50 and 90 % of the error by bar, patients and epsilon, of the method that errs least.
 
-    `points` are (sizes, epsilon, runs); a method "without noise" runs with an epsilon of 1e6.
+    `points` are (sizes, epsilon, runs). With `lost_in` the error is how many parts in so many are lost.
     """
     rows = {}
     for sizes, epsilon, repeats in points:
+        at = replace(setting, sizes=sizes, budget=replace(setting.budget, epsilon=epsilon))
         for title, names in methods.items():
             spreads = []
-            for name in names:
-                budget = replace(setting.budget, epsilon=1e6 if "without noise" in name else epsilon)
-                at, protocol = replace(setting, sizes=sizes, budget=budget), PROTOCOLS[name.split()[0]]
-                bases = [at.estimate(protocol, ALL, repeat).basis for repeat in range(repeats)]
-                spreads.append(np.quantile([sin_theta(v, at.truth.basis) for v in bases], [0.1, 0.5, 0.9]))
-            rows[title, sum(sizes), epsilon] = min(spreads, key=lambda spread: float(spread[1]))
+            for protocol in (PROTOCOLS[name] for name in names):
+                hospital = at.hospitals[0] if protocol.alone else ALL
+                bases = np.array([at.estimate(protocol, hospital, repeat).basis for repeat in range(repeats)])
+                sines, angles = sin_thetas(bases, at.truth.basis), largest_angles(bases, at.truth.basis)
+                shown = runs_in_unit(metric, sines, angles, at.k)
+                shown = lost_in * sines**2 / at.k if lost_in else shown
+                spreads.append((np.median(sines), *np.quantile(shown, [0.1, 0.5, 0.9])))
+            rows[title, sum(sizes), epsilon] = min(spreads)[1:]  # of who errs least in the median
     table = pd.DataFrame(rows, index=["10 %", "50 %", "90 %"]).T
     return table
 

@@ -377,7 +377,7 @@ def below_chart(settings: Settings) -> str:
 
 
 def below_table(settings: Settings) -> str:
-    """Return which methods have another guarantee, how the table's numbers are rounded, and for what population they hold."""
+    """Return what the numbers of the table mean, and which methods have another guarantee."""
     table = own_table.table_of(settings)
     if table is not None:
         return (

@@ -11,62 +11,88 @@ from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.learn.story import view
-from pages.learn.story.glossary import SERVER_SEES, WAY_TITLES, error, useless
-from pages.learn.story.view import TOO_MUCH, Curve, Spread
+from pages.learn.story.glossary import SERVER_SEES, WAY_TITLES, useless
+from pages.learn.story.units import Spread, Unit, lost_parts
+from pages.learn.story.view import TOO_MUCH, Curve
 from pages.shared import text
 from pages.shared.charts import style
+from pages.shared.charts.metric_axis import SPANS
 from pages.shared.charts.style import WITH, WITHOUT
 from pages.shared.charts.traces import Trace, arms, axis, band, bar, line, marks, one_panel, rounded
 
-_ERROR = "error (0 is exact)"
 _FREE = "sparse_pca"  # has the look of all rows together without privacy, whichever method that is
 _FITS = {"height": 0.62, "type": 0.0107}  # shares of the window's height and width: 20 px type at 1920
+_META = {"titles": (), "narrow": {}, "fits": _FITS}
 
 
 def _figure(traces: Sequence[Trace], **layout: Any) -> dict[str, Any]:
     legend = {"yanchor": "bottom", "traceorder": "normal", "font": {}}  # its type grows with the window
     base = {"height": 520, "margin": {"l": 20, "r": 20, "t": 20, "b": 20}, "bargap": 0.55}
-    base |= {"meta": {"titles": (), "narrow": {}, "fits": _FITS}}
-    return one_panel(traces, legend_at=1.02, legend=legend, **(base | layout))
+    return one_panel(traces, legend_at=1.02, legend=legend, **(base | {"meta": _META} | layout))
 
 
 def _axis(title: str, **more: Any) -> Trace:
     return axis(title, automargin=True, fixedrange=True) | more
 
 
-def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], guess: float) -> dict[str, Any]:
+def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> dict[str, Any]:
     """Draw one bar under each title, the span of 8 of 10 runs across its end, its number beside it.
 
-    The blind guess is a line across the bars, or where it is far beyond them an arrow.
+    Where all of them recover nearly everything, bars show what is lost. A guess is a line across the bars,
+    or where it is far beyond them an arrow.
 
     Args:
         bars: For each its title, what stands under it, its error, whose look it has, and whether it is bold.
-        guess: The error of a random guess.
+        unit: What the errors are shown in.
     """
-    end = max(1.3 * max(spread.high for _, _, spread, _, _ in bars), 1e-4)
-    arrow = " →" if guess > end else ""
-    above = {"x": min(guess, end), "xanchor": "right", "y": 1.0, "yref": "paper", "yanchor": "bottom"}
-    notes = [above | {"text": f"a blind guess: {text.short(guess)}{arrow}"}]
-    spot = line(1, "blind guess", style.GUESS, "dot", x=[guess] * 2, y=[-0.5, 9.5], hoverinfo="skip")
+    parts = unit.parts(spread for _, _, spread, _, _ in bars)
+
+    def shown(values: Array) -> Array:
+        return parts * (1 - values / 100) if parts else values
+
+    ends = [np.sort(shown(unit.values(spread))) for _, _, spread, _, _ in bars]
+    shares = unit.metric == "share" and not parts
+    end = 125.0 if shares else max(1.85 * max(float(values[2]) for values in ends), 1e-4)
+    guess = float(shown(np.array(unit.guess)))
+    words = (
+        f"a guess loses {text.percent(1 - unit.guess / 100)}" if parts else f"a guess: {unit.say(unit.guess)}"
+    )
+    above = {
+        "x": min(guess, end),
+        "xanchor": "left" if guess < end / 2 else "right",
+        "y": 1.0,
+        "yref": "paper",
+    }
+    notes = [above | {"yanchor": "bottom", "text": f"{words}{' →' if guess > end else ''}"}]
+    heads, short_heads = [], []  # a telephone has no room for what stands under the titles
+    spot = line(1, "guess", style.GUESS, "dot", x=[guess] * 2, y=[-0.5, 9.5], hoverinfo="skip")
     spot["line"]["width"] = 3
     traces = [spot]
     for y, (title, under, spread, method, bold) in enumerate(reversed(bars)):
-        span = arms(*np.array(spread).reshape(3, 1), style.GUESS, thickness=3, width=9)
-        at = {"x": rounded([spread.middle]), "y": [y], "hovertemplate": "%{x}<extra></extra>"}
+        low, middle, high = (float(value) for value in ends[-1 - y])
+        span = arms(*np.array([low, middle, high]).reshape(3, 1), style.GUESS, thickness=3, width=9)
+        at = {"x": rounded([middle]), "y": [y], "hovertemplate": "%{x}<extra></extra>"}
         colour = style.look(method).colour
         traces.append(bar(title, colour, 1.0 if bold else 0.45, 3, width=0.34, error_x=span, **at))
         head = f"<b>{title}</b>" if bold else title
         over = {"x": 0, "y": y + 0.2, "yanchor": "bottom", "align": "left", "xanchor": "left"}
-        beside = {"x": spread.high, "y": y, "xshift": 12, "xanchor": "left"}
-        notes += [
-            over | {"text": f"{head}<br><i>{under}</i>"},
-            beside | {"text": f"<b>{error(spread.middle)}</b>"},
-        ]
+        beside = {"x": high, "y": y, "xshift": 12, "xanchor": "left"}
+        value = float(unit.values(spread)[1])
+        label = lost_parts(value, parts) if parts else unit.say(value)
+        notes.append(beside | {"text": f"<b>{label}</b>"})
+        heads.append(over | {"text": f"{head}<br><i>{under}</i>"})
+        short_heads.append(over | {"text": head})
+    ticks = {"tickvals": [0, 25, 50, 75, 100]} if shares else {}
+    lost = f"lost of the pattern, in {text.patients(parts)} (less is better)"
+    wide, narrow = (
+        [note | {"showarrow": False} for note in (*notes, *each)] for each in (heads, short_heads)
+    )
     return _figure(
         traces,
         showlegend=False,
-        annotations=[note | {"showarrow": False} for note in notes],
-        xaxis=_axis(_ERROR, range=[0, end]),
+        annotations=wide,
+        meta=_META | {"narrow": {"annotations": narrow}},
+        xaxis=_axis(lost if parts else text.METRIC_TITLES[unit.metric], range=[0, end], **ticks),
         yaxis={"visible": False, "range": [-0.45, len(bars) - 0.15], "fixedrange": True},
         margin={"l": 20, "r": 20, "t": 44, "b": 20},
     )
@@ -78,22 +104,22 @@ def sharing(sharing: view.Sharing) -> dict[str, Any]:
     bars = [("All together", f"{setting.n:,} patients", sharing.together, _FREE, True)]
     if len(setting.sizes) > 1:
         bars.insert(0, ("The largest hospital alone", f"{most:,} patients", sharing.alone, "local_pca", True))
-    return _bars(bars, view.guess(setting))
+    return _bars(bars, sharing.unit)
 
 
 def joined(joined: view.Joined) -> dict[str, Any]:
-    """Draw step 7: the error by whom hospitals trust, and who sees what."""
+    """Draw step 7: what is recovered by whom hospitals trust, and who sees what."""
     bars = []
     for way, (method, spread) in joined.ways.items():
         under = f"the server sees {SERVER_SEES[way]}; {text.size(joined.sent[way])} from each"
         bars.append((WAY_TITLES[way], under, spread, method, way == joined.way))
     largest = "The hospital" if len(joined.setting.sizes) == 1 else "The largest hospital alone"
-    for under, alone in (
-        ("with noise, so that it may publish", joined.published),
-        ("without noise, for use in-house only", joined.in_house),
+    for purpose, under, alone in (
+        ("to publish", "with noise", joined.published),
+        ("in-house", "without noise, and not to be published", joined.in_house),
     ):
-        bars.append((largest, under, alone.error, "local_pca", False))
-    return _bars(bars, view.guess(joined.setting))
+        bars.append((f"{largest}, {purpose}", under, alone.error, "local_pca", False))
+    return _bars(bars, joined.unit)
 
 
 def names(setting: CollaborationSetting, rows: Array) -> list[str]:
@@ -122,7 +148,7 @@ def weights(weights: view.Weights) -> dict[str, Any]:
     """Draw step 3: released beside true weights."""
     rows, colour = weights.rows, style.look(weights.method).colour
     shown = {"y": names(weights.setting, rows), "showlegend": True}
-    name = "found" if weights.method in view.OPEN else "with noise"
+    name = "recovered" if weights.method in view.OPEN else "with noise"
     released = bar(name, colour, 0.75, 2, x=rounded(weights.released[rows]), **shown)
     true = marks(1, "true", WITHOUT, "line-ns", 24, 5, x=rounded(weights.true[rows]), **shown)
     return _figure(
@@ -170,28 +196,34 @@ def attack(attack: view.SpyAttack) -> dict[str, Any]:
 
 
 def _curve(curve: Curve, title: str, ticks: Mapping[float, str], here: str) -> dict[str, Any]:
-    look, free, guess = style.look(curve.method), style.look(_FREE), view.guess(curve.setting)
+    look, free, unit = style.look(curve.method), style.look(_FREE), curve.unit
     x, ends = list(curve.at), [curve.at[0], curve.at[-1]]
-    low, middle, high = zip(*curve.private, strict=True)
+    private, open_ = (
+        np.array([unit.values(spread) for spread in spreads]) for spreads in (curve.private, curve.free)
+    )
+    low, high = private.min(axis=1), private.max(axis=1)
     edges = band(1, WAY_TITLES[curve.way], look.colour, x, rounded(low), rounded(high))
     marker = {"symbol": look.symbol, "size": 11, "color": look.colour}
-    without = rounded([spread.middle for spread in curve.free])
+    edge = unit.at(TOO_MUCH * view.guess(curve.setting))
+    side = "below" if unit.metric == "share" else "above"
     shown = [
-        line(1, "with noise", look.colour, x=x, y=rounded(middle), mode="lines+markers", marker=marker),
-        line(1, "without noise", free.colour, free.dash, x=x, y=without),
-        line(1, "blind guess", style.GUESS, "dot", x=ends, y=rounded([guess] * 2)),
-        line(1, "of little use above", WITHOUT, "longdash", x=ends, y=rounded([TOO_MUCH * guess] * 2)),
-    ]
+        line(
+            1, "with noise", look.colour, x=x, y=rounded(private[:, 1]), mode="lines+markers", marker=marker
+        ),
+        line(1, "without noise", free.colour, free.dash, x=x, y=rounded(open_[:, 1])),
+        line(1, "guess", style.GUESS, "dot", x=ends, y=rounded([unit.guess] * 2)),
+        line(1, f"of little use {side}", WITHOUT, "longdash", x=ends, y=rounded([edge] * 2)),
+    ][: 4 if math.isfinite(edge) else 3]
     for i, trace in enumerate(shown):
         trace |= {"showlegend": True, "hovertemplate": "%{y}<extra></extra>"}
         trace["line"]["width"] = 5 if i == 0 else 3
-    at = {"x": [x[curve.here]], "y": rounded([curve.now]), "showlegend": True}
+    at = {"x": [x[curve.here]], "y": rounded([private[curve.here, 1]]), "showlegend": True}
     ring = marks(1, here, look.colour, "circle-open", 30, 5, **at)
     reach = [math.log10(ends[0]) - 0.1, math.log10(ends[1]) + 0.1]
     return _figure(
         [*edges, *shown, ring],
         xaxis=_axis(title, type="log", tickvals=list(ticks), ticktext=list(ticks.values()), range=reach),
-        yaxis=_axis(_ERROR, range=[0, 1.08 * guess]),
+        yaxis=_axis(text.METRIC_TITLES[unit.metric], range=SPANS[unit.metric]),
     )
 
 
@@ -208,24 +240,11 @@ def over_patients(curve: Curve) -> dict[str, Any]:
     ticks = {tick: text.patients(tick).replace(" million", " m").replace(" billion", " bn") for tick in at}
     title = "patients in total" if table else "patients in total (m: million)"
     figure = _curve(curve, title, ticks, "these patients")
-    if not table:  # with all of a table's patients the error without noise is zero, and has no logarithm
-        figure["layout"]["yaxis"] = _by_ratio(curve)
-    if curve.relaxed is not None and not useless(curve.free[-1].middle, curve.setting):
+    if curve.relaxed is not None and not useless(curve.free[-1], curve.setting):
         since = max(curve.relaxed, curve.at[0])
         mark = {"type": "line", "x0": since, "x1": since, "yref": "paper", "y0": 0, "y1": 0.86}
         figure["layout"]["shapes"] = [mark | {"line": {"color": style.GUESS, "width": 3, "dash": "dot"}}]
-        note = {"x": math.log10(since), "y": 0.03, "yref": "paper", "yanchor": "bottom", "xanchor": "right"}
-        note |= {"xshift": -8, "text": "almost free →", "showarrow": False}
+        note = {"x": math.log10(since), "y": 0.5, "yref": "paper", "yanchor": "middle", "xanchor": "left"}
+        note |= {"xshift": 8, "text": "almost free →", "showarrow": False}
         figure["layout"]["annotations"] = [note]
     return figure
-
-
-def _by_ratio(curve: Curve) -> Trace:
-    """Return a logarithmic error axis: on a linear one, lines would seem to meet too early."""
-    least = min(spread.low for spread in (*curve.private, *curve.free))
-    ticks = [10.0**p for p in range(-8, 1)]
-    ends = [0.8 * max(min(least, 0.1), ticks[0]), 1.3 * view.guess(curve.setting)]  # all lines are on it
-    labels = [f"{tick:.8f}".rstrip("0").rstrip(".") for tick in ticks]
-    reach = [math.log10(end) for end in ends]
-    title = "error (less is better; a tenth per line)"
-    return _axis(title, type="log", tickvals=ticks, ticktext=labels, range=reach)

@@ -1,40 +1,44 @@
-"""The sentences of the story's two curves, error against privacy and against patients. No Streamlit here."""
+"""The sentences of the story's two curves, over privacy and over patients. No Streamlit here."""
 
 import math
 
 from pages.learn.story import glossary
-from pages.learn.story.glossary import StepText, error, useless
+from pages.learn.story.glossary import WAY_TITLES, StepText, useless
 from pages.learn.story.view import NEARLY_FREE, Curve
 from pages.shared import text
 
 
 def _finding(curve: Curve) -> tuple[str, str]:
-    """Return what noise does to the error, and what follows from it."""
-    setting, now, without = curve.setting, curve.now, curve.without
-    alike, share = error(now) == error(without), glossary.share_of_guess(now, setting)
-    if useless(without, setting):
-        sentence = f"The error is {error(now)}, and even without noise it is {error(without)}."
-        return sentence, glossary.why_unseen(setting)
-    if useless(now, setting):
-        follows = f"That is {share}, and of little use."
+    """Return what noise does to the answer, and what follows from it."""
+    setting, unit, way = curve.setting, curve.unit, WAY_TITLES[curve.way]
+    now, without = unit.pattern(curve.now), unit.value(curve.without)
+    if useless(curve.without, setting):
+        finding = f"{way}, we recover only {now}. Even without noise: {without}."
+        return finding, glossary.why_unseen(setting)
+    if useless(curve.now, setting):
+        follows = f"{glossary.a_guess(unit)} That is of little use."
         if any(curve.useful[: curve.here]):  # with more noise for its size, and yet better
-            return f"Here the answer fails: the error is {error(now)}.", f"{follows} Noise alone is not why."
-        return f"Here privacy costs too much: the error is {error(now)}.", follows
-    both = ", with noise and without." if alike else f". Without noise it is {error(without)}."
-    if now < NEARLY_FREE * without:
-        finding = f"Here privacy is almost free: error {error(now)}{both}"
-        return finding, "What is left does not come from noise."
-    follows = "Noise makes nearly all of it."
-    if without > 1e-6:
-        follows = f"Noise makes it {glossary.times(now / without)} as large."
-    return f"The error is {error(now)}{both}", f"{follows} It is {share}."
+            return f"Here the answer fails: we recover only {now}.", f"{follows} Noise alone is not why."
+        return f"Here privacy costs too much: we recover only {now}.", follows
+    if curve.cost < NEARLY_FREE:
+        costs = (
+            f"Without noise: {without}."
+            if curve.cost and unit.value(curve.now) != without
+            else "Noise costs nothing here."
+        )
+        return f"{way}, privacy is almost free: we recover {now}.", costs
+    return f"{way}, we recover {now}.", f"Noise costs {text.percent(curve.cost)} of the pattern."
+
+
+def _terms(curve: Curve) -> tuple[tuple[str, str], ...]:
+    trusted = (glossary.SEALED,) if curve.way == "sealed sum" else ()
+    return (glossary.recovered(curve.unit), glossary.NOISE, *trusted, glossary.GUESS)
 
 
 def cost(curve: Curve) -> StepText:
     """Return step 5."""
     finding, follows = _finding(curve)
-    terms = (glossary.ERROR, glossary.GUESS, glossary.NOISE, glossary.SETTING)
-    return StepText(finding, (follows, _useful(curve)), terms, _try_cost(curve))
+    return StepText(finding, (follows, _useful(curve)), _terms(curve), _try_cost(curve))
 
 
 def _useful(curve: Curve) -> str:
@@ -45,7 +49,7 @@ def _useful(curve: Curve) -> str:
     if all(curve.useful):
         return "Every setting drawn here gives a useful answer."
     if all(curve.useful[-len(useful) :]):
-        return f"Below a setting of about {useful[0]}, noise drowns the pattern."
+        return f"Below a privacy setting of about {useful[0]}, noise drowns the pattern."
     if len(useful) == 1:
         return f"Only a setting of {useful[0]} gives a useful answer here."
     return f"Useful answers lie between settings of {useful[0]} and {useful[-1]}."
@@ -73,21 +77,21 @@ def bought(curve: Curve) -> StepText:
     # Where not even the error without noise is of use, why that is says more than another number.
     if not useless(curve.without, setting):
         if far is not None:
-            there = curve.private[far].middle
-            follows = f"With {text.patients(at[far])} patients the error would be {error(there)}."
+            there = curve.private[far]
+            follows = f"With {text.patients(at[far])} patients it would be {curve.unit.value(there)}."
             if useless(there, setting):
                 follows += " That is still of little use."
         elif isinstance(setting.population, str) and here > 0:
-            fewer = error(curve.private[0].middle)
-            follows = f"With only {at[0]:,.0f} of these patients the error is {fewer}."
-    return StepText(finding, (follows, _enough(curve)), (glossary.ERROR, glossary.NOISE), _try_bought(curve))
+            fewer = curve.unit.value(curve.private[0])
+            follows = f"With only {at[0]:,.0f} of these patients it is {fewer}."
+    return StepText(finding, (follows, _enough(curve)), _terms(curve), _try_bought(curve))
 
 
 def _enough(curve: Curve) -> str:
     """Return from how many patients on noise adds little."""
     setting, at, relaxed = curve.setting, curve.at, curve.relaxed
     if relaxed is None:
-        if curve.now < NEARLY_FREE * curve.without:
+        if curve.cost < NEARLY_FREE:
             return "That is about the crowd that it takes."  # with a few more it need not be so in every draw
         table = isinstance(setting.population, str)
         most = f"all {setting.n:,}" if table else text.patients(at[-1])
@@ -95,7 +99,7 @@ def _enough(curve: Curve) -> str:
     # Round up to one digit: more is not known from a few runs, and fewer patients may not do.
     unit = 10.0 ** math.floor(math.log10(relaxed))
     since = f"From about {text.patients(math.ceil(relaxed / unit) * unit)} patients on"
-    if useless(curve.free[-1].middle, setting):
+    if useless(curve.free[-1], setting):
         return f"{'At any size' if relaxed <= at[0] else since}, noise hardly adds to that."
     if relaxed <= at[curve.here]:
         return "More patients cost nothing in privacy."
@@ -106,8 +110,8 @@ def _try_bought(curve: Curve) -> str:
     """Return a move that the numbers show to be possible."""
     if isinstance(curve.setting.population, str):
         return "move *Privacy setting* to the left, then move *Hospitals*. Does the ring move both times?"
-    if useless(curve.private[-1].middle, curve.setting):
-        return "move *Patients in total* to the right. Does the ring ever come below the long dashes?"
+    if useless(curve.private[-1], curve.setting):
+        return "move *Patients in total* to the right. Does the ring ever pass the long dashes?"
     if curve.relaxed is not None and curve.at[0] < curve.relaxed <= curve.at[curve.here]:
         return "move *Patients in total* to the left until the lines part. Where would you stop?"
-    return "move *Privacy setting* to the left, then move *Patients in total* until the ring is low again."
+    return "move *Privacy setting* to the left, then move *Patients in total* until the lines meet again."

@@ -17,17 +17,25 @@ def table(step: int, settings: Mapping[str, Any]) -> FigureRecipe:
         return FigureRecipe("privacy.releases", {"budget": setting.budget, "seed": seed})
     if step in (3, 8):
         method = view.measure_weights(settings, way if step == 8 else "").method
-        noiseless = method == view.NOISELESS
-        values = {"setting": view.noiseless(setting) if noiseless else setting, "method": method.split()[0]}
-        return FigureRecipe("story.weights", values)
-    methods: dict[str, Sequence[str]] = {"without noise": view.OPEN}
-    if step == 7:
-        methods = {**view.WORKING, "alone, published": view.PROTECTED, "alone, in-house": view.IN_HOUSE}
-    elif step in (5, 6):
-        methods["with noise"] = view.WORKING[way]
-    along = {5: view.along_privacy, 6: view.along_patients}.get(step)
-    shown = [setting, view.largest_hospital(setting)] if along is None else along(settings)
-    few = [along is not None and point != setting for point in shown]
-    points = [(p.sizes, p.budget.epsilon, view.runs(p, each)) for p, each in zip(shown, few, strict=True)]
-    values = {"setting": setting, "points": tuple(points), "methods": methods}
-    return FigureRecipe("story.errors", values)
+        return FigureRecipe("story.weights", {"setting": setting, "method": method})
+    return _errors(step, settings)
+
+
+def _errors(step: int, settings: Mapping[str, Any]) -> FigureRecipe:
+    """Return the table of a step's bars or curves, in the unit that its chart has."""
+    setting, way = view.to_setting(settings), settings["story.way"]
+    unit, parts = view.unit(settings, setting), None
+    methods: dict[str, Sequence[str]] = {"with noise": view.working(setting, way), "without noise": view.OPEN}
+    shown = view.along_privacy(settings) if step == 5 else view.along_patients(settings)
+    if step in (1, 7):
+        drawn = view.measure_sharing(settings) if step == 1 else view.measure_joined(settings)
+        methods = {"together": view.OPEN, "alone": view.OPEN_ALONE}
+        if step == 7:
+            methods = {each: view.working(setting, each) for each in view.WORKING}
+            methods |= {"alone, in-house": view.IN_HOUSE, "alone, published": view.PROTECTED}
+        shown = list(dict.fromkeys((setting, view.lone(setting))))
+        parts = unit.parts(drawn.spreads) or None
+    few = step in (5, 6)
+    points = tuple((p.sizes, p.budget.epsilon, view.runs(p, few=few and p != setting)) for p in shown)
+    values = {"setting": setting, "points": points, "methods": methods, "metric": unit.metric}
+    return FigureRecipe("story.errors", values | {"lost_in": parts})

@@ -64,7 +64,7 @@ def html(decision: Decision, settings: Settings, link: str, made: str) -> str:
         heading="The release" if text.is_advised(joined) else "What a release would hold",
         picture=_picture(decision.weights),
         listed="".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in listed),
-        promise=f"{escape(text.promise(setting))} {escape(failure)}",
+        promise=f"{escape(text.promise(setting.budget))} {escape(failure)}",
         sees=escape(sees),
         limits=limits,
         terms=terms,
@@ -74,7 +74,7 @@ def html(decision: Decision, settings: Settings, link: str, made: str) -> str:
 
 def _limits(settings: Settings) -> Sequence[str]:
     return (
-        f"Errors are measured on {text.described(settings)}. Real patients may differ.",
+        f"All numbers are measured on {text.described(settings)}. Real patients may differ.",
         "The promise covers this one release. Promises of several releases add up.",
         "Privacy is for each patient, not for a hospital or a family.",
         "A study tool: its noise is repeatable, so it must not release real data.",
@@ -85,18 +85,25 @@ def full(settings: Settings, link: str) -> Report:
     """Return the report: all eight steps."""
     shown = [slides.slide({**settings, "story.step": step}) for step in range(1, STEPS + 1)]
     setting = view.to_setting(settings)
+    date = _date(settings)
+    versions = html_report.made(settings["seed"]).removeprefix(f"{date} ")
     return Report(
         title="Sharing a pattern, not a patient",
-        sentence=shown[-1].text.sentences,
+        sentence=shown[-1].text.finding,
         settings=text.listed(settings, setting),
         figures=[ReportFigure(slide.figure, slide.title, slide.text.sentences) for slide in shown],
-        guarantee=f"{text.promise(setting)} {text.failure(setting)}",
+        guarantee=f"{text.promise(setting.budget)} {text.failure(setting)}",
         limits=_limits(settings),
-        sources=sources.SOURCES,
+        sources=(*sources.SOURCES, f"Made with: {versions}"),
         link=link,
-        made=html_report.made(settings["seed"]),
+        made=date,
         tables=[ReportTable("In plain words", ("Term", "Meaning"), glossary.GLOSSARY)],
     )
+
+
+def _date(settings: Settings) -> str:
+    """Return today: a board need not know seeds and versions, which stand in the report's sources."""
+    return f"{html_report.made(settings['seed']).partition('. ')[0]}."
 
 
 def buttons(settings: Settings) -> None:
@@ -105,7 +112,7 @@ def buttons(settings: Settings) -> None:
     with st.container(horizontal=True):
         st.download_button(
             "One-page summary",
-            lambda: html(view.measure_decision(settings), settings, link, html_report.made(settings["seed"])),
+            lambda: html(view.measure_decision(settings), settings, link, _date(settings)),
             "summary.html",
             "text/html",
             on_click="ignore",

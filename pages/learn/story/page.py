@@ -5,8 +5,8 @@ from pathlib import Path
 import streamlit as st
 
 from pages.learn.story import controls, figure_code, glossary, handout, slides, text
-from pages.learn.story import sources as story_sources
 from pages.learn.story.settings import STEPS, step_controls
+from pages.learn.story.units import UNITS
 from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import in_context, newcomer, widgets
@@ -28,14 +28,15 @@ with st.container(key="story"):
     left, right = st.columns([5, 7], gap="medium")
     with left:
         st.container(key="story-finding").markdown(slide.text.finding)
-        st.markdown("  \n".join(slide.text.more))
+        st.container(key="story-more").markdown("  \n".join(slide.text.more))
         terms = "\n".join(f"- **{term}:** {words}" for term, words in slide.text.glosses)
         st.container(key="story-terms").markdown(terms)
-        for key in step_controls(step, settings):
-            widgets.show(key, glossary.CONTROLS.get(key) or CHOICES[key].plain, plain=True)
-            if key == "epsilon":
-                in_context.published(plain=True)
-    with right:
+        for place, key in zip(("first", "second"), step_controls(step, settings), strict=True):
+            with st.container(key=f"story-{place}"):  # on a telephone the first stands above the chart
+                widgets.show(key, glossary.CONTROLS.get(key) or CHOICES[key].plain, plain=True)
+        if "epsilon" in step_controls(step, settings):
+            in_context.published(plain=True)
+    with right, st.container(key="story-figure"):
         component.figure(slide.figure, key=f"story {step}", says=slide.text.sentences)
     if step == STEPS:
         handout.buttons(settings)
@@ -47,5 +48,11 @@ take_along.menu(
     *(f"story {step}", f"dppca-story-{step}", slide.title, lambda: slide.figure),
     code=lambda: figure_code.table(step, settings),
 )
-listed = "\n".join(f"- {source}" for source in story_sources.SOURCES)
-sources.foot(settings, lambda: (listed,), story_sources.FORMULAS, sources.LIMITS)
+fold = st.expander("For the statistician", key="statistician", on_change="rerun")
+if fold.open:
+    with fold:
+        shown = settings["metric"] if settings["metric"] in UNITS else UNITS[0]
+        widgets.choose_among("metric", UNITS, shown)
+        for paragraph in slides.for_the_statistician(settings):
+            st.markdown(paragraph)
+        st.caption(f"Seed {settings['seed']}. {sources.LIMITS}")

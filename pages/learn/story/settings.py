@@ -8,12 +8,8 @@ from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice
 
 STEPS = 8
-# Ways of working that a board can choose between, from the least trust to the most.
-WAYS = {
-    "own noise": "each hospital adds its own noise",
-    "sealed sum": "a sealed sum",
-    "one place": "one trusted place",
-}
+# Whom hospitals trust, from nobody on.
+WAYS = {"own noise": "nobody", "sealed sum": "sealed sums", "one place": "one trusted place"}
 _TWENTY = tuple(range(1, 21))
 
 
@@ -24,7 +20,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         Choice("story.step", "Step", "Step", tuple(range(1, STEPS + 1)), 1),
         Choice("story.patient", "Patient", "Which patient", _TWENTY, 1),
         Choice("story.draw", "Draw", "Draw again", _TWENTY, 1),
-        Choice("story.way", "Way", "How hospitals work together", ways, ways[1], WAYS),
+        Choice("story.way", "Trust", "Whom do the hospitals trust?", ways, ways[1], WAYS),
         Choice("story.notes", "Speaker notes", "Speaker notes", (False, True), False),
     ]
 

@@ -4,7 +4,9 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages.learn.story import charts, curve_text, text, view
+from dppca_core.experiments.collaboration.protocols import PROTOCOLS
+from dppca_core.methods import METHODS
+from pages.learn.story import charts, curve_text, glossary, sources, text, view
 from pages.learn.story.glossary import StepText
 from pages.learn.story.settings import STEPS
 from pages.learn.story.speaker_notes import NOTES
@@ -36,6 +38,17 @@ def slide(settings: Settings) -> Slide:
     title, measure, write, draw = _STEPS[settings["story.step"] - 1]
     record = measure(settings)
     return Slide(title, write(record), draw(record))
+
+
+def for_the_statistician(settings: Settings) -> tuple[str, ...]:
+    """Return which methods are shown at these settings, and where all numbers come from."""
+    ways = view.measure_joined(settings).ways
+    named = (
+        f"{glossary.WAY_TITLES[way]}: {METHODS[PROTOCOLS[used.method].method].title}"
+        for way, used in ways.items()
+    )
+    listed = "\n".join(f"- {source}" for source in sources.SOURCES)
+    return f"**Shown here.** {'; '.join(named)}.", listed, sources.FORMULAS
 
 
 def notes(step: int, shown: StepText) -> None:

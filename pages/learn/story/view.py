@@ -1,8 +1,8 @@
 """Measure what each step of the story shows, from the settings. No Streamlit here.
 
 The story holds what a board need not decide: exact accounting, a random start, rows divided by a public
-bound, sin Theta as the error, and enough rounds. Runs are cached by their setting, so that the same run
-counts in every step.
+bound, and every error as a share or an angle (`units`). Runs are cached by their setting, so that the same
+run counts in every step.
 """
 
 import math
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.bounds.recommendation import recommend
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.protocols import NUMBER, PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
@@ -22,43 +23,34 @@ from dppca_core.experiments.demonstrations.neighbours import Picture, picture
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.numerics import subspace_metrics
-from dppca_core.numerics.block_power import MOST_STEPS
-from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
+from dppca_core.records import SIGNAL
+from pages.learn.story.units import Spread, Unit, unit
 from pages.shared.settings import to_experiment
 
-NOISELESS = "two_stage without noise"  # else it would seem that noise helps: its rows have length 1
-NO_NOISE = 1e6  # epsilon
-# Of each list the method that errs least at a setting is shown: all rows together without privacy, each way
-# of working, and one hospital by itself, whose result stays in-house or is published.
-OPEN = ("sparse_pca", "sparse_pca_shrunk", NOISELESS)
+# By whom hospitals trust: the methods whose least error is shown, beside the recommended one's.
+TRUSTS = {"own noise": "untrusted server", "sealed sum": "secure aggregation", "one place": "central"}
 WORKING = {
     "own noise": ("two_stage_own_noise", "own_noise_sparse"),
     "sealed sum": ("two_stage_sealed", "sealed_sparse"),
     "one place": ("two_stage", "analyze_gauss_sparse"),
 }
-IN_HOUSE = (*OPEN, "pca")
-PROTECTED = ("two_stage", "analyze_gauss_sparse", "analyze_gauss")
+# Of each list the method that errs least is shown: all rows together without privacy, and the largest
+# hospital by itself, whose result stays in-house or is published. They are those of the providers page.
+OPEN = ("sparse_pca", "sparse_pca_shrunk")
+OPEN_ALONE = ("alone open sparse", "alone open shrunk")
+IN_HOUSE = (*OPEN_ALONE, "alone open")
+PROTECTED = ("alone", "alone sparse", "alone two_stage")
+_DRAW_SECONDS = 0.1
 _WORK = 1e8  # operations of the eigenproblems of one point of a chart: a few tenths of a second
 _CURVE = 4  # times less of them at each point of a curve
 _WIDE = 400  # measurements beyond which a chart over settings has fewer points
 TOO_MUCH = 1 / 3  # of a random guess: beyond it a pattern is of little use (as on the bounds page)
 _NO_WEIGHT = 1e-9  # a weight that is zero up to rounding
-_EXACT = 1e-12  # takes the place of an error of zero where one divides by it
-NEARLY_FREE = 1.25  # times the error without noise
+NEARLY_FREE = 0.01  # of the pattern lost to noise
+_NOTHING = 1e-12  # takes the place of a loss of zero where one divides by it
 HELD = {"accounting": "exact", "start": "random", "scaling": "public", "metric": "sin"}
-# Rounds and warm-up rounds, at least: with fewer, the start and not privacy decides the error.
-ROUNDS, WARM_UP = 10, 2
-_LEFT = 1e-3  # share of a random start's error after the last round: the smallest error that is shown
 _SHOWN = 10  # measurements in a chart of values or weights
-
-
-class Spread(NamedTuple):
-    """Hold 10, 50 and 90 % of the error over runs."""
-
-    low: float
-    middle: float
-    high: float
 
 
 def to_setting(settings: Mapping[str, Any]) -> CollaborationSetting:
@@ -69,38 +61,50 @@ def to_setting(settings: Mapping[str, Any]) -> CollaborationSetting:
         **{name: getattr(experiment, name) for name in same},
         rank=experiment.k,
         budget=experiment.budget(epsilon),
-        iterations=max(experiment.iterations, _rounds(experiment.population)),
-        burn_in=max(experiment.burn_in, WARM_UP),
     )
 
 
-def _rounds(population: SpikedModel | str) -> int:
-    """Return T with (bulk / spike)^T <= 1/1000, the factor by which rounds shrink what the start misses.
+def recommended(setting: CollaborationSetting, way: str) -> str:
+    """Return the method that the core recommends for this trust, from public numbers alone."""
+    population = setting.population
+    return recommend(
+        TRUSTS[way],
+        n=setting.n,
+        d=setting.d,
+        k=setting.k,
+        budget=setting.budget,
+        s_hat=setting.s_hat,
+        providers=len(setting.sizes),
+        signal=SIGNAL if isinstance(population, str) else population.signal,
+    ).method
 
-    It is at least 10, and 10 for a table, whose spectrum is not known beforehand.
-    """
-    if isinstance(population, str):
-        return ROUNDS
-    ratio = population.bulk[1] / population.spikes[-1]
-    return max(ROUNDS, min(MOST_STEPS, math.ceil(math.log(_LEFT) / math.log(ratio))))
 
-
-def noiseless(setting: CollaborationSetting) -> CollaborationSetting:
-    """Return the setting with a budget for which hardly any noise is needed."""
-    return replace(setting, budget=replace(setting.budget, epsilon=NO_NOISE))
+def working(setting: CollaborationSetting, way: str) -> tuple[str, ...]:
+    """Return the protocols of which the one that errs least is shown for this trust."""
+    return tuple(dict.fromkeys((*WORKING[way], recommended(setting, way))))
 
 
 def released_basis(setting: CollaborationSetting, protocol: str, repeat: int = 0) -> Array:
-    """Return what one run gives, (d, k)."""
-    if protocol == NOISELESS:
-        return released_basis(noiseless(setting), "two_stage", repeat)
-    return setting.estimate(PROTOCOLS[protocol], ALL, repeat).basis
+    """Return what one run gives, (d, k); of a hospital alone the largest one's."""
+    chosen = PROTOCOLS[protocol]
+    return setting.estimate(chosen, setting.hospitals[0] if chosen.alone else ALL, repeat).basis
+
+
+def lone(setting: CollaborationSetting) -> CollaborationSetting:
+    """Return the setting in which the largest hospital is measured alone, as on the providers page.
+
+    Where many hospitals' patients take long to draw, they are others, of that hospital only.
+    """
+    slow = setting.seconds(PROTOCOLS["alone"]) > _DRAW_SECONDS
+    return replace(setting, sizes=(max(setting.sizes),)) if slow else setting
 
 
 @lru_cache(maxsize=100_000)
-def error(setting: CollaborationSetting, protocol: str, repeat: int) -> float:
-    """Return sin Theta of one run."""
-    return subspace_metrics.sin_theta(released_basis(setting, protocol, repeat), setting.truth.basis)
+def error(setting: CollaborationSetting, protocol: str, repeat: int) -> tuple[float, float]:
+    """Return sin Theta of one run, and its largest angle in degrees."""
+    basis, truth = released_basis(setting, protocol, repeat), setting.truth.basis
+    angle = float(subspace_metrics.largest_angles(basis[None], truth)[0])
+    return subspace_metrics.sin_theta(basis, truth), angle
 
 
 def runs(setting: CollaborationSetting, few: bool = False) -> int:
@@ -111,12 +115,10 @@ def runs(setting: CollaborationSetting, few: bool = False) -> int:
 def spread(setting: CollaborationSetting, protocol: str, few: bool = False) -> Spread:
     """Return the error over runs."""
     errors = [error(setting, protocol, repeat) for repeat in range(runs(setting, few))]
-    return Spread(*(float(v) for v in quantiles(errors)))
-
-
-def largest_hospital(setting: CollaborationSetting) -> CollaborationSetting:
-    """Return the largest hospital by itself, with the whole budget."""
-    return replace(setting, sizes=(max(setting.sizes),))
+    sines, angles = np.array(errors).T
+    shares = 100 * subspace_metrics.share_recovered(sines, setting.k)
+    (low, middle, high), *others = (tuple(quantiles(v).tolist()) for v in (sines, shares, angles))
+    return Spread(low, middle, high, *others)
 
 
 class Best(NamedTuple):
@@ -141,14 +143,20 @@ class Sharing(NamedTuple):
     """Hold step 1: the errors of all hospitals together and of the largest alone, both without privacy."""
 
     setting: CollaborationSetting
+    unit: Unit
     alone: Spread
     together: Spread
+
+    @property
+    def spreads(self) -> tuple[Spread, ...]:
+        """Return what the bars show: one hospital alone is all together."""
+        return (self.alone, self.together) if len(self.setting.sizes) > 1 else (self.together,)
 
 
 def measure_sharing(settings: Mapping[str, Any]) -> Sharing:
     setting = to_setting(settings)
-    lone = best(largest_hospital(setting), OPEN)
-    return Sharing(setting, lone.error, best(setting, OPEN).error)
+    alone, together = best(lone(setting), OPEN_ALONE).error, best(setting, OPEN).error
+    return Sharing(setting, unit(settings, setting), alone, together)
 
 
 class RebuiltRecord(NamedTuple):
@@ -179,6 +187,7 @@ class Weights(NamedTuple):
     """
 
     setting: CollaborationSetting
+    unit: Unit
     method: str
     true: Array
     released: Array
@@ -200,11 +209,11 @@ class Weights(NamedTuple):
 def measure_weights(settings: Mapping[str, Any], way: str = "") -> Weights:
     """Measure the weights of a way of working; without one, of all rows together without privacy."""
     setting = to_setting(settings)
-    method, errors = best(setting, WORKING[way] if way else OPEN)
+    method, errors = best(setting, working(setting, way) if way else OPEN)
     bases = setting.truth.basis, released_basis(setting, method)
     true, released = (np.linalg.norm(basis, axis=1) for basis in bases)
     rows = np.argsort(-(released if way else true), kind="stable")[:_SHOWN]
-    return Weights(setting, method, true, released, rows, errors)
+    return Weights(setting, unit(settings, setting), method, true, released, rows, errors)
 
 
 class SpyAttack(NamedTuple):
@@ -230,6 +239,7 @@ class Curve(NamedTuple):
     """Hold steps 5 and 6: the error along a setting, with and without privacy."""
 
     setting: CollaborationSetting
+    unit: Unit
     way: str
     method: str  # at the current setting; elsewhere another may err less, and counts
     at: tuple[float, ...]
@@ -238,14 +248,25 @@ class Curve(NamedTuple):
     here: int  # index of the current setting in `at`
 
     @property
-    def now(self) -> float:
+    def now(self) -> Spread:
         """Return the error at the current setting."""
-        return self.private[self.here].middle
+        return self.private[self.here]
 
     @property
-    def without(self) -> float:
+    def without(self) -> Spread:
         """Return the error at the current setting without noise."""
-        return self.free[self.here].middle
+        return self.free[self.here]
+
+    @property
+    def costs(self) -> list[float]:
+        """Return the share of the pattern lost to noise along the setting; 0 where noise does no harm."""
+        pairs = zip(self.private, self.free, strict=True)
+        return [max(private.lost - free.lost, 0.0) for private, free in pairs]
+
+    @property
+    def cost(self) -> float:
+        """Return the share of the pattern lost to noise at the current setting."""
+        return self.costs[self.here]
 
     @property
     def useful(self) -> tuple[bool, ...]:
@@ -254,19 +275,18 @@ class Curve(NamedTuple):
 
     @property
     def relaxed(self) -> float | None:
-        """Return from where on, to the end, noise adds little to the error; None where it adds much there.
+        """Return from where on noise costs little of the pattern; None where it costs much at the end.
 
-        Between two points by (error / error without noise)^2 - 1 as a power of the setting: noise errs as
-        1/n, sampling as 1/sqrt(n).
+        Between two points the cost is a power of the setting: what noise loses falls as 1/n^2.
         """
-        pairs = zip(self.private, self.free, strict=True)
-        ratios = [private.middle / max(free.middle, _EXACT) for private, free in pairs]
-        first = next((i for i in range(len(ratios)) if max(ratios[i:]) < NEARLY_FREE), None)
+        costs = self.costs
+        first = next((i for i in range(len(costs)) if max(costs[i:]) < NEARLY_FREE), None)
         if not first:
             return None if first is None else self.at[0]
-        near = (ratios[first - 1], ratios[first], NEARLY_FREE)
-        high, low, goal = (math.log(max(ratio * ratio - 1, _EXACT)) for ratio in near)
-        part = (high - goal) / (high - low) if high > low else 1.0
+        high, low, goal = (
+            math.log(max(cost, _NOTHING)) for cost in (*costs[first - 1 : first + 1], NEARLY_FREE)
+        )
+        part = (high - goal) / (high - low)
         return self.at[first - 1] * (self.at[first] / self.at[first - 1]) ** part
 
 
@@ -282,21 +302,22 @@ def curve_over_privacy(settings: Mapping[str, Any]) -> Curve:
     """Measure the error over epsilon."""
     setting, way, points = to_setting(settings), settings["story.way"], along_privacy(settings)
     at = tuple(point.budget.epsilon for point in points)
-    private = [best(point, WORKING[way], few=point != setting) for point in points]
-    return _curve(setting, way, at, private, [best(setting, OPEN)] * len(at), setting.budget.epsilon)
+    methods = working(setting, way)
+    private = [best(point, methods, few=point != setting) for point in points]
+    return _curve(settings, setting, at, private, [best(setting, OPEN)] * len(at), setting.budget.epsilon)
 
 
 def _curve(
+    settings: Mapping[str, Any],
     setting: CollaborationSetting,
-    way: str,
     at: tuple[float, ...],
     private: Sequence[Best],
     free: Sequence[Best],
     here: float,
 ) -> Curve:
-    index = at.index(here)
+    index, shown, way = at.index(here), unit(settings, setting), settings["story.way"]
     spreads = (tuple(point.error for point in points) for points in (private, free))
-    return Curve(setting, way, private[index].method, at, *spreads, index)
+    return Curve(setting, shown, way, private[index].method, at, *spreads, index)
 
 
 def along_patients(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
@@ -314,15 +335,16 @@ def along_patients(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
 
 def curve_over_patients(settings: Mapping[str, Any]) -> Curve:
     """Measure the error over the number of patients."""
-    setting, way, points = to_setting(settings), settings["story.way"], along_patients(settings)
+    setting, points = to_setting(settings), along_patients(settings)
+    methods = working(setting, settings["story.way"])
     at = tuple(float(point.n) for point in points)
     # Both errors at one point before the next, so that the patients of a wide table are drawn once.
     private, free = [], []
     for point in points:
         few = point != setting  # which is shown in other steps too
-        private.append(best(point, WORKING[way], few))
+        private.append(best(point, methods, few))
         free.append(best(point, OPEN, few))
-    return _curve(setting, way, at, private, free, setting.n)
+    return _curve(settings, setting, at, private, free, setting.n)
 
 
 def _part(setting: CollaborationSetting, n: int) -> CollaborationSetting:
@@ -333,9 +355,10 @@ def _part(setting: CollaborationSetting, n: int) -> CollaborationSetting:
 
 
 class Joined(NamedTuple):
-    """Hold step 7: ways of working, the largest hospital's alone, and what one hospital sends and keeps."""
+    """Hold step 7: joining by trust, the largest hospital alone, and what one hospital sends and keeps."""
 
     setting: CollaborationSetting
+    unit: Unit
     way: str  # the chosen one
     ways: dict[str, Best]
     in_house: Best
@@ -345,6 +368,11 @@ class Joined(NamedTuple):
     kept: int  # bytes of the largest hospital's own table
 
     @property
+    def spreads(self) -> tuple[Spread, ...]:
+        """Return what the bars show."""
+        return (*(used.error for used in self.ways.values()), self.in_house.error, self.published.error)
+
+    @property
     def chosen(self) -> Spread:
         """Return the error of the chosen way."""
         return self.ways[self.way].error
@@ -352,13 +380,14 @@ class Joined(NamedTuple):
 
 def measure_joined(settings: Mapping[str, Any], ways: Collection[str] = tuple(WORKING)) -> Joined:
     setting = to_setting(settings)
-    lone, shown = largest_hospital(setting), {way: best(setting, WORKING[way]) for way in ways}
+    shown = {way: best(setting, working(setting, way)) for way in ways}
     return Joined(
         setting,
+        unit(settings, setting),
         settings["story.way"],
         shown,
-        best(lone, IN_HOUSE),
-        best(lone, PROTECTED),
+        best(lone(setting), IN_HOUSE),
+        best(lone(setting), PROTECTED),
         best(setting, OPEN).error,
         {way: sum(setting.traffic(PROTOCOLS[used.method]).sent) for way, used in shown.items()},
         NUMBER * max(setting.sizes) * setting.d,

@@ -166,7 +166,7 @@ def test_dots_are_medians_in_the_metric_sorted_within_their_group(measured):
             assert middles == sorted(middles)
     assert figure["layout"]["xaxis"]["title"]["text"] == "error ‖VVᵀ − WWᵀ‖<sub>F</sub>"
     looks = {gain_charts.look(protocol) for protocol in PROTOCOLS.values() if not protocol.alone}
-    assert len(looks) == len({look.symbol for look in looks}) == 17 and style._SPARE not in looks
+    assert len(looks) == len({look.symbol for look in looks}) == 20 and style._SPARE not in looks
 
 
 def test_the_best_have_the_same_guarantee(measured):
