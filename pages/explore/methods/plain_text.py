@@ -7,7 +7,7 @@ from pages.shared import text
 from pages.shared.plain import phrases
 
 TITLE = "Methods"
-QUESTION = "**Compared to what?** The less the hospitals trust each other, the more patients they need."
+QUESTION = "**Compared to what?** How many patients it takes, by whom the hospitals trust."
 FIXED = "A table has the patients it has. So the chart shows what a higher privacy loss gives."
 CURVES = "Lines are the middle of repeats. The band holds 8 in 10 of them."
 TRY = "**Try this:** move *Hospitals* to the right. Only hospitals that trust nobody need more patients."
