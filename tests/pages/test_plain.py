@@ -12,6 +12,7 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.explore.explorer import plain as explorer_plain
+from pages.explore.explorer.plain_figure import PlainView
 from pages.explore.explorer.view import ExplorerView
 from pages.explore.methods.plain_curves import Curves
 from pages.hospitals.differences.plain import Differing
@@ -138,7 +139,7 @@ def test_a_page_for_statisticians_says_so_in_plain_view_alone(screen, path):
 @pytest.mark.parametrize("trust", list(rows.LOOKS))
 def test_a_row_is_the_analyst_s_number_for_the_same_method(trust):
     """One number in both views: the median share over the same runs, which the core computes."""
-    view = ExplorerView(SETTINGS | {"trust": trust})
+    view = PlainView(SETTINGS | {"trust": trust})
     view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
     row = rows.shares(view.results, view.epsilon, trust).under(trust)
     analyst = ExplorerView(SETTINGS | {"trust": trust, "view": "analyst", "metric": "share"})
@@ -153,7 +154,7 @@ def test_a_row_is_the_analyst_s_number_for_the_same_method(trust):
 def test_all_pages_of_one_setting_have_one_number():
     """Explorer, methods and providers agree; providers also with its analyst's page, protocol by protocol."""
     view, curves, joining = (
-        ExplorerView(SETTINGS),
+        PlainView(SETTINGS),
         Curves(SETTINGS | rows.ADVISED),
         Joining(SETTINGS | rows.ADVISED),
     )
@@ -175,11 +176,11 @@ def test_all_pages_of_one_setting_have_one_number():
 
 def test_what_a_statistician_sets_changes_nothing_in_plain_view():
     odd = {"accounting": "as-printed", "scaling": "largest", "start": "near", "method": "dps_pca"}
-    assert ExplorerView(SETTINGS | odd).experiment == ExplorerView(SETTINGS).experiment
+    assert PlainView(SETTINGS | odd).experiment == PlainView(SETTINGS).experiment
 
 
 def test_without_protection_is_the_best_answer_and_a_guess_is_k_of_d():
-    view = ExplorerView(SETTINGS)
+    view = PlainView(SETTINGS)
     view.results.try_cells((name, view.epsilon, r) for name in trusts.UNPROTECTED for r in range(3))
     shares = rows.shares(view.results, view.epsilon, "central")
     medians = [
@@ -191,7 +192,7 @@ def test_without_protection_is_the_best_answer_and_a_guess_is_k_of_d():
 
 def test_each_privacy_loss_has_its_own_rows_in_the_browser():
     """A drag shows what the same methods recover at that privacy loss."""
-    view = ExplorerView(SETTINGS)
+    view = PlainView(SETTINGS)
     view.results.try_cells((name, epsilon, 0) for name in view.shown for epsilon in (0.1, 10.0))
     payload = view.payload()
     first = len(payload["data"]) - len(rows.traces(rows.shares(view.results, 1.0, "central"), 2))
@@ -250,7 +251,7 @@ def test_hospitals_that_differ_have_the_analyst_s_numbers(data):
 
 
 def test_the_report_of_a_board_has_versions_and_names_in_its_sources_alone():
-    view = ExplorerView(SETTINGS)
+    view = PlainView(SETTINGS)
     view.results.try_cells(view.results.first(view.epsilon, view.shown))
     made = explorer_plain.report(view, "./?v=2")
     before = made._replace(sources=())
@@ -264,7 +265,7 @@ def test_the_report_of_a_board_has_versions_and_names_in_its_sources_alone():
 
 
 def test_the_code_of_the_rows_prints_them(capsys):
-    view = ExplorerView(SETTINGS)
+    view = PlainView(SETTINGS)
     exec(plain_screen.code([(view.experiment, view.epsilon)], ["two_stage"]), {})
     shares = trusts.measured(view.results, "two_stage", view.epsilon)
     view.results.try_cells(

@@ -33,7 +33,7 @@ def show(view: ExplorerView, title: str) -> None:
         choice = CHOICES["n"]
         options = [choice.text(option) for option in choice.options]
         at = choice.options.index(settings["n"])
-        payload["second"] = {"label": choice.name(view.plain), "options": options, "at": at}
+        payload["second"] = {"label": choice.name(settings["view"] == "plain"), "options": options, "at": at}
     payload |= prefetch.link(settings)
     component.figure(payload, key="live", on_use=keep_scrubbed, on_move=move_patients)
     take_along.menu(
@@ -57,4 +57,4 @@ def measured(part: Callable[[], None], view: ExplorerView) -> None:
         part()
 
     refresh.while_cells_come(render, view.results, view.next_cell, measure_first)
-    prefetch.begin(widgets.settings(), widgets.last_move(), ExplorerView)
+    prefetch.begin(widgets.settings(), widgets.last_move(), type(view))

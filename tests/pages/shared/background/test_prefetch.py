@@ -14,6 +14,7 @@ import starlette.responses
 import app
 from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
+from pages.explore.explorer.plain_figure import PlainView
 from pages.explore.explorer.view import ExplorerView
 from pages.shared.background import prefetch, sessions
 from pages.shared.background.engine import Engine
@@ -183,14 +184,14 @@ def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
     assert served(eps="2").status_code == 204  # measured at another epsilon
 
 
-@pytest.mark.parametrize("view", ["analyst", "plain"])
-def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch, view):
+@pytest.mark.parametrize(("word", "view"), [("analyst", ExplorerView), ("plain", PlainView)])
+def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch, word, view):
     monkeypatch.setattr(prefetch, "_READY", OrderedDict())
-    settings = SMALL | {"view": view}
-    for _ in prefetch.measure(settings, ExplorerView):
+    settings = SMALL | {"view": word}
+    for _ in prefetch.measure(settings, view):
         pass
     ((_, figure),) = prefetch._READY.items()
-    whole = ExplorerView(settings).payload()
+    whole = view(settings).payload()
     at = whole["active"]
     assert figure["scene"] == whole["scene"] and figure["data"] == whole["data"]
     assert figure["frames"][at] == whole["frames"][at] and figure["words"][at] == whole["words"][at]
