@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +57,7 @@ def menu(
             # Without cells that a spreadsheet would run: a hospital's name may be anything.
             data = table or (lambda: number_tables.frame(figure()))
             _download("Data (CSV)", lambda: safe_csv(data()), f"{name}.csv", "text/csv")
-            page = partial(_page, figure, title)
+            page = lambda: html_report.of_figure(figure(), title)  # noqa: E731
             _download("Chart (HTML)", page, f"{name}.html", "text/html")
             _pictures(key, name, title)
         chosen = recipe() if recipe else None
@@ -67,24 +66,24 @@ def menu(
             with st.container(horizontal=True, vertical_alignment="center"):
                 _download("Recipe (JSON)", written, f"{name}.json", "application/json")
                 st.caption(f"`{_COMMAND.format(name)}`")
-        program = code() if code else ""
-        if program:
-            st.markdown("**Code of this figure**")
-            st.caption(_CODE)
-            st.code(program, "python", height=min(26 * program.count("\n") + 40, 380))
-            _download("Code (Python)", program, f"{name}.py", "text/x-python")
+        _program(code() if code else "", name)
 
 
-def pictures(key: str, name: str, title: str) -> None:
-    """Show a menu that saves a figure as a picture, and nothing else: its numbers are its owner's alone."""
+def pictures(key: str, name: str, title: str, program: str = "") -> None:
+    """Show a menu that saves a figure as a picture, without its numbers: they are its owner's alone."""
     popover = st.popover("Take it along", key=f"{key} along", on_change="rerun", type="tertiary")
     if popover.open:
         with popover:
             _pictures(key, name, title)
+            _program(program, name)
 
 
-def _page(figure: Callable[[], dict[str, Any]], title: str) -> str:
-    return html_report.of_figure(figure(), title)
+def _program(program: str, name: str) -> None:
+    if program:
+        st.markdown("**Code of this figure**")
+        st.caption(_CODE)
+        st.code(program, "python", height=min(26 * program.count("\n") + 40, 380))
+        _download("Code (Python)", program, f"{name}.py", "text/x-python")
 
 
 def _pictures(key: str, name: str, title: str) -> None:
