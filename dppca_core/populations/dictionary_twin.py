@@ -33,6 +33,7 @@ from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
 from dppca_core.numerics.moments import DenseMoment, RowMoment, SumMoment, clip_rows
 from dppca_core.populations.spiked import SpikedModel
+from dppca_core.tables.schema import Column, Schema
 
 EVEN = 3**-0.5  # standard deviation of an even spread over [-1, 1]
 _LEAST_SPREAD = 0.01  # of numbers, in half ranges
@@ -60,6 +61,18 @@ class CategoryCells(NamedTuple):
         if 1.0 not in self.centres:
             return (1 / max(c, 2),) * c
         return tuple(_USUAL if centre == 1 else (1 - _USUAL) / (c - 1) for centre in self.centres)
+
+
+def dictionary_cells(schema: Schema) -> tuple[NumberCells | CategoryCells, ...]:
+    """Return what is public of each column of a dictionary, without its name."""
+    return tuple(map(_cells, schema.columns))
+
+
+def _cells(column: Column) -> NumberCells | CategoryCells:
+    if column.kind == "category":
+        return CategoryCells(column.centres)
+    low, high = ((end - column.origin) / column.half for end in (column.low, column.high))
+    return NumberCells(low, high)
 
 
 class TwinMoments(NamedTuple):

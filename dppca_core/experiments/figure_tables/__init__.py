@@ -8,6 +8,7 @@ from dppca_core.experiments.figure_tables import (
     bounds,
     collaboration,
     explorer,
+    own_table,
     papers,
     planning,
     privacy,
@@ -29,6 +30,10 @@ FIGURE_TABLES: Mapping[str, Callable[..., pd.DataFrame | pd.Series]] = {
         privacy: (privacy.releases, privacy.best_test, privacy.failure, privacy.accounting, privacy.audit),
         planning: (planning.plans, planning.by_trust),
         story: (story.errors, story.record, story.weights),
+        own_table: (
+            *(own_table.rehearsal, own_table.predicted, own_table.released, own_table.scores),
+            *(own_table.spectrum, own_table.biplot),
+        ),
         papers: (papers.curves,),
     }.items()
     for function in functions

@@ -6,6 +6,7 @@ import pandas as pd
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.planning.plan_plane import answered, plane
 from dppca_core.experiments.planning.planning import Asked, StudyPlan
+from dppca_core.experiments.planning.table_plan import PublicTable, TablePlan
 
 
 def plans(
@@ -17,6 +18,7 @@ def plans(
     tuned: bool,
     amounts: tuple[float, float],
     hospital: int | None,
+    public: PublicTable | None,
 ) -> pd.DataFrame:
     """Return what reaches the target by epsilon and method, and the answers to the question in the last row.
 
@@ -24,6 +26,8 @@ def plans(
     are the chart's vertical axis. Empty where a closed form does not apply.
     """
     plans = [StudyPlan(experiment, name, target, energy) for name in names]
+    if public is not None:  # patients like those of a visitor's table
+        plans = [TablePlan(experiment, name, target, table=public) for name in names]
     if tuned:  # the bound of rows and the rounds suit this question
         plans = [plan.tuned(*question) for plan in plans]
     lines = {}
@@ -41,9 +45,12 @@ def by_trust(
     question: tuple[Asked, float, int, int],
     target: float,
     energy: bool,
+    public: PublicTable | None,
 ) -> pd.Series:
     """Return the answer to the question by each plan; None where its closed form does not apply."""
     plans = [StudyPlan(experiment, name, target, energy) for name in names]
+    if public is not None:  # patients like those of a visitor's table
+        plans = [TablePlan(experiment, name, target, table=public) for name in names]
     answers = [plan.answer(*question).value for plan in plans]
     table = pd.Series(answers, [plan.planned for plan in plans])
     return table

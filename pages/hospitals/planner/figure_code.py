@@ -1,5 +1,6 @@
 """Name the tables of a plan: its answers, its lines of the target, and the least answer under each trust."""
 
+from dataclasses import replace
 from typing import Any
 
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
@@ -8,22 +9,10 @@ from pages.hospitals.planner import own_table, view
 from pages.shared.settings.catalogue import Settings
 
 
-def _question(settings: Settings, study: StudyPlan) -> dict[str, Any]:
-    asked, size = settings["plan.asked"], settings["plan.size"]
-    return {
-        "experiment": study.experiment,
-        "question": (asked, settings["epsilon"], view.in_total(settings), size),
-        "target": study.target,
-        "energy": study.energy,
-    }
-
-
-def plans(settings: Settings) -> FigureRecipe | None:
-    """Return the table of the answers and of the lines that are drawn; None for a visitor's table."""
-    if own_table.table_of(settings) is not None:
-        return None
-    drawn, focus = view.drawn(settings), view.published(settings, view.focus(settings))
-    values = _question(settings, focus) | {
+def plans(settings: Settings) -> FigureRecipe:
+    """Return the table of the answers and of the lines that are drawn."""
+    drawn, study = view.drawn(settings), view.published(settings, view.focus(settings))
+    values = _question(settings, study) | {
         "names": tuple(drawn.curves),
         "tuned": settings["plan.tuned"] != "published",
         "amounts": drawn.amounts,
@@ -32,11 +21,20 @@ def plans(settings: Settings) -> FigureRecipe | None:
     return FigureRecipe("planning.plans", values)
 
 
-def by_trust(settings: Settings) -> FigureRecipe | None:
-    """Return the table of the least answer under each trust; None for a visitor's table."""
-    if own_table.table_of(settings) is not None:
-        return None
+def by_trust(settings: Settings) -> FigureRecipe:
+    """Return the table of the least answer under each trust."""
     least = view.by_trust(settings)
-    study = view.published(settings, least[0].name)
-    values = _question(settings, study) | {"names": tuple(each.name for each in least)}
-    return FigureRecipe("planning.by_trust", values)
+    values = _question(settings, view.published(settings, least[0].name))
+    return FigureRecipe("planning.by_trust", values | {"names": tuple(each.name for each in least)})
+
+
+def _question(settings: Settings, study: StudyPlan) -> dict[str, Any]:
+    asked, size = settings["plan.asked"], settings["plan.size"]
+    table = own_table.table_of(settings)
+    return {
+        "experiment": study.experiment,
+        "question": (asked, settings["epsilon"], view.in_total(settings), size),
+        "target": study.target,
+        "energy": study.energy,
+        "public": table and replace(table, columns=()),
+    }

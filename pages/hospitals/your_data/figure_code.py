@@ -1,11 +1,59 @@
-"""Name the tables of this page's figures."""
+"""Name the tables of this page's figures, from files that a visitor has. Nothing private is here."""
 
-from pages.hospitals.your_data.rehearsal import Twin
+from dataclasses import replace
+
+from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from dppca_core.populations.dictionary_twin import DictionaryTwin
+from pages.hospitals.your_data.rehearsal import Twin, first_runs, predicted_at
+from pages.shared.charts.metric_axis import error_unit
+
+_DICTIONARY, _ROWS = "dictionary.json", "your-table.csv"  # of "Save the dictionary"; the visitor's own
+_RELEASE, _PICTURE = "release.json", "scores.json"  # of the ZIP; of "Download the picture"
 
 
-def rehearsal(twin: Twin) -> None:
-    return None
+def rehearsal(twin: Twin, *epsilons: float) -> FigureRecipe:
+    """Return the table of what a release errs on its populations; epsilons: all of the figure where none."""
+    if twin.in_closed_form:
+        return _predicted(twin)
+    twins = []
+    for each in (twin, *twin.others):
+        experiment, population = each.experiment, each.experiment.population
+        spread, repeats = 0.0, first_runs(each)
+        if isinstance(population, DictionaryTwin):
+            experiment, spread = replace(experiment, population=population.latent), population.spread
+        if not epsilons and each is twin:
+            repeats = experiment.repeats
+        twins.append((each.pattern.title, experiment, spread, repeats))
+    values = {"dictionary": _DICTIONARY, "twins": tuple(twins), "centred": twin.request.mean_share > 0}
+    values |= {"epsilons": tuple(epsilons or EPSILONS), "metric": error_unit(twin.settings)}
+    return FigureRecipe("own_table.rehearsal", values)
 
 
-def released() -> None:
-    return None
+def _predicted(twin: Twin) -> FigureRecipe:
+    trust = predicted_at(twin)[0]
+    populations = tuple((each.pattern.title, predicted_at(each)[2]) for each in (twin, *twin.others))
+    budgets = tuple((epsilon, twin.experiment.budget(epsilon)) for epsilon in EPSILONS)
+    values = {"trust": trust, "method": twin.request.method, "populations": populations, "budgets": budgets}
+    return FigureRecipe("own_table.predicted", values)
+
+
+def released() -> FigureRecipe:
+    """Return the table that reads a release from its bundle."""
+    return FigureRecipe("own_table.released", {"release": _RELEASE})
+
+
+def scores() -> FigureRecipe:
+    """Return the table that reads a released picture."""
+    return FigureRecipe("own_table.scores", {"picture": _PICTURE})
+
+
+def spectrum() -> FigureRecipe:
+    """Return the table of the spectrum that the owner alone may see, from the owner's own files."""
+    return FigureRecipe("own_table.spectrum", {"dictionary": _DICTIONARY, "rows": _ROWS})
+
+
+def biplot() -> FigureRecipe:
+    """Return the table of the rows on two components that the owner alone may see."""
+    values = {"dictionary": _DICTIONARY, "rows": _ROWS, "release": _RELEASE}
+    return FigureRecipe("own_table.biplot", values)

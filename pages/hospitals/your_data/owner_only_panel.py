@@ -10,10 +10,12 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.arrays import Array
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.numerics import linalg
-from dppca_core.tables import Raw, limits
+from dppca_core.tables import JoinedTable, Raw, limits
 from pages.hospitals.your_data import (
     charts,
+    figure_code,
     losses,
     owner_only_diagnostics,
     owner_only_text,
@@ -88,6 +90,8 @@ def _show_details(
     measured, table = losses.losses(truths.covariance.matrix, released.basis, best), st.empty()
     with table:
         score_panel.show_table(losses.table(measured, ""))
+    again = _reproducible(prepared, released.document)
+    tables = (figure_code.spectrum(), figure_code.biplot()) if again else (None, None)
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown("**Scree**")
@@ -95,7 +99,12 @@ def _show_details(
         drawn = charts.scree(*spectra, unit_rows)
         says = charts.describe_scree(drawn)
         component.figure(drawn, key="own scree", says=says)
-        take_along.pictures("own scree", "not-private-scree", "NOT PRIVATE: scree of the table")
+        take_along.pictures(
+            "own scree",
+            "not-private-scree",
+            "NOT PRIVATE: scree of the table",
+            tables[0],
+        )
     raw = prepared.raw
     if not isinstance(raw, Raw) or not isinstance(held, Rows):
         right.caption(owner_only_text.NO_ROWS)
@@ -103,7 +112,7 @@ def _show_details(
     with right:
         st.markdown("**Biplot**")
         label = _choose_label(prepared, raw)
-        _scatter(prepared, raw, held, released.basis[:, :2], label)
+        _scatter(prepared, raw, held, released.basis[:, :2], label, tables[1])
     if label is not None:
         # The job's number is in the key: another release has other scores.
         measure = partial(owner_only_diagnostics.downstream, raw, held, truths, label, released.basis)
@@ -113,6 +122,13 @@ def _show_details(
             measured = measured._replace(right=(right_share, without, guess))
             with table:
                 score_panel.show_table(losses.table(measured, label))
+
+
+def _reproducible(prepared: PreparedTable, document: dict[str, Any]) -> bool:
+    """Return whether code gives both figures: each row of a file counts once and in public units."""
+    held, raw = prepared.held, prepared.raw
+    plain = isinstance(held, Rows) and held.weights is None and not isinstance(raw, JoinedTable)
+    return plain and document["scales"] is None
 
 
 def _compute_once(key: object, compute: Callable[[], Any]) -> Any:
@@ -134,7 +150,14 @@ def _choose_label(prepared: PreparedTable, raw: Raw) -> str | None:
     return names[index - 1] if index else None
 
 
-def _scatter(prepared: PreparedTable, raw: Raw, held: Rows, basis: Array, label: str | None) -> None:
+def _scatter(
+    prepared: PreparedTable,
+    raw: Raw,
+    held: Rows,
+    basis: Array,
+    label: str | None,
+    source: FigureRecipe | None,
+) -> None:
     rows = session.current().rows_per_patient or 1
     if basis.shape[1] < 2:
         st.caption("One direction alone has no picture of this kind.")
@@ -147,7 +170,7 @@ def _scatter(prepared: PreparedTable, raw: Raw, held: Rows, basis: Array, label:
     points = held.rows[labels.index] @ basis
     drawn = charts.biplot(points, names, prepared.schema.features, basis)
     component.figure(drawn, key="own biplot", says=charts.describe_biplot(drawn))
-    take_along.pictures("own biplot", "not-private-biplot", "NOT PRIVATE: biplot of the table")
+    take_along.pictures("own biplot", "not-private-biplot", "NOT PRIVATE: biplot of the table", source)
     if len(labels) < prepared.n:
         st.caption(f"{len(labels):,} of {prepared.n:,} {noun(rows)} are drawn.")
 

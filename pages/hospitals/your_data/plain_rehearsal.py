@@ -36,5 +36,5 @@ def show(twin: Twin) -> None:
     """Render sentence and figure."""
     st.markdown(plain_text.REHEARSAL)
     st.markdown(sentence(twin))
-    code = partial(figure_code.rehearsal, twin)
+    code = partial(figure_code.rehearsal, twin, twin.epsilon)
     screen.bars(shares(twin), "rehearsal", plain_text.REHEARSED, note=plain_text.WORST, code=code)

@@ -83,9 +83,9 @@ def _figures(record: PublicRecord) -> list[ReportFigure]:
 def _promised(record: PublicRecord) -> list[str]:
     sentences = ["Nothing was released, so nothing is promised yet."]
     if record.released is not None:
-        parameters = record.released.document["parameters"]["budget"]
-        given = (parameters[name] for name in ("epsilon", "delta", "neighbours"))
-        sentences = [plain_text.promise(*given, sum(record.sizes))]
+        document = record.released.document
+        budget, cost = document["parameters"]["budget"], document["epsilon for a patient"]
+        sentences = [plain_text.promise(cost, budget["delta"], budget["neighbours"], sum(record.sizes))]
         sentences.append(page_text.restated(record.released, record.rows, plain_text.restated))
     if record.account is not None and record.account.limit is not None:
         sentences.append(f"{plain_text.left(ledger_text.spending(record.account))}.")

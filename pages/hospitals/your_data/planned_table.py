@@ -5,10 +5,11 @@ from dataclasses import replace
 import streamlit as st
 
 from dppca_core.experiments.planning.table_plan import PublicTable
+from dppca_core.populations.dictionary_twin import dictionary_cells
 from dppca_core.privacy import Budget
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.your_data import rehearsal, synthetic_twin_panel
+from pages.hospitals.your_data import synthetic_twin_panel
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.shared.settings import catalogue, public_table, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -31,7 +32,7 @@ def public_part(prepared: PreparedTable, paid: Spectrum | None, settings: Settin
     if settings["own.scale"] == "paid":
         scale_share = _share(settings["own.scale_share"])
     sizes = (prepared.d, prepared.n, len(prepared.sizes), float(schema.bound), mean_share, scale_share)
-    cells, clip = rehearsal.cells(schema), schema.bound / schema.default_bound
+    cells, clip = dictionary_cells(schema), schema.bound / schema.default_bound
     table = PublicTable(*sizes, columns=cells, clip=clip)
     if paid is None:
         return table

@@ -20,14 +20,14 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.planning.table_search import BULK, MOST_DRAWN, MOST_FEATURES
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
-from dppca_core.populations.dictionary_twin import CategoryCells, NumberCells, spiked_twin
+from dppca_core.populations.dictionary_twin import dictionary_cells, spiked_twin
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
 from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.private_release import OFFERED, ROUNDS, STAGES, Request, most_features
 from dppca_core.release.spectrum import Spectrum
-from dppca_core.tables import Column, Schema, limits
+from dppca_core.tables import Schema, limits
 from pages.hospitals.your_data import charts, twin_text
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.settings import NO_GUESS
@@ -137,7 +137,7 @@ def twin_of(
     experiment = replace(
         experiment,
         population=spiked_twin(
-            cells(schema),
+            dictionary_cells(schema),
             schema.bound,
             population,
             centred=request.mean_share > 0,
@@ -152,18 +152,6 @@ def twin_of(
         scale_share=request.scale_share,
     )
     return Twin(experiment, epsilon, wanted, request, pattern)
-
-
-def cells(schema: Schema) -> tuple[NumberCells | CategoryCells, ...]:
-    """Return what is public of each column, without its name."""
-    return tuple(map(_cells, schema.columns))
-
-
-def _cells(column: Column) -> NumberCells | CategoryCells:
-    if column.kind == "category":
-        return CategoryCells(column.centres)
-    low, high = ((end - column.origin) / column.half for end in (column.low, column.high))
-    return NumberCells(low, high)
 
 
 def rehearse(
@@ -245,11 +233,16 @@ def first_errors(twin: Twin) -> list[float]:
     """
     if twin.in_closed_form:
         return [_predicted(twin)]
+    runs = first_runs(twin)
+    twin.results.try_cells((twin.experiment.method, twin.epsilon, repeat) for repeat in range(runs))
+    return _measured(twin, twin.epsilon)[:runs]
+
+
+def first_runs(twin: Twin) -> int:
+    """Return how many runs are made before the page is shown."""
     experiment = twin.experiment
     quick = experiment.d <= MOST_FEATURES and experiment.n * experiment.d <= _FEW_NUMBERS
-    runs = range(min(FEW_RUNS if quick else 1, experiment.repeats))
-    twin.results.try_cells((experiment.method, twin.epsilon, repeat) for repeat in runs)
-    return _measured(twin, twin.epsilon)[: len(runs)]
+    return min(FEW_RUNS if quick else 1, experiment.repeats)
 
 
 def _guess(twin: Twin) -> float:
@@ -257,20 +250,18 @@ def _guess(twin: Twin) -> float:
 
 
 def _predicted(twin: Twin) -> float:
-    """Return the predicted error at the twin's epsilon, with its weakest spike."""
+    """Return the predicted error at the twin's epsilon."""
+    trust, budget, given = predicted_at(twin)
+    return predicted(trust, budget=budget, **given)[0][twin.request.method]
+
+
+def predicted_at(twin: Twin) -> tuple[str, Budget, dict[str, Any]]:
+    """Return the trust, the budget and the public numbers of a prediction, with the weakest spike."""
     request, experiment = twin.request, twin.experiment
-    errors, _ = predicted(
-        METHODS[request.method].trust,
-        n=experiment.n,
-        d=experiment.d,
-        k=experiment.k,
-        budget=experiment.budget(twin.epsilon),
-        ratio=twin.pattern.spikes[-1],
-        carriers=twin.pattern.carriers,
-        s_hat=None if request.s_hat == RELEASED or request.method in ROUNDS else int(request.kept),
-        providers=experiment.providers,
-    )
-    return errors[request.method]
+    kept = None if request.s_hat == RELEASED or request.method in ROUNDS else int(request.kept)
+    given = {name: getattr(experiment, name) for name in ("n", "d", "k", "providers")}
+    given |= {"ratio": twin.pattern.spikes[-1], "carriers": twin.pattern.carriers, "s_hat": kept}
+    return METHODS[request.method].trust, experiment.budget(twin.epsilon), given
 
 
 def _measured(twin: Twin, epsilon: float) -> list[float]:

@@ -189,7 +189,7 @@ def show(
         layout.details().error(page_text.refusal(text.symbols(request)))
         return
     rows, budget = request.rows_per_patient, request.budget
-    layout.say(plain_text.promise(budget.epsilon, budget.delta, budget.neighbours, prepared.n))
+    layout.say(plain_text.promise(request.patient_epsilon, budget.delta, budget.neighbours, prepared.n))
     with layout.details():
         for sentence in adjustments(request, settings):
             st.caption(sentence)

@@ -1,7 +1,7 @@
 """Render the picture of patients on two released components: on the twin for nothing, then as a release."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from pages.hospitals.your_data import (
     analyst_text,
     charts,
     confirmation,
+    figure_code,
     kept_copies,
     ledger_text,
     losses,
@@ -181,10 +182,17 @@ def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float) -> boo
     return False
 
 
-def _draw(counts: Array, edges: Sequence[Sequence[float]], std: float, peak: float, key: str) -> None:
+def _draw(
+    counts: Array,
+    edges: Sequence[Sequence[float]],
+    std: float,
+    peak: float,
+    key: str,
+    code: Callable[[], str] | None = None,
+) -> None:
     drawn = score_charts.score_map(counts, edges, std, peak)
     component.figure(drawn, key=key, says=score_charts.describe(counts, edges, std))
-    take_along.menu(key, "scores", "Score plot, with noise", lambda: drawn)
+    take_along.menu(key, "scores", "Score plot, with noise", lambda: drawn, code=code)
 
 
 def make(
@@ -263,7 +271,7 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> Non
         with columns[i % 2]:
             if request.group is not None:
                 st.markdown(f"{page_text.literal(request.group.column)}: **{page_text.literal(name)}**")
-            _draw(counts, request.edges, result.std, peak, f"own scores {i}")
+            _draw(counts, request.edges, result.std, peak, f"own scores {i}", figure_code.scores)
     st.caption(f"{score_text.legend(request.rows_per_patient)} {score_text.cost(document)}")
     if not job.downloaded:
         kept = page_text.COPIED if job.copied else page_text.IN_SESSION

@@ -1,5 +1,6 @@
 """Render the rehearsal of the release that a press of Release would make, on as many invented patients."""
 
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,6 +18,7 @@ from pages.hospitals.your_data import (
     analyst_text,
     charts,
     confirmation,
+    figure_code,
     ledger_text,
     plain_rehearsal,
     plain_text,
@@ -83,7 +85,8 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         drawn = predicted_figure(twin)
         component.figure(drawn, key="own predicted", says=charts.describe_predicted(drawn))
         take_along.menu(
-            "own predicted", "rehearsal-predicted", "Predicted on a synthetic twin", lambda: drawn
+            *("own predicted", "rehearsal-predicted", "Predicted on a synthetic twin", lambda: drawn),
+            code=partial(figure_code.rehearsal, twin),
         )
         st.caption(twin_text.only_predicted(twin.experiment.d))
         return
@@ -95,7 +98,9 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         drawn = payload(twin) | {"follow": "own-epsilon"}
         component.figure(drawn, key="own twin", on_use=_keep_scrubbed)
         take_along.menu(
-            "own twin", "rehearsal", "Rehearsal on a synthetic twin", lambda: drawn, table=results.table
+            *("own twin", "rehearsal", "Rehearsal on a synthetic twin", lambda: drawn),
+            table=results.table,
+            code=partial(figure_code.rehearsal, twin),
         )
         failed_runs.of_methods(results)
 

@@ -58,30 +58,34 @@ def menu(
             # Without cells that a spreadsheet would run: a hospital's name may be anything.
             data = table or (lambda: number_tables.frame(figure()))
             _download("Data (CSV)", lambda: safe_csv(data()), f"{name}.csv", "text/csv")
-            _download(
-                "Chart (HTML)", lambda: html_report.of_figure(figure(), title), f"{name}.html", "text/html"
-            )
+            page = lambda: html_report.of_figure(figure(), title)  # noqa: E731
+            _download("Chart (HTML)", page, f"{name}.html", "text/html")
             _pictures(key, name, title)
         source, swept = code() if code else None, recipe() if recipe else None
-        if source is None:
-            return
-        written = json.dumps(recipe_file.to_dict(swept) if swept else source.to_dict(), indent=1)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            _download("Recipe (JSON)", written, f"{name}.json", "application/json")
-            st.caption(f"`{_COMMAND.format(name)}`")
-        program = python_code.of_table(source)
-        st.markdown("**Code of this figure**")
-        st.caption(_CODE)
-        st.code(program, "python", height=min(26 * program.count("\n") + 40, 380))
-        _download("Code (Python)", program, f"{name}.py", "text/x-python")
+        if source is not None:
+            written = json.dumps(recipe_file.to_dict(swept) if swept else source.to_dict(), indent=1)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                _download("Recipe (JSON)", written, f"{name}.json", "application/json")
+                st.caption(f"`{_COMMAND.format(name)}`")
+            _code(source, name)
 
 
-def pictures(key: str, name: str, title: str) -> None:
-    """Show a menu that saves a figure as a picture, and nothing else: its numbers are its owner's alone."""
+def pictures(key: str, name: str, title: str, source: FigureRecipe | None = None) -> None:
+    """Show a menu that saves a figure as a picture, without its numbers: they are its owner's alone."""
     popover = st.popover("Take it along", key=f"{key} along", on_change="rerun", type="tertiary")
     if popover.open:
         with popover:
             _pictures(key, name, title)
+            if source is not None:
+                _code(source, name)
+
+
+def _code(source: FigureRecipe, name: str) -> None:
+    program = python_code.of_table(source)
+    st.markdown("**Code of this figure**")
+    st.caption(_CODE)
+    st.code(program, "python", height=min(26 * program.count("\n") + 40, 380))
+    _download("Code (Python)", program, f"{name}.py", "text/x-python")
 
 
 def _pictures(key: str, name: str, title: str) -> None:

@@ -12,17 +12,17 @@ _SYMBOLS = re.compile(r"[†‡*εδσΘŝλ‖]|\d[eE]-\d|\bsin\b|\bseed|\broun
 
 
 def shown(block) -> str:
-    """Return the words of all elements but those in a fold; Markdown's stars are no marks."""
+    """Return the words of all elements but those in a fold; Markdown's stars are left out."""
     words = []
     for child in block.children.values():
         if child.type == "expander" and child.label.startswith(_FOLDS):
             continue
         if hasattr(child, "children"):
             words += [getattr(child, "label", "") or "", shown(child)]
-        elif child.type not in ("html", "bidi_component", "arrow_data_frame"):
+        elif child.type not in ("html", "bidi_component"):
             given = (getattr(child, name, "") for name in ("label", "value", "options", "help"))
-            words += [str(each) for each in given if each]
-    return "\n".join(words).replace("**", "")
+            words += [str(each) for each in given if each is not None]
+    return re.sub(r"(\*+)([^*\n]+)\1", r"\2", "\n".join(words))
 
 
 def technical(text: str, known: str = "") -> list[str]:

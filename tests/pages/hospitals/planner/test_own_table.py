@@ -12,11 +12,21 @@ from dppca_core.experiments.planning.evaluations import EVALUATIONS
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer
 from dppca_core.experiments.planning.table_plan import PublicTable
 from dppca_core.numerics.subspace_metrics import random_guess
+from dppca_core.populations.dictionary_twin import NumberCells
 from dppca_core.privacy import Budget
 from dppca_core.release.ledger_records import Entry
 from dppca_core.release.spectrum import Spectrum
-from pages.hospitals.planner import own_table, own_table_text, protocol_paragraph, report, text, view
+from pages.hospitals.planner import (
+    figure_code,
+    own_table,
+    own_table_text,
+    protocol_paragraph,
+    report,
+    text,
+    view,
+)
 from pages.hospitals.your_data import planned_table, rehearsal, release_panel
+from pages.shared.reports import python_code
 from pages.shared.settings import catalogue
 from tests.pages.conftest import Screen
 from tests.pages.hospitals.your_data.table_page import TablePage
@@ -79,6 +89,23 @@ def test_from_a_loaded_table_to_its_plan_and_back():
     next(button for button in page.app.button if button.label == "Forget it").click()
     page.run()
     assert page.app.session_state["public table"] is None
+
+
+@pytest.mark.parametrize("asked", ["patients", "hospitals"])
+def test_the_code_gives_the_answers_for_a_table(asked):
+    same = {"epsilon": 1.0, "delta": 1e-6, "k": 2, "providers": 1, "plan.target": 0.3}
+    same |= {"plan.asked": asked, "plan.trust": "central"}
+    table = PublicTable(12, 3000, 1, 1.0, columns=(NumberCells(-1.0, 1.0),) * 12)
+    settings = own_table.chosen(catalogue.defaults() | same, table)
+    view.complete(settings)
+    for program, names in (
+        (figure_code.plans(settings), list(view.drawn(settings).curves)),
+        (figure_code.by_trust(settings), [each.name for each in view.by_trust(settings)]),
+    ):
+        given = {}
+        exec(compile(python_code.of_table(program), "plan", "exec"), given)
+        answers = [plan.answer(*given["question"]).value for plan in given["plans"]]
+        assert answers == [view.answer(settings, name).value for name in names] and any(answers)
 
 
 def test_without_a_table_a_link_says_so_and_all_is_as_before():

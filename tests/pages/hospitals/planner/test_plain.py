@@ -8,7 +8,7 @@ import pytest
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments.planning.cautious import patients_with_cautious
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, StudyPlan
-from pages.hospitals.planner import plain, plain_text, text, view
+from pages.hospitals.planner import figure_code, plain, plain_text, text, view
 from pages.shared.plain import phrases
 from pages.shared.settings import catalogue
 from tests.pages.hospitals.outside_folds import shown, technical
@@ -41,6 +41,9 @@ def test_each_row_is_the_least_of_the_closed_forms_under_its_trust(screen, asked
         assert plain_text.row(trust, asked, least) in words
         drawn = [trace for trace in page.figure["data"] if trace.get("name") == phrases.ROWS[trust]]
         assert drawn[0]["x"] == pytest.approx([min(filter(None, answers))], rel=1e-3)
+    given = figure_code.by_trust(settings | plain._ADVISED).table()
+    bars = [trace["x"][0] for trace in page.figure["data"] if trace["type"] == "bar"]
+    assert given[0].tolist()[::-1] == pytest.approx(bars, rel=1e-3)
     assert not technical(words + page.app.code[0].value)
 
 

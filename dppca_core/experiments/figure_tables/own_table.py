@@ -1,0 +1,105 @@
+"""Tables of the figures of a visitor's table, from files that the visitor has: each argument names one.
+
+A rehearsal is of invented rows, and a release is read, never drawn again. What its owner alone may see is
+computed from the owner's own file, and is not private.
+"""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dppca_core import tables
+from dppca_core.bounds import stated_spectra
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.numerics.moments import clip_rows
+from dppca_core.numerics.subspace_metrics import runs_in_unit
+from dppca_core.populations.dictionary_twin import DictionaryTwin, dictionary_cells
+from dppca_core.populations.spiked import SpikedModel
+from dppca_core.privacy import Budget
+from dppca_core.tables import Schema
+
+
+def rehearsal(
+    dictionary: str,
+    twins: tuple[tuple[str, ExplorerExperiment, float, int], ...],
+    centred: bool,
+    epsilons: tuple[float, ...],
+    metric: str,
+) -> pd.DataFrame:
+    """Return 10, 50 and 90 % of the error on invented rows, by population and epsilon.
+
+    `twins` are (name, experiment, spread, runs): with a spread, rows are what the dictionary allows.
+    """
+    schema, rows = Schema.from_json(Path(dictionary).read_text("utf-8")), {}
+    for name, experiment, spread, repeats in twins:
+        latent = experiment.population
+        if spread and isinstance(latent, SpikedModel):  # the Gaussian beneath the invented rows
+            twin = DictionaryTwin(dictionary_cells(schema), schema.bound, latent, centred, spread)
+            experiment = replace(experiment, population=twin)
+        results = Results(experiment)
+        for epsilon in epsilons:
+            cells = [results.cell(experiment.method, epsilon, repeat) for repeat in range(repeats)]
+            sines, angles = np.array([(cell.sin[-1], cell.angle[-1]) for cell in cells]).T
+            errors = runs_in_unit(metric, sines, angles, experiment.k)
+            rows[name, epsilon] = np.quantile(errors, [0.1, 0.5, 0.9])
+    table = pd.DataFrame(rows, [0.1, 0.5, 0.9]).T
+    return table
+
+
+def predicted(
+    trust: str,
+    method: str,
+    populations: tuple[tuple[str, dict[str, Any]], ...],
+    budgets: tuple[tuple[float, Budget], ...],
+) -> pd.DataFrame:
+    """Return the predicted sin Theta in half of the runs, by epsilon and population."""
+    errors = {}
+    for name, numbers in populations:
+        for epsilon, budget in budgets:
+            errors[name, epsilon] = stated_spectra.predicted(trust, budget=budget, **numbers)[0][method]
+    table = pd.DataFrame(pd.Series(errors).unstack(0))
+    return table
+
+
+def released(release: str) -> pd.DataFrame:
+    """Return a release's components; blank where a loading may be noise."""
+    document = json.loads(Path(release).read_text("utf-8"))
+    table = pd.DataFrame(document["components"], columns=document["features"]).T
+    noise = pd.DataFrame(document["noise of components"], columns=document["features"]).T
+    table = table.where(table.abs() >= 2 * noise)
+    return table
+
+
+def scores(picture: str) -> pd.DataFrame:
+    """Return the counts of a released picture: by group and first component, a column a second component."""
+    document = json.loads(Path(picture).read_text("utf-8"))
+    counts = np.maximum(document["counts"], 0)
+    groups = [group or "all" for group in document["groups"] or ["all"]]
+    table = pd.concat([pd.DataFrame(count) for count in counts], keys=groups, names=["group", "first"])
+    return table
+
+
+def spectrum(dictionary: str, rows: str) -> pd.DataFrame:
+    """Return the eigenvalues of the owner's rows about their mean and about mid-range: not private."""
+    schema = Schema.from_json(Path(dictionary).read_text("utf-8"))
+    raw = tables.read(Path(rows).read_bytes(), rows)
+    held = clip_rows(tables.encode(schema, raw.table, raw.decimal_comma).rows, schema.bound)
+    mean, moment = held.mean(axis=0), held.T @ held
+    matrices = {"at the mean": moment / len(held) - np.outer(mean, mean), "at mid-range": moment / raw.n}
+    table = pd.DataFrame({name: np.linalg.eigvalsh(matrix)[::-1] for name, matrix in matrices.items()})
+    return table
+
+
+def biplot(dictionary: str, rows: str, release: str) -> pd.DataFrame:
+    """Return the owner's rows on the first two released components: not private."""
+    schema = Schema.from_json(Path(dictionary).read_text("utf-8"))
+    raw = tables.read(Path(rows).read_bytes(), rows)
+    held = clip_rows(tables.encode(schema, raw.table, raw.decimal_comma).rows, schema.bound)
+    document = json.loads(Path(release).read_text("utf-8"))
+    table = pd.DataFrame(held @ np.array(document["components"][:2]).T)
+    return table

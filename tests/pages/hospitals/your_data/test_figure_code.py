@@ -1,0 +1,108 @@
+"""Test that the code beside a figure of this page gives what is drawn, from files that its visitor has."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.figure_tables.figure_recipe import from_dict
+from dppca_core.tables import Column, examples
+from pages.hospitals.your_data import figure_code, plain_rehearsal, rehearsal
+from pages.shared.charts.traces import frozen
+from pages.shared.reports import python_code, take_along
+from tests.pages.hospitals.your_data.table_page import WIDE, TablePage
+from tests.pages.hospitals.your_data.test_twin import twins
+
+TABLE = "breast_cancer"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Run programs in the folder to which a visitor has saved files."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(source):
+    """Return the table of a program, which is also what the command runs."""
+    program = python_code.of_table(source)
+    assert from_dict(json.loads(json.dumps(source.to_dict()))) == source
+    assert len(program.splitlines()) < 75 and max(map(len, program.splitlines())) <= 110, program
+    names = {}
+    exec(compile(program, "figure", "exec"), names)
+    return names["table"]
+
+
+def rehearsed(columns, **changed):
+    schema, (worst, *others) = twins(columns, **changed)
+    return schema, worst._replace(others=tuple(others))
+
+
+@pytest.mark.parametrize("metric", ["sin", "share"])
+def test_a_rehearsal_is_run_again_from_the_dictionary(here, metric):
+    schema, twin = rehearsed(WIDE.columns, metric=metric)
+    (here / "dictionary.json").write_text(schema.to_json())
+    table = run(figure_code.rehearsal(twin, twin.epsilon))
+    for row, each in zip(plain_rehearsal.shares(twin).rows, (twin, *twin.others), strict=True):
+        errors = np.quantile(rehearsal.first_errors(each), [0.1, 0.5, 0.9])
+        drawn = row.spread if metric == "share" else errors
+        assert table.loc[(each.pattern.title, twin.epsilon)].to_numpy() == pytest.approx(drawn, rel=1e-6)
+
+
+def test_the_analysts_rehearsal_has_all_runs_of_the_worst_population(here, monkeypatch):
+    monkeypatch.setattr(figure_code, "EPSILONS", (1.0, 10.0))
+    schema, twin = rehearsed(WIDE.columns)
+    (here / "dictionary.json").write_text(schema.to_json())
+    table = run(figure_code.rehearsal(twin))
+    method, runs = twin.experiment.method, range(twin.experiment.repeats)
+    twin.results.try_cells((method, 1.0, repeat) for repeat in runs)
+    errors = [cell.sin[-1] for cell in twin.results.measured(method, 1.0)]
+    assert table.loc[(twin.pattern.title, 1.0), 0.5] == pytest.approx(np.median(errors), rel=1e-6)
+
+
+def test_a_prediction_is_made_again():
+    _, twin = rehearsed(tuple(Column(f"c{i}", "number", 0.0, 1.0) for i in range(2001)), n=5000)
+    table = run(figure_code.rehearsal(twin))
+    for title, errors in rehearsal.predicted_curves(twin):
+        assert table[title].tolist() == pytest.approx(errors) and len(errors) == len(EPSILONS)
+
+
+def test_what_was_released_is_read_and_what_only_its_owner_sees_comes_from_the_owners_file(here, monkeypatch):
+    offered, owners = {}, {}
+
+    def keep(key, name, title, figure, **more):
+        offered[key] = figure(), more.get("code")
+
+    monkeypatch.setattr(take_along, "menu", keep)
+    monkeypatch.setattr(take_along, "pictures", lambda key, *_: owners.update({key: _[-1]}))
+    page = TablePage(**{"own.eps": "8", "own.shown": "true", "own.method": "analyze_gauss"})
+    page.press("Take the breast cancer")
+    next(box for box in page.app.number_input if box.label == "Privacy loss in total").set_value(20.0)
+    page.press("Set this limit")
+    page.release()
+    page.release("Release this picture")
+    raw, schema = examples.example(TABLE)
+    raw.table.to_pandas().to_csv(here / "your-table.csv", index=False)
+    (here / "dictionary.json").write_text(schema.to_json())
+    document = page.state.releases[0].result.document
+    (here / "release.json").write_text(json.dumps(document))
+    (here / "scores.json").write_text(json.dumps(page.state.last("scores").result.document))
+
+    drawn, code = offered["own loadings"]
+    heat, table = frozen(drawn)["data"][0], run(code())
+    for name, row in zip(drawn["layout"]["yaxis"]["ticktext"], heat["z"], strict=True):
+        known = [value for value in row if value is not None]
+        assert all(np.isclose(table.loc[name], value, rtol=1e-3, atol=1e-4).any() for value in known)
+    drawn, code = offered["own scores 0"]
+    counts = run(code()).groupby(level="group", sort=False).get_group("all").to_numpy()
+    assert np.array(frozen(drawn)["data"][0]["z"], dtype=float) == pytest.approx(counts.T, rel=1e-3)
+
+    given, truths = run(owners["own scree"]), page.state.diagnostics["truth"]
+    assert given["at the mean"].to_numpy() == pytest.approx(truths.covariance.eigenvalues, abs=1e-9)
+    assert given["at mid-range"].to_numpy() == pytest.approx(truths.moment.eigenvalues, abs=1e-9)
+    scores = page.state.ready.held.rows @ page.state.releases[0].result.basis
+    assert run(owners["own biplot"]).to_numpy() == pytest.approx(scores[:, :2], abs=1e-6)
+    cells = {str(value) for value in raw.table.to_pandas().iloc[0]}
+    written = json.dumps([each.to_dict() for each in (*owners.values(), offered["own loadings"][1]())])
+    assert not any(cell in written for cell in cells if "." in cell)

@@ -1,0 +1,127 @@
+"""Test this page in plain view through a whole release: plain words outside of folds, the core's numbers."""
+
+import numpy as np
+import pytest
+
+from dppca_core.numerics import subspace_metrics
+from pages.hospitals.your_data import (
+    ledger_text,
+    owner_only_diagnostics,
+    plain_report,
+    plain_text,
+    rehearsal,
+    release_panel,
+)
+from pages.hospitals.your_data.spending import Spending, StopSign
+from pages.shared.plain import phrases
+from tests.pages.hospitals.outside_folds import shown, technical
+from tests.pages.hospitals.your_data.table_page import WIDE, TablePage, limited, prepared
+
+
+def words(page):
+    """Return what is shown outside of folds, without names of columns and of files that visitors chose."""
+    text = shown(page.app.main)
+    for name in (*page.state.chosen, "(JSON lines)"):
+        text = text.replace(name, "")
+    return text
+
+
+@pytest.fixture
+def plainly(monkeypatch):
+    """Return a function that returns the report which the last run of the page offers."""
+    reports, build = [], plain_report.build
+    monkeypatch.setattr(plain_report, "build", lambda *given: reports.append(build(*given)) or reports[-1])
+    return lambda: reports[-1]
+
+
+def in_words(report):
+    """Return a report without its sources, which may be technical."""
+    parts = (report.title, report.sentence, report.settings, report.guarantee, report.limits, report.texts)
+    return "\n".join(map(str, parts))
+
+
+def test_a_whole_release_has_no_technical_word_outside_of_folds(plainly):
+    page = TablePage(view="plain", **{"own.eps": "8", "own.delta_set": "false"})
+    assert not technical(words(page))
+    page.press("Take the breast cancer")
+    assert not technical(words(page)), technical(words(page))
+    last = dict(page.app.session_state["settings of the last run"])
+    table = page.state.ready
+    asked = release_panel.requested(last, table.d, None, 1, table.n)
+    twin = rehearsal.rehearse(asked, table.schema, table.sizes, last)
+    share = 100 * (1 - np.median(rehearsal.first_errors(twin)) ** 2 / 2)
+    assert plain_text.rehearsed(share, 100 * 2 / table.d) in page.markdown
+    assert phrases.share(share) in str(plainly().figures[-1].figure)
+    assert plainly().sentence == plain_text.NO_RELEASE and not technical(in_words(plainly()))
+    next(box for box in page.app.number_input if box.label == "Privacy loss in total").set_value(16.0)
+    page.press("Set this limit")
+    account = page.state.ledgers[table.raw.key].account()
+    spent = ledger_text.spending(account, asked.events)
+    assert plain_text.price("", 8.0, spent, 1, 8.0) in words(page) and "half" in plain_text.part(0.5)
+    assert phrases.promise(8.0, 1e-6, "replace-one") in words(page)
+    page.release()
+    page.app.checkbox(key="own.shown").check()
+    page.run()
+    assert not technical(words(page)), technical(words(page))
+    assert plain_text.releases(1) in words(page)
+    verdict = owner_only_diagnostics.verdict(
+        owner_only_diagnostics.truths(table).covariance, page.state.releases[0].result.basis
+    )
+    recovered = 100 * float(subspace_metrics.share_recovered(verdict.error, 2))
+    assert phrases.share(recovered) in words(page)
+    report = plainly()
+    assert not technical(in_words(report)) and len(report.sentence.split()) <= 20
+    assert "half" in report.guarantee.lower() and phrases.share(recovered) not in str(
+        report._replace(figures=[])
+    )
+
+
+def test_a_poor_rehearsal_says_what_would_do_and_rows_of_a_patient_count():
+    page = limited(dictionary=WIDE, view="plain", **{"own.eps": "1", "own.k": "1"})
+    settings = dict(page.app.session_state["settings of the last run"])
+    table = page.state.ready
+    sign = rehearsal.stop_sign(
+        rehearsal.rehearse(
+            release_panel.requested(settings, table.d, None, 1, table.n), table.schema, table.sizes, settings
+        ),
+        lambda epsilon: rehearsal.rehearse(
+            release_panel.requested(settings | {"own.epsilon": epsilon}, table.d, None, 1, table.n),
+            *(table.schema, table.sizes, settings),
+        ),
+    )
+    assert plain_text.stop(sign) in page.warnings and page.has_button("Release anyway")
+    page = prepared(dictionary=WIDE, rows=8, view="plain", **{"own.eps": "0.5"})
+    page.press("Set this limit")
+    settings = dict(page.app.session_state["settings of the last run"])
+    request = release_panel.requested(settings, page.state.ready.d, None, 8, page.state.ready.n)
+    assert f"their privacy loss is {request.patient_epsilon:.2f}" in words(page)
+    assert phrases.promise(request.patient_epsilon, 1e-6, "replace-one") in words(page)
+    assert not technical(words(page)), technical(words(page))
+
+
+@pytest.mark.parametrize(
+    ("spent", "sentence"),
+    [
+        (Spending(0.0, 0.5, 1.0), "This uses half of your privacy budget."),
+        (Spending(0.5, 0.72, 1.0), "This uses 22 % of your privacy budget."),
+        (Spending(0.75, 1.0, 1.0), "This uses a quarter of your privacy budget."),
+        (Spending(0.75, 1.01, 1.0), "more than what is left"),
+    ],
+)
+def test_a_price_is_a_part_of_the_budget(spent, sentence):
+    assert sentence in plain_text.price("", 1.0, spent, 1, 1.0)
+
+
+def test_every_sentence_is_short():
+    sign = StopSign(0.5, 569, 0.5, 1, 8.0, 1900)
+    sentences = [
+        *(value for value in vars(plain_text).values() if isinstance(value, str) and " " in value),
+        *(plain_text.stop(each) for each in (sign, sign._replace(needed=None))),
+        plain_text.rehearsed(4.0, 6.7),
+        plain_text.price("", 1.0, Spending(0, 0.5, 1.0), 8, 10.3),
+        plain_text.promise(1.0, 1e-2, "replace-one", 569),
+        plain_text.verdict(77.0, 6.7),
+    ]
+    for sentence in sentences:
+        for each in sentence.replace("?", ".").split(". "):
+            assert len(each.split()) <= 20, each
