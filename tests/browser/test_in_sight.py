@@ -111,3 +111,19 @@ def test_on_a_telephone_each_page_has_two_settings_between_headline_and_result(w
     visitor.settle()  # of a page that still draws itself Streamlit may drop a press
     sliders.nth(0).press("ArrowLeft")
     page.wait_for_url("**eps=**")
+
+
+@pytest.mark.parametrize("step", [1, 5, 7, 8])
+def test_on_a_telephone_a_step_of_the_story_has_its_first_setting_and_its_chart_on_one_screen(
+    watched, address, step
+):
+    """Also on a first visit, whose three steps stand above."""
+    page = watched(viewport={"width": 390, "height": 844}).page
+    page.goto(f"{address}story?v=2&repeats=2&story.step={step}")
+    page.locator(f".st-key-story-{step} .dppca-live[data-drawn]").wait_for()
+    parts = (".st-key-story-finding", ".st-key-story-first", ".st-key-story-figure .chart")
+    boxes = [page.locator(part).first.bounding_box() for part in parts]
+    tops = [box["y"] for box in boxes]
+    assert tops == sorted(tops) and tops[0] > 0
+    assert boxes[-1]["y"] + boxes[-1]["height"] <= 844 and boxes[-1]["height"] >= 300
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

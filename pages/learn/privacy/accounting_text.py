@@ -27,7 +27,7 @@ def failure(n: int, budget: Budget) -> str:
     return (
         f"**A program that publishes each record outright with probability δ = {text.number(delta)} and says "
         f"nothing else keeps this part of the promise.** Of {n:,} patients it is expected to publish {few}; "
-        f"the chance of at least one is {share(published.some)}.{close if expected >= 0.1 else ''}"
+        f"the chance of at least one is {share(published.some)}.{close if delta > 1 / n else ''}"
     )
 
 

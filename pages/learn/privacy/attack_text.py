@@ -81,30 +81,24 @@ def headline(draws: AttackDraws) -> str:
 def three_odds(attack: Attack, draws: AttackDraws) -> str:
     """Return how often the attacker is right, of 100 guesses: promised, at best, and as measured here."""
     budget, rates, kept = draws.attacked.budget, attack.measured, kept_epsilon(draws)
-    promised = tradeoff_curves.best_guess(kept, budget.delta)
-    spans = zip(rates.false_alarm_span, rates.miss_span, strict=True)
-    most, least = (1 - sum(limits) / 2 for limits in spans)
     promise = f"ε = {text.number(float(f'{kept:.3g}'))}, δ = {text.number(budget.delta)}"
-    drawn = f"on {2 * len(attack.here):,} releases drawn here"
-    rows = (
+    method, drawn = METHODS[draws.attacked.method].title, f"{2 * len(attack.here):,} releases drawn here"
+    most, least = (1 - sum(ends) / 2 for ends in zip(rates.false_alarm_span, rates.miss_span, strict=True))
+    promised, best, measured, low, high = map(
+        _of_100,
         (
-            "**Promised**",
-            f"at most {_of_100(promised)}",
-            f"What {promise} allows, for any method and attack.",
-        ),
-        (
-            "**Best possible**",
-            _of_100(tradeoff_curves.gaussian_guess(attack.mu)),
-            f"The best test against the noise of {METHODS[draws.attacked.method].title}, by formula.",
-        ),
-        (
-            "**Measured**",
-            f"{_of_100(rates.right)} ({_of_100(least)} to {_of_100(most)})",
-            f"The best test with {100 * attack.alarms:g} % false alarms, {drawn}.",
+            tradeoff_curves.best_guess(kept, budget.delta),
+            tradeoff_curves.gaussian_guess(attack.mu),
+            *(rates.right, least, most),
         ),
     )
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return f"| | right of 100 | what it is |\n|---|---|---|\n{table}\n\nA coin is right 50 of 100 times."
+    return (
+        "| | right of 100 | what it is |\n|---|---|---|\n"
+        f"| **Promised** | at most {promised} | What {promise} allows, for any method and attack. |\n"
+        f"| **Best possible** | {best} | The best test against the noise of {method}, by formula. |\n"
+        f"| **Measured** | {measured} ({low} to {high}) | The best test with {100 * attack.alarms:g} % false "
+        f"alarms, on {drawn}. |\n\nA coin is right 50 of 100 times."
+    )
 
 
 def _of_100(chance: float) -> str:

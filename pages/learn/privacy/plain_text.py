@@ -10,7 +10,6 @@ from pages.shared.settings.catalogue import delta_for
 FOLD = "For the statistician"
 RELEASES = "One patient more or less"
 TRY_THIS = "move *Privacy* to the left. How close to a coin does the attacker come?"
-_FEW = 0.1  # published patients that are expected at most where a chance of failure is safe
 
 
 def headline(draws: AttackDraws) -> str:
@@ -35,9 +34,12 @@ def releases(picture: Picture, limit: float) -> tuple[str, ...]:
 
 def failure(n: int, delta: float) -> tuple[str, ...]:
     """Return what the chance of failure allows, and a safer one where it allows too much."""
-    chance = text.one_in(delta)
-    allowed = f"It would allow a program that publishes each record in full with a chance of {chance}."
-    if outright_publication.published(n, delta).expected <= _FEW:
-        return text.margin(delta), allowed, f"Among {n:,} patients it would most likely publish nobody."
-    safer = f"set the chance of failure to {text.one_in(delta_for(n))}"
-    return text.margin(delta), allowed, f"That is not safe enough for {n:,} patients: {safer}."
+    allowed = (
+        f"It would allow a program that publishes each record in full with a chance of {text.one_in(delta)}."
+    )
+    some = float(f"{outright_publication.published(n, delta).some:.2g}")
+    follows = f"Among {n:,} patients, it would publish somebody with a chance of {text.one_in(some)}."
+    if delta > 1 / n:
+        safer = f"set the chance of failure to {text.one_in(delta_for(n))}"
+        follows = f"That is not safe enough for {n:,} patients: {safer}."
+    return text.margin(delta), allowed, follows

@@ -25,13 +25,16 @@ def _errors(step: int, settings: Mapping[str, Any]) -> FigureRecipe:
     """Return the table of a step's bars or curves, in the unit that its chart has."""
     setting, way = view.to_setting(settings), settings["story.way"]
     unit, parts = view.unit(settings, setting), None
-    methods: dict[str, Sequence[str]] = {"with noise": view.working(setting, way), "without noise": view.OPEN}
+    methods: dict[str, Sequence[str]] = {
+        "with noise": view.working(settings, way),
+        "without noise": view.OPEN,
+    }
     shown = view.along_privacy(settings) if step == 5 else view.along_patients(settings)
     if step in (1, 7):
         drawn = view.measure_sharing(settings) if step == 1 else view.measure_joined(settings)
         methods = {"together": view.OPEN, "alone": view.OPEN_ALONE}
         if step == 7:
-            methods = {each: view.working(setting, each) for each in view.WORKING}
+            methods = {each: view.working(settings, each) for each in view.WORKING}
             methods |= {"alone, in-house": view.IN_HOUSE, "alone, published": view.PROTECTED}
         shown = list(dict.fromkeys((setting, view.lone(setting))))
         parts = unit.parts(drawn.spreads) or None

@@ -284,7 +284,7 @@ def listed(settings: Mapping[str, Any], setting: CollaborationSetting) -> Sequen
         ("Hospitals", f"{len(setting.sizes)}; largest: {max(setting.sizes):,}"),
         ("Measurements", f"{setting.d}"),
         ("Patterns", str(setting.k)),
-        ("Privacy setting (ε)", text.number(setting.budget.epsilon)),
-        ("Chance of failure (δ)", text.number(setting.budget.delta)),
+        ("Privacy setting", text.number(setting.budget.epsilon)),
+        ("Chance of failure", text.one_in(setting.budget.delta)),
         ("Whom the hospitals trust", WAYS[settings["story.way"]]),
     )

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dppca_core.arrays import Array
-from dppca_core.bounds.recommendation import recommend
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.protocols import NUMBER, PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
@@ -24,9 +23,9 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
-from dppca_core.records import SIGNAL
 from pages.learn.story.units import Spread, Unit, unit
 from pages.shared.settings import to_experiment
+from pages.shared.text.recommended import recommended
 
 # By whom hospitals trust: the methods whose least error is shown, beside the recommended one's.
 TRUSTS = {"own noise": "untrusted server", "sealed sum": "secure aggregation", "one place": "central"}
@@ -64,24 +63,10 @@ def to_setting(settings: Mapping[str, Any]) -> CollaborationSetting:
     )
 
 
-def recommended(setting: CollaborationSetting, way: str) -> str:
-    """Return the method that the core recommends for this trust, from public numbers alone."""
-    population = setting.population
-    return recommend(
-        TRUSTS[way],
-        n=setting.n,
-        d=setting.d,
-        k=setting.k,
-        budget=setting.budget,
-        s_hat=setting.s_hat,
-        providers=len(setting.sizes),
-        signal=SIGNAL if isinstance(population, str) else population.signal,
-    ).method
-
-
-def working(setting: CollaborationSetting, way: str) -> tuple[str, ...]:
+def working(settings: Mapping[str, Any], way: str) -> tuple[str, ...]:
     """Return the protocols of which the one that errs least is shown for this trust."""
-    return tuple(dict.fromkeys((*WORKING[way], recommended(setting, way))))
+    experiment, epsilon = to_experiment.from_settings({**settings, **HELD})
+    return tuple(dict.fromkeys((*WORKING[way], recommended(experiment, epsilon, TRUSTS[way]).method)))
 
 
 def released_basis(setting: CollaborationSetting, protocol: str, repeat: int = 0) -> Array:
@@ -209,7 +194,7 @@ class Weights(NamedTuple):
 def measure_weights(settings: Mapping[str, Any], way: str = "") -> Weights:
     """Measure the weights of a way of working; without one, of all rows together without privacy."""
     setting = to_setting(settings)
-    method, errors = best(setting, working(setting, way) if way else OPEN)
+    method, errors = best(setting, working(settings, way) if way else OPEN)
     bases = setting.truth.basis, released_basis(setting, method)
     true, released = (np.linalg.norm(basis, axis=1) for basis in bases)
     rows = np.argsort(-(released if way else true), kind="stable")[:_SHOWN]
@@ -300,9 +285,9 @@ def along_privacy(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
 
 def curve_over_privacy(settings: Mapping[str, Any]) -> Curve:
     """Measure the error over epsilon."""
-    setting, way, points = to_setting(settings), settings["story.way"], along_privacy(settings)
+    setting, points = to_setting(settings), along_privacy(settings)
     at = tuple(point.budget.epsilon for point in points)
-    methods = working(setting, way)
+    methods = working(settings, settings["story.way"])
     private = [best(point, methods, few=point != setting) for point in points]
     return _curve(settings, setting, at, private, [best(setting, OPEN)] * len(at), setting.budget.epsilon)
 
@@ -336,7 +321,7 @@ def along_patients(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
 def curve_over_patients(settings: Mapping[str, Any]) -> Curve:
     """Measure the error over the number of patients."""
     setting, points = to_setting(settings), along_patients(settings)
-    methods = working(setting, settings["story.way"])
+    methods = working(settings, settings["story.way"])
     at = tuple(float(point.n) for point in points)
     # Both errors at one point before the next, so that the patients of a wide table are drawn once.
     private, free = [], []
@@ -380,7 +365,7 @@ class Joined(NamedTuple):
 
 def measure_joined(settings: Mapping[str, Any], ways: Collection[str] = tuple(WORKING)) -> Joined:
     setting = to_setting(settings)
-    shown = {way: best(setting, working(setting, way)) for way in ways}
+    shown = {way: best(setting, working(settings, way)) for way in ways}
     return Joined(
         setting,
         unit(settings, setting),

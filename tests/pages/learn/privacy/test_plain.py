@@ -8,7 +8,9 @@ from dppca_core import Budget
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.experiments.demonstrations.neighbours import picture
 from dppca_core.methods import METHODS
-from pages.learn.privacy import plain_text
+from pages.learn.privacy import accounting_text, plain_text
+from pages.learn.story import text as story_text
+from pages.learn.story import view as story_view
 from pages.shared import text
 from pages.shared.settings import catalogue
 
@@ -60,11 +62,19 @@ def test_the_replay_counts_the_best_guess_beside_a_coins_luck(screen):
     assert f"The attacker is right in {text.luck(right, 40)}" in screen(PAGE, **PLAIN).markdown
 
 
-@pytest.mark.parametrize(("n", "delta", "safe"), [(100_000, 1e-6, True), (1_000_000, 1e-6, False)])
-def test_a_chance_of_failure_is_called_unsafe_where_it_would_publish_somebody(n, delta, safe):
+@pytest.mark.parametrize(
+    ("n", "delta"), [(100_000, 1e-6), (100_000, 1e-5), (1_000_000, 1e-5), (100_000, 0.5), (10**9, 1e-10)]
+)
+def test_a_chance_of_failure_is_unsafe_on_this_page_where_it_is_on_the_others(n, delta):
+    """In both views as in the story and in the note that all pages have: above one in the patients."""
+    unsafe = bool(text.large_delta(delta, n, True))
+    safer = text.one_in(catalogue.delta_for(n))
     words = " ".join(plain_text.failure(n, delta))
-    assert ("nobody" in words) == safe
-    assert (text.one_in(catalogue.delta_for(n)) in words) or safe
+    assert ("not safe enough" in words and words.endswith(f"to {safer}.")) == unsafe
+    assert ("no protection" in accounting_text.failure(n, Budget(1.0, delta))) == unsafe
+    now = catalogue.changed({"n": n, "delta": delta, "repeats": 1})
+    assert ("not safe enough" in story_text.failure(story_view.to_setting(now))) == unsafe
+    assert "1e" not in words
 
 
 def test_the_fold_names_the_three_odds_and_opens_once(screen):

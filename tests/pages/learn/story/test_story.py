@@ -26,6 +26,7 @@ from pages.shared import text
 from pages.shared.charts.metric_axis import SPANS
 from pages.shared.reports import number_tables
 from pages.shared.settings import catalogue, to_experiment
+from scripts.started import ROOT
 from tests.pages.reading import grade, syllables
 
 PAGE = "learn/story/page.py"
@@ -102,6 +103,21 @@ def test_every_step_shows_what_the_core_says(screen, link):
             assert page.link["story.step"] == str(step + 1)
 
 
+def test_names_and_the_unit_stand_in_one_fold(screen):
+    page = screen(PAGE, **{"story.step": "7"})
+    said = [box.value for kind in ("markdown", "caption", "info", "title") for box in page.app.get(kind)]
+    labels = [widget.label for widget in (*page.app.select_slider, *page.app.selectbox, *page.app.checkbox)]
+    words = " ".join((*said, *labels))
+    assert not TERMS.search(words) and not [title for title in TITLES if title in words]
+    page.app.session_state["statistician"] = True
+    page.run()
+    chosen = view.measure_joined(page.settings).ways["sealed sum"].method
+    assert METHODS[chosen].title in page.markdown
+    page.move("metric", "degrees")
+    assert page.link["metric"] == "degrees" and "°" in page.markdown
+    assert page.figure["layout"]["xaxis"]["title"]["text"] == text.METRIC_TITLES["degrees"]
+
+
 def test_a_move_moves_the_chart_and_the_words(screen):
     page = screen(PAGE, **{"story.step": "5"})
     before = page.figure["data"], page.markdown
@@ -176,9 +192,7 @@ def test_numbers_are_those_of_the_providers_page(changed):
 def test_the_method_of_a_trust_is_the_one_recommended_on_the_explorer(changed, way):
     now = settings(**changed)
     experiment, _ = to_experiment.about_shown(now | {"trust": view.TRUSTS[way]})
-    setting = view.to_setting(now)
-    assert view.recommended(setting, way) == experiment.method
-    assert view.measure_joined(now, (way,)).ways[way].method in view.working(setting, way)
+    assert experiment.method in view.working(now, way)
     if "data" not in changed:
         assert view.measure_joined(now, (way,)).ways[way].method == experiment.method
 
@@ -336,6 +350,15 @@ def test_a_release_is_advised_only_where_no_hospital_does_better_alone(changed, 
         assert say(unprotected) in shown.finding and say(joined) in shown.finding
     page = handout.html(decision, asked, "https://example.org/story", "Today.")
     assert shown.finding in page and ("<h2>The release:" in page) == better
+
+
+def test_the_guide_for_a_board_has_the_numbers_of_its_link():
+    guide = (ROOT / "docs" / "board.md").read_text("utf-8")
+    joined = view.measure_joined(settings(**RARE, repeats=10))
+    alone, together = map(joined.unit.value, (joined.in_house.error, joined.chosen))
+    assert (
+        f"recovers {alone} of the pattern in-house; together, with privacy, they recover {together}" in guide
+    )
 
 
 @pytest.mark.parametrize("changed", [{}, RARE], ids=["defaults", "rare"])
