@@ -31,8 +31,8 @@ def errors(
                 hospital = at.hospitals[0] if protocol.alone else ALL
                 bases = np.array([at.estimate(protocol, hospital, repeat).basis for repeat in range(repeats)])
                 sines, angles = sin_thetas(bases, at.truth.basis), largest_angles(bases, at.truth.basis)
-                shown = runs_in_unit(metric, sines, angles, at.k)
-                shown = lost_in * sines**2 / at.k if lost_in else shown
+                lost = None if lost_in is None else lost_in * sines**2 / at.k
+                shown = runs_in_unit(metric, sines, angles, at.k) if lost is None else lost
                 spreads.append((np.median(sines), *np.quantile(shown, [0.1, 0.5, 0.9])))
             rows[title, sum(sizes), epsilon] = min(spreads)[1:]  # of who errs least in the median
     table = pd.DataFrame(rows, index=["10 %", "50 %", "90 %"]).T
