@@ -1,8 +1,8 @@
 """Laplace approximation of PPCA (Chaudhuri, Sarwate & Sinha, JMLR 2013): derived here.
 
-Around the sample's eigenvectors the exponent c n tr(V^T S V) falls by c n (lambda_j - lambda_i) x_ij^2 when
-direction j <= k turns by x_ij towards i > k. So x_ij ~ N(0, 1/(2 c n (lambda_j - lambda_i))). With the first
-order of sampling and g_ij = lambda_j - lambda_i this gives
+Around the sample's eigenvectors the exponent c n tr(V^T S V) falls when direction j <= k turns by x_ij
+towards i > k. It falls by c n (lambda_j - lambda_i) x_ij^2. So x_ij ~ N(0, 1/(2 c n (lambda_j - lambda_i))).
+With the first order of sampling and g_ij = lambda_j - lambda_i this gives
 
     sin^2 = sum over j <= k < i of 1/(2 c n g_ij) + lambda_i lambda_j / (n g_ij^2).
 

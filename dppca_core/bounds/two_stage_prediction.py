@@ -2,7 +2,7 @@
 
 Derived here for rows of length 1, v = x/|x|, of a population with k spikes on s rows over a dense bulk whose
 mean eigenvalue is b. Within the s_hat rows kept, the restricted rows have the k spikes and b, s_hat - k
-times; lambda~ are the eigenvalues of E[v v^T] there and m_ij = E[v_i^2 v_j^2]. To first order
+times. Let lambda~ be the eigenvalues of E[v v^T] there and m_ij = E[v_i^2 v_j^2]. To first order
 
     sin^2 = sum over i <= k < j <= s_hat of (o^2 + m_ij F/n)/(lambda~_i - lambda~_j)^2,
 
@@ -93,9 +93,9 @@ def two_stage_prediction(setting: Setting, *, stage_one: str = "rounds", iterati
 
     Returns:
         The prediction; its terms privacy and sampling add in squares. The quantity "support_probability" is
-        the chance that all rows that matter are kept. "missed" is the sin^2 that rows which are not kept cost
-        on average, and "missed_median" what they cost in half of the runs. `applies` is False where that
-        chance is below 1/2, and where first-order reasoning does not reach.
+        the chance that all rows that matter are kept. The quantity "missed" is the sin^2 that rows which are
+        not kept cost on average, and "missed_median" what they cost in half of the runs. The field `applies`
+        is False where that chance is below 1/2, and where first-order reasoning does not reach.
 
     Raises:
         ValueError: For another stage 1.

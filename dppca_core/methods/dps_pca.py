@@ -7,10 +7,10 @@ All that follows the sending is post-processing.
 Sensitivity of n_i S_i Q: sqrt 2 for replace-one and k >= 2, else 1 (`dppca_core.mechanisms.matrix_product`,
 with its proof). The paper uses 2 (triangle inequality).
 
-Noise across hospitals. "independent": each draws its own G_i, so the mean carries sqrt(N) sigma/n. "shared":
-one G for all, as printed (line 8 stands outside the provider loop), so the mean carries N sigma/n. Then
-n_1 H_1 - n_2 H_2 is noise-free: a server that sees two hospitals sees through it. "secure-aggregation": each
-adds N(0, sigma^2/N) and only the sum is seen, so the mean carries sigma/n.
+Noise across hospitals. With "independent" each draws its own G_i, so the mean carries sqrt(N) sigma/n. With
+"shared" there is one G for all, as printed (line 8 stands outside the provider loop), so the mean carries N
+sigma/n. Then n_1 H_1 - n_2 H_2 is noise-free: a server that sees two hospitals sees through it.
+With "secure-aggregation" each adds N(0, sigma^2/N) and only the sum is seen, so the mean carries sigma/n.
 
 With accounting "as-printed" and burn_in=0 this is Algorithm 1 to the letter, with the logarithm of
 Lemma A.1 that its line 3 lost: sigma = (2T/epsilon) sqrt(2 ln(2T/delta)).
