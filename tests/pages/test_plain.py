@@ -130,10 +130,10 @@ def test_the_check_finds_what_a_board_should_not_read(shown):
 
 @pytest.mark.parametrize("path", sorted(STATISTICIANS))
 def test_a_page_for_statisticians_says_so_in_plain_view_alone(screen, path):
-    said = [
+    notices = [
         screen(path, view=view, **SMALL).notices.count("for statisticians") for view in ("plain", "analyst")
     ]
-    assert said == [1, 0]
+    assert notices == [1, 0]
 
 
 @pytest.mark.parametrize("trust", list(rows.LOOKS))
@@ -233,7 +233,7 @@ def test_a_verdict_can_say_no_and_ignores_what_no_board_would_notice(joined, alo
         rows.ShareRow("", np.array([share - 0.2, share, min(share + 0.2, 100)]), "")
         for share in (joined, alone)
     ]
-    assert providers_plain._verdict(*pair, 10.0)[0] == verdict
+    assert providers_plain._verdict(*pair, 10.0) == verdict
 
 
 @pytest.mark.parametrize("data", ["clinical", "heart"])
@@ -256,10 +256,10 @@ def test_the_report_of_a_board_has_versions_and_names_in_its_sources_alone():
     made = explorer_plain.report(view, "./?v=2")
     before = made._replace(sources=())
     figures = "\n".join(f"{figure.title} {figure.says}" for figure in made.figures)
-    told = [made.title, made.sentence, made.guarantee, made.made, figures, *made.limits]
-    told += [" ".join(row) for table in made.tables for row in table.rows]
-    told += [f"{label} {value}" for label, value in made.settings]
-    assert unreadable("\n".join(told)) == [] and long_sentences("\n".join(told)) == []
+    lines = [made.title, made.sentence, made.guarantee, made.made, figures, *made.limits]
+    lines += [" ".join(row) for table in made.tables for row in table.rows]
+    lines += [f"{label} {value}" for label, value in made.settings]
+    assert unreadable("\n".join(lines)) == [] and long_sentences("\n".join(lines)) == []
     assert any("numpy" in source for source in made.sources) and "numpy" not in html_report.html(before)
     assert number_tables.tables(made.figures[0].figure)
 

@@ -22,7 +22,7 @@ WANTED = 90.0  # share of the pattern in %, to which the headline refers
 
 def here(n: int, epsilon: float, table: str) -> str:
     """Return the heading over the rows at the current setting."""
-    return f"{table or f'With {n:,} patients'}, at privacy loss {epsilon:g}"
+    return f"{table.split(',')[0] or f'With {n:,} patients'}, at privacy loss {epsilon:g}"
 
 
 def amount(value: float, key: str, least: float, most: float) -> str:
