@@ -88,6 +88,19 @@ def test_the_scrub_is_live_and_asks_the_server_nothing(watched, address):
     page.page.wait_for_url("**eps=0.1**")
 
 
+def test_in_plain_view_the_rows_follow_the_scrub_and_the_server_is_asked_nothing(watched, address):
+    page = watched(viewport={"width": 390, "height": 844}).open(f"{address}?{SMALL}&view=plain")
+    page.settle()
+    page.requests.clear()
+    before, sentence = page.drawn(), page.sentence()
+    scrub = page.page.get_by_role("slider", name="Privacy loss in the browser")
+    scrub.evaluate("s => { s.value = 3; s.dispatchEvent(new Event('input')); }")
+    page.page.wait_for_function("document.querySelector('.dppca-live').dataset.drawn.endsWith(':3')")
+    assert page.drawn() != before and page.sentence() != sentence
+    assert scrub.get_attribute("aria-valuetext") == "0.02"
+    assert [url for url in page.requests if "/ahead?" not in url] == [] and page.errors == []
+
+
 CHART = "document.querySelector('.dppca-live .chart')"
 
 

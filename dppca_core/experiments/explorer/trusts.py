@@ -7,7 +7,7 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import TRUSTS, Recommendation, recommend
-from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Key, Results
 from dppca_core.methods import METHODS
@@ -44,15 +44,15 @@ def methods(experiment: ExplorerExperiment, epsilon: float) -> dict[str, str]:
     return {trust: recommended(experiment, epsilon, trust).method for trust in TRUSTS[::-1]}
 
 
-def shown(experiment: ExplorerExperiment, *epsilons: float) -> tuple[str, ...]:
-    """Return all methods recommended at these epsilons, and those without privacy."""
-    names = {name for epsilon in epsilons for name in methods(experiment, epsilon).values()}
-    return tuple(name for name in METHODS if name in {*names, *UNPROTECTED})
+def shown(experiment: ExplorerExperiment, epsilon: float) -> tuple[str, ...]:
+    """Return the methods recommended under all trusts, and those without privacy."""
+    names = {*methods(experiment, epsilon).values(), *UNPROTECTED}
+    return tuple(name for name in METHODS if name in names)
 
 
 def next_missing(results: Results, epsilon: float) -> Key | None:
-    """Return the next cell of these methods that is wanted at any epsilon; None when all are there."""
-    return results.next_missing(epsilon, False, shown(results.experiment, *EPSILONS))
+    """Return the next cell of these methods that is wanted, at any epsilon; None when all are there."""
+    return results.next_missing(epsilon, False, shown(results.experiment, epsilon))
 
 
 def spread(sines: Sequence[float], k: int) -> Array:

@@ -147,7 +147,7 @@ def chances(results: Results, method: str, predicted: Sequence[Bound], epsilon: 
         measured | {"showlegend": True, "error_y": arms(low, share, high, style.faded(colour, 0.5))},
         this_setting(1, [epsilon] * 2, [0, 1]),
     ]
-    across = _privacy_axis(False, range=[-2.04, 1.04])
+    across = _privacy_axis(range=[-2.04, 1.04])
     upward = axis("all true rows found", range=[-0.04, 1.04])
     return one_panel(traces, legend_at=-0.3, xaxis=across, yaxis=upward, height=300)
 

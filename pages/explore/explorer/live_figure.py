@@ -1,15 +1,16 @@
 """Show the front page's moving figure, whose slider and second slider move the page's own settings."""
 
 from collections.abc import Callable
-from typing import Any
 
 import streamlit as st
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
+from pages.explore.explorer import figure_code
 from pages.explore.explorer.view import ExplorerView
 from pages.shared.background import engine, prefetch, refresh
 from pages.shared.figure import component
-from pages.shared.settings import widgets
+from pages.shared.reports import take_along
+from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import CHOICES
 
 
@@ -24,16 +25,23 @@ def move_patients() -> None:
     widgets.set_to("n", options[min(max(int(st.session_state["live"]["move"]), 0), len(options) - 1)])
 
 
-def show(payload: dict[str, Any], view: ExplorerView) -> None:
-    """Show the figure; where patients are simulated, a telephone gets their number beside the scrub."""
-    settings = widgets.settings()
-    if view.experiment.table is None:
+def show(view: ExplorerView, title: str) -> None:
+    """Show the figure with its menu; where patients are simulated, a telephone gets their number as well."""
+    payload, settings = view.payload(), widgets.settings()
+    experiment, epsilon = view.experiment, view.epsilon
+    if experiment.table is None:
         choice = CHOICES["n"]
         options = [choice.text(option) for option in choice.options]
         at = choice.options.index(settings["n"])
-        payload["second"] = {"label": choice.name(view.plain), "options": options, "at": at}
+        payload["second"] = {"label": choice.name(settings["view"] == "plain"), "options": options, "at": at}
     payload |= prefetch.link(settings)
     component.figure(payload, key="live", on_use=keep_scrubbed, on_move=move_patients)
+    take_along.menu(
+        *("live", "dppca-explorer", title, lambda: payload),
+        table=view.results.table,
+        code=lambda: figure_code.panels(view.results, epsilon, view.shown, view.settings),
+        recipe=lambda: to_experiment.over_epsilon(experiment, epsilon, (experiment.method,)),
+    )
 
 
 def measured(part: Callable[[], None], view: ExplorerView) -> None:
@@ -49,4 +57,4 @@ def measured(part: Callable[[], None], view: ExplorerView) -> None:
         part()
 
     refresh.while_cells_come(render, view.results, view.next_cell, measure_first)
-    prefetch.begin(widgets.settings(), widgets.last_move(), ExplorerView)
+    prefetch.begin(widgets.settings(), widgets.last_move(), type(view))

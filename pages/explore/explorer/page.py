@@ -6,7 +6,7 @@ import streamlit as st
 
 from dppca_core.experiments.explorer.results import run_seconds
 from dppca_core.methods import METHODS
-from pages.explore.explorer import exercises, figure_code, live_figure, plain, report, text
+from pages.explore.explorer import exercises, live_figure, plain, report, text
 from pages.explore.explorer.view import ExplorerView
 from pages.shared.background import failed_runs
 from pages.shared.charts import loadings
@@ -19,21 +19,14 @@ if widgets.settings()["view"] == "plain":
     plain.render()
     st.stop()
 view = ExplorerView(widgets.settings())
-experiment, epsilon, results, shown = view.experiment, view.epsilon, view.results, view.shown
+experiment, epsilon, results = view.experiment, view.epsilon, view.results
 why = text.why(experiment, epsilon, widgets.settings()["trust"])
 settings = widgets.head(text.TITLE, why, text.STEPS, ("view", "ghost", "loadings"), beside="first_panel")
 
 
 def panels() -> None:
     """Show what has been measured so far."""
-    payload = view.payload()
-    live_figure.show(payload, view)
-    take_along.menu(
-        *("live", "dppca-explorer", text.TITLE, lambda: payload),
-        table=results.table,
-        code=lambda: figure_code.panels(results, epsilon, shown, settings),
-        recipe=lambda: to_experiment.over_epsilon(experiment, epsilon, (experiment.method,)),
-    )
+    live_figure.show(view, text.TITLE)
     st.caption(text.two_stages(results, epsilon, settings))
     if settings["loadings"] and (experiment.method, epsilon, 0) in results.cells:
         st.markdown("**Loadings of one release, turned onto the true ones**")

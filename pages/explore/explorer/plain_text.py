@@ -1,9 +1,5 @@
 """The sentences of the front page in plain view. No Streamlit here."""
 
-from pages.shared import text
-from pages.shared.plain import phrases
-from pages.shared.plain.rows import Shares
-
 TITLE = "Explorer"
 QUESTION = (
     "**What does privacy cost?** Hospitals find a pattern in their patients together, and noise hides each "
@@ -15,9 +11,3 @@ NOT_PRIVATE = "Shares are computed from the table without noise: they are not pr
 SIMULATED = "The patients are simulated. Real patients may give other shares."
 LIMITS = "This is a study tool. It shows what to expect, and protects no real patients."
 MEASURING = "Measuring went on while this report was made. Shares may still change a little."
-
-
-def trusts(shares: Shares) -> str:
-    """Return what more trust would give, as a sentence for a report."""
-    parts = [f"{phrases.share(row.share)} {phrases.IF_TRUST[row.trust]}" for row in shares.rows]
-    return f"Hospitals recover {text.listed(parts)}."

@@ -14,7 +14,7 @@ from pages.shared.settings import widgets
 
 def render() -> None:
     """Show the page."""
-    settings = rows.advised(widgets.head(plain_text.TITLE, plain_text.QUESTION))
+    settings = widgets.head(plain_text.TITLE, plain_text.QUESTION) | rows.ADVISED
     curves, table = Curves(settings), TABLES.get(settings["data"])
     experiment, epsilon = curves.points[curves.here]
     if table:

@@ -27,9 +27,9 @@ from pages.shared.plain.screen import Several
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import Settings
 
-_PATIENTS = (*(m * 10**p for p in range(2, 6) for m in (1, 2, 5)), 10**6)
-_LOSSES = EPSILONS[::3]
-_FEW = 3  # repeats away from the current setting
+_PATIENTS = (*(m * 10**p for p in range(2, 6) for m in (1, 3)), 10**6)
+_LOSSES = EPSILONS[::5]
+_FEW = 3  # repeats of every point before more of any
 
 
 class Curves(Several):
@@ -43,10 +43,8 @@ class Curves(Several):
         self.settings, self.trust = settings, settings["trust"]
         self.key = "epsilon" if settings["data"] in TABLES else "n"
         grid = {"epsilon": _LOSSES, "n": _PATIENTS}[self.key]
-        self.values = sorted(
-            {*(value for value in grid if value >= settings["providers"] or self.key != "n")}
-            | {settings[self.key]}
-        )
+        least = settings["providers"] if self.key == "n" else 0
+        self.values = sorted({settings[self.key], *(value for value in grid if value >= least)})
         moved = [catalogue.reconcile(settings | {self.key: value}, self.key)[0] for value in self.values]
         self.points = [to_experiment.about_shown(each) for each in moved]
         self.stores = [cache.results(experiment) for experiment, _ in self.points]
@@ -58,9 +56,9 @@ class Curves(Several):
         return list(dict.fromkeys(name for point in self.points for name in trusts.shown(*point)))
 
     def wanted(self) -> Iterator[tuple[Any, ...]]:
-        """Return all cells: one run of each point first, the current setting before all others."""
+        """Return all cells, those of the current setting first: one run of each point, a few, then all."""
         order = sorted(range(len(self.points)), key=lambda i: abs(i - self.here))
-        for repeats in (1, _FEW):
+        for repeats in (1, _FEW, self.settings["repeats"]):
             for i in order:
                 experiment, epsilon = self.points[i]
                 names = trusts.shown(experiment, epsilon)
@@ -69,9 +67,6 @@ class Curves(Several):
                     for name in names
                     for r in range(min(repeats, self.stores[i].repeats_of(name)))
                 )
-        here, (experiment, epsilon) = self.stores[self.here], self.points[self.here]
-        for name in trusts.shown(experiment, epsilon):
-            yield from ((self.here, name, epsilon, r) for r in range(here.repeats_of(name)))
 
     def shares(self, i: int) -> Shares:
         """Return the rows of a point."""
@@ -106,14 +101,10 @@ def figure(curves: Curves, each: list[Shares]) -> dict[str, Any]:
     for trust, look in rows.LOOKS.items():
         spreads = np.array([shares.under(trust).spread for shares in each]).T
         low, middle, high = map(rounded, spreads)
-        chosen = {
-            "line": {"color": look.colour, "dash": look.dash, "width": 3 if trust == curves.trust else 1.5}
-        }
-        hover = {"hovertemplate": "%{x:,}: %{y:.4~g} %"}
-        drawn += [
-            *(band(1, phrases.ROWS[trust], look.colour, x, low, high) if trust == curves.trust else ()),
-            marked_line(phrases.ROWS[trust], look, x, middle, 7, **hover) | chosen,
-        ]
+        drawn.append(marked_line(phrases.ROWS[trust], look, x, middle, hovertemplate="%{x:,}: %{y:.4~g} %"))
+        if trust == curves.trust:
+            drawn[-1]["line"]["width"] = 4
+            drawn[:0] = band(1, phrases.ROWS[trust], look.colour, x, low, high)
     unprotected, guesses = rounded([s.unprotected for s in each]), rounded([s.guess for s in each])
     drawn += [
         line(1, "without protection", rows.OPEN, x=x, y=unprotected, showlegend=True),

@@ -7,17 +7,22 @@ from pages.shared import text
 from pages.shared.plain import phrases
 
 TITLE = "Methods"
-QUESTION = "**Compared to what?** The less the hospitals trust each other, the more patients they need."
+QUESTION = "**Compared to what?** How many patients it takes, by whom the hospitals trust."
 FIXED = "A table has the patients it has. So the chart shows what a higher privacy loss gives."
 CURVES = "Lines are the middle of repeats. The band holds 8 in 10 of them."
 TRY = "**Try this:** move *Hospitals* to the right. Only hospitals that trust nobody need more patients."
 TRY_TABLE = "**Try this:** raise *Patterns to find*. More patterns take a higher privacy loss."
+_IF = {
+    "untrusted server": "if nobody is trusted",
+    "secure aggregation": "with sealed sums",
+    "central": "if all trust one place",
+}
 WANTED = 90.0  # share of the pattern in %, to which the headline refers
 
 
 def here(n: int, epsilon: float, table: str) -> str:
     """Return the heading over the rows at the current setting."""
-    return f"{table or f'With {n:,} patients'}, at privacy loss {epsilon:g}"
+    return f"{table.split(',')[0] or f'With {n:,} patients'}, at privacy loss {epsilon:g}"
 
 
 def amount(value: float, key: str, least: float, most: float) -> str:
@@ -27,28 +32,23 @@ def amount(value: float, key: str, least: float, most: float) -> str:
         return text.MEASURING
     if math.isinf(value):
         return f"more than {shown(most)}"
-    return f"{shown(least)} or fewer" if value <= least and key == "n" else shown(value)
+    return f"at most {shown(least)}" if value <= least else shown(value)
 
 
 def headline(needed: Mapping[str, float], trust: str, key: str, ends: tuple[float, float]) -> str:
     """Return how much the chosen trust needs, and one place that all trust."""
     if math.isnan(needed[trust]):
         return text.MEASURING
-    what = "patients" if key == "n" else "privacy loss"
-    goal = f"For {WANTED:.0f} % of the pattern"
-    words = f"{goal}, hospitals {phrases.WHO[trust]} need {_much(needed[trust], key, ends, what)}"
-    if trust == "central" or math.isnan(needed["central"]):
-        return f"{words}."
-    return f"{words}; trusting one place, {amount(needed['central'], key, *ends)}."
-
-
-def _much(value: float, key: str, ends: tuple[float, float], what: str) -> str:
-    shown = amount(value, key, *ends)
-    return f"{shown} {what}" if key == "n" else f"a {what} of {shown}"
+    shown, least = (amount(needed[each], key, *ends) for each in (trust, "central"))
+    much = f"{shown} patients" if key == "n" else f"a privacy loss of {shown}"
+    goal, who = f"For {WANTED:.0f} % of the pattern, hospitals", phrases.WHO[trust]
+    if trust == "central" or shown == least or math.isnan(needed["central"]):
+        return f"{goal} {who} need {much}."
+    return f"{goal} {who} need {much}; trusting one place, {least}."
 
 
 def others(needed: Mapping[str, float], trust: str, key: str, ends: tuple[float, float]) -> str:
     """Return how much the trusts need that the headline leaves out."""
     left = [each for each in needed if each not in (trust, "central") and not math.isnan(needed[each])]
-    parts = [f"{phrases.IF_TRUST[each]}, {amount(needed[each], key, *ends)}" for each in left]
-    return f"For as much it takes, {'; '.join(parts)}." if parts else ""
+    parts = [f"{_IF[each]}, {amount(needed[each], key, *ends)}" for each in left]
+    return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts)

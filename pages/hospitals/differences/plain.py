@@ -56,7 +56,7 @@ class Differing(Several):
 
     def shares(self) -> Shares:
         """Return the rows of the hospital in the middle: alone, joined as measured, and under each trust."""
-        chosen, joined = self.chosen, f"{plain_text.STANDARDISED}: "
+        chosen, joined = self.chosen, f"{plain_text.STANDARDISED}, "
         cells = chosen.results.measured
         every = [
             ShareRow(
@@ -67,7 +67,7 @@ class Differing(Several):
             )
         ]
         if self.kind == _RAW:
-            joined = f"{plain_text.AS_MEASURED}: "
+            joined = f"{plain_text.AS_MEASURED}, "
         else:
             spread = _middle(chosen, cells("joined", self.strength, _RAW))
             every.append(ShareRow(plain_text.AS_MEASURED, spread, style.WITHOUT, False))
@@ -103,7 +103,7 @@ def _middle(view: SiteView, cells: Sequence[SiteCell]) -> Array:
 
 def render() -> None:
     """Show the page."""
-    settings = rows.advised(widgets.head(plain_text.TITLE, plain_text.QUESTION))
+    settings = widgets.head(plain_text.TITLE, plain_text.QUESTION) | rows.ADVISED
     differing = Differing(settings)
     chosen, synthetic = differing.chosen, differing.chosen.recipe.synthetic
     widgets.choose_beside("sites.data", "sites.kind", *(("sites.strength",) if synthetic else ()))

@@ -10,7 +10,7 @@ QUESTION = (
     "**What if hospitals differ?** They measure differently and treat different patients. Who gains by "
     "joining?"
 )
-ALONE, AS_MEASURED, STANDARDISED = "Alone, protected", "Joined as measured", "Joined, standardised"
+ALONE, AS_MEASURED, STANDARDISED = "Alone, protected", "Joined as measured", "Standardised"
 ROWS_NOTE = "Each bar is for the hospital in the middle: the share of the pattern of its own patients."
 HOSPITALS = "Hospital by hospital"
 TRY = "**Try this:** let hospitals differ more. When does joining harm a hospital?"

@@ -18,6 +18,11 @@ AXES: Mapping[Asked, str] = {
     "epsilon": "privacy loss (smaller protects more)",
     "hospitals": "hospitals needed",
 }
+_IF_TRUST = {
+    "untrusted server": "if nobody is trusted",
+    "secure aggregation": "with sealed sums",
+    "central": "if all trust one place",
+}
 TRUST = {
     "untrusted server": "Each hospital adds its own noise before anything leaves it. Nobody is trusted.",
     "secure aggregation": "Only the sum of all hospitals is ever seen. One noise in it protects everybody.",
@@ -63,8 +68,8 @@ def headline(asked: Asked, answers: Mapping[str, str]) -> str:
     (first, most), *others = answers.items()
     if all(other == most for _, other in others) and len(answers) == len(phrases.ROWS):
         return f"{verb} {needed(asked, most)}, whomever the hospitals trust."
-    last = f"; {others[-1][1]} {phrases.IF_TRUST[others[-1][0]]}" if others and others[-1][1] != most else ""
-    return f"{verb} {needed(asked, most)} {phrases.IF_TRUST[first]}{last}."
+    last = f"; {others[-1][1]} {_IF_TRUST[others[-1][0]]}" if others and others[-1][1] != most else ""
+    return f"{verb} {needed(asked, most)} {_IF_TRUST[first]}{last}."
 
 
 def row(trust: str, asked: Asked, number: str) -> str:
@@ -80,7 +85,7 @@ def no_answer(trust: str, kind: str) -> str:
 
 
 def _begin(trust: str) -> str:
-    words = phrases.IF_TRUST[trust]
+    words = _IF_TRUST[trust]
     return words[0].upper() + words[1:]
 
 
@@ -91,7 +96,7 @@ def enough(n: int, trusts: Sequence[str]) -> str:
         return f"{begin}: too few."
     if len(trusts) == len(phrases.ROWS):
         return f"{begin}: enough, whomever the hospitals trust."
-    return f"{begin}: enough {' or '.join(phrases.IF_TRUST[trust] for trust in trusts)}."
+    return f"{begin}: enough {' or '.join(_IF_TRUST[trust] for trust in trusts)}."
 
 
 def cautious(epsilon: str, strict: str) -> str:

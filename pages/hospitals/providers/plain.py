@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dppca_core.datasets import PATIENTS
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.explorer import trusts
 from pages.hospitals.providers import controls, gain_text, plain_text, view
@@ -20,6 +21,11 @@ from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text.verdicts import Gain, gain
 
+# A hospital alone, by whether it protects its patients: its words, and its colour.
+_ALONE = {
+    "alone, none": (plain_text.IN_HOUSE, rows.OPEN),
+    "alone": (plain_text.PUBLISHED, style.GUESS),
+}
 _CARE = 0.1  # difference in percentage points from which on a board cares
 
 
@@ -53,42 +59,29 @@ class Joining(Several):
                 if repeat < self.alone.repeats_of(key):
                     yield from ((1, key, hospital, repeat) for hospital in self.alone.hospitals(key))
 
-    def by_itself(self) -> dict[int, tuple[ShareRow, ShareRow]]:
-        """Return each size of hospital alone: unprotected for use in-house, and protected to publish."""
+    def hospitals(self) -> list[tuple[ShareRow, ShareRow]]:
+        """Return the largest hospital alone, and the smallest if it is smaller: in-house, and to publish."""
         grouped = view.rows(self.alone, self.settings | {"join.trust": "all"})
-        sizes, hospitals, result = self.recipe.sizes, self.recipe.hospitals, {}
-        names = ["Each"] if len(hospitals) == 1 else ["Largest", *["One"] * (len(hospitals) - 2), "Smallest"]
-        for hospital, name in zip(hospitals, names, strict=True):
-            who = plain_text.who(name, sizes[hospital])
-
-            def row(
-                trust: str, words: str, colour: str, who: str = who, hospital: int = hospital
-            ) -> ShareRow:
-                found = best(grouped, trust, hospital)
-                spread = found.error if found else trusts.spread((), self.recipe.k)
-                return ShareRow(
-                    f"{who} {words}", spread, colour, False, found.protocol.method if found else ""
-                )
-
-            result[hospital] = (
-                row("alone, none", plain_text.IN_HOUSE, rows.OPEN),
-                row("alone", plain_text.PUBLISHED, style.GUESS),
-            )
-        return result
+        ends = list(dict.fromkeys((self.recipe.hospitals[0], self.recipe.hospitals[-1])))
+        sizes = ["Each"] if len(ends) == 1 else ["Largest", "Smallest"]
+        pairs = []
+        for hospital, size in zip(ends, sizes, strict=True):
+            who, pair = plain_text.who(size, self.recipe.sizes[hospital]), []
+            for trust, (words, colour) in _ALONE.items():
+                least = best(grouped, trust, hospital)
+                spread = least.error if least else trusts.spread((), self.recipe.k)
+                method = least.protocol.method if least else "pca"
+                pair.append(ShareRow(f"{who} {words}", spread, colour, False, method))
+            pairs.append((pair[0], pair[1]))
+        return pairs
 
     def shares(self) -> Shares:
-        """Return all rows: alone first, those of the largest and of the smallest, then together."""
-        together, alone = (
-            rows.shares(self.together, self.epsilon, self.trust),
-            list(self.by_itself().values()),
-        )
-        pairs = alone if len(alone) <= 2 else [alone[0], alone[-1]]
-        hospitals = [row for pair in pairs for row in pair]
+        """Return all rows: hospitals alone, then together under each trust."""
+        together = rows.shares(self.together, self.epsilon, self.trust)
+        alone = tuple(row for pair in self.hospitals() for row in pair)
         joined = together.rows if len(self.recipe.sizes) > 1 else ()
-        named = tuple(
-            row._replace(label=f"Together: {row.label[0].lower()}{row.label[1:]}") for row in joined
-        )
-        return together._replace(rows=(*hospitals, *named))
+        named = (row._replace(label=f"Together, {row.label[0].lower()}{row.label[1:]}") for row in joined)
+        return together._replace(rows=(*alone, *named))
 
 
 def _losses(row: ShareRow) -> tuple[float, float, float]:
@@ -96,33 +89,33 @@ def _losses(row: ShareRow) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def _verdict(joined: ShareRow, alone: ShareRow, guess: float) -> tuple[Gain, ShareRow]:
+def _verdict(joined: ShareRow, alone: ShareRow, guess: float) -> Gain:
     if abs(joined.share - alone.share) < _CARE:
-        return "level", alone
-    return gain(_losses(joined), _losses(alone), math.sqrt(1 - guess / 100)), alone
+        return "level"
+    return gain(_losses(joined), _losses(alone), math.sqrt(1 - guess / 100))
 
 
 def sentences(joining: Joining, shares: Shares) -> tuple[str, str]:
     """Return the headline and what stands below it."""
-    alone = list(joining.by_itself().values())
-    if not all(row.measured for row in (*shares.rows, *(row for pair in alone for row in pair))):
+    alone, hospitals = joining.hospitals(), len(joining.recipe.sizes)
+    if not all(row.measured for row in shares.rows):
         return text.MEASURING if joining.next_missing() else plain_text.NO_ANSWER, ""
-    if len(joining.recipe.sizes) == 1:
+    if hospitals == 1:
         return plain_text.nobody_to_join(*alone[0]), ""
     joined = shares.under(joining.trust)
-    verdicts = [tuple(_verdict(joined, row, shares.guess) for row in pair) for pair in alone]
-    below = [
-        plain_text.about(len(joining.recipe.sizes), joining.recipe.n, joining.trust),
-        plain_text.LEAVES[joining.trust],
+    advice = [
+        plain_text.advice(whose, [_verdict(joined, row, shares.guess) for row in pair], pair, joined)
+        for whose, pair in zip(("In-house", "Smallest hospital in-house"), alone, strict=False)
     ]
-    if len(alone) > 1:
-        below.insert(0, plain_text.smallest(*verdicts[-1], joined))
-    return plain_text.headline(*verdicts[0], joined), " ".join(below)
+    table = joining.experiment.table
+    them = text.count(joining.recipe.n, *(table.row_noun if table else PATIENTS))
+    below = [*advice[1:], plain_text.about(hospitals, them, joining.trust), plain_text.LEAVES[joining.trust]]
+    return advice[0], " ".join([*below, plain_text.IN_HOUSE_MEANS])
 
 
 def render() -> None:
     """Show the page."""
-    joining = Joining(rows.advised(widgets.head(plain_text.TITLE, plain_text.QUESTION)))
+    joining = Joining(widgets.head(plain_text.TITLE, plain_text.QUESTION) | rows.ADVISED)
     experiment, epsilon, settings = joining.experiment, joining.epsilon, joining.settings
 
     def panels() -> None:

@@ -1,6 +1,7 @@
 """The sentences of the providers page in plain view. No Streamlit here."""
 
-from pages.shared import text
+from collections.abc import Sequence
+
 from pages.shared.plain import phrases
 from pages.shared.plain.rows import ShareRow
 from pages.shared.text.verdicts import Gain
@@ -9,10 +10,11 @@ TITLE = "Providers"
 QUESTION = (
     "**Should we join?** What a hospital finds alone, what all find together, and what leaves the building."
 )
-IN_HOUSE, PUBLISHED = "alone, in-house, no protection", "alone, protected to publish"
+IN_HOUSE, PUBLISHED = "alone, in-house", "alone, to publish"
 NO_ANSWER = "Some of these have no answer at this setting."
 TRY = "**Try this:** move *Hospitals* far to the right. Each hospital gets smaller. Does joining pay now?"
 ALONE = "**Try this:** move *Hospitals* to 5. Then there is somebody to join."
+IN_HOUSE_MEANS = "In-house nothing is published, so nothing needs protection."
 # What leaves a hospital, by whom the hospitals trust.
 LEAVES = {
     "untrusted server": "No record leaves a hospital. Only sums hidden by noise do.",
@@ -22,26 +24,23 @@ LEAVES = {
 _ADVICE: dict[Gain, str] = {
     "less": "join",
     "more": "stay alone",
-    "level": "joining changes little",
-    "neither": "nothing helps",
+    "level": "no clear gain",
+    "neither": "no answer",
 }
 
 
 def who(size: str, patients: int) -> str:
     """Return the start of a row's label: a hospital with its number of patients."""
-    return f"{size} hospital ({patients:,})"
+    return f"{size} ({patients:,} patients)" if size == "Each" else f"{size} ({patients:,})"
 
 
-def advice(purpose: str, verdict: Gain, alone: ShareRow, joined: ShareRow) -> str:
-    """Return whether to join for a purpose, with both shares."""
-    shares = f"{phrases.share(alone.share)} alone, {phrases.share(joined.share)} together"
-    return f"{purpose}, {_ADVICE[verdict]}: {shares}."
-
-
-def headline(in_house: tuple[Gain, ShareRow], published: tuple[Gain, ShareRow], joined: ShareRow) -> str:
-    """Return whether a hospital should join, for use in-house and to publish."""
-    (known, open_row), (shown, protected) = in_house, published
-    return f"{advice('In-house', known, open_row, joined)} {advice('To publish', shown, protected, joined)}"
+def advice(whose: str, verdicts: Sequence[Gain], alone: Sequence[ShareRow], joined: ShareRow) -> str:
+    """Return whether to join for use in-house, and whether to publish, in two sentences with both shares."""
+    sentences = []
+    for purpose, verdict, row in zip((whose, "To publish"), verdicts, alone, strict=True):
+        shares = f"{phrases.share(row.share)} alone, {phrases.share(joined.share)} together"
+        sentences.append(f"{purpose}, {_ADVICE[verdict]}: {shares}.")
+    return " ".join(sentences)
 
 
 def nobody_to_join(in_house: ShareRow, published: ShareRow) -> str:
@@ -52,14 +51,6 @@ def nobody_to_join(in_house: ShareRow, published: ShareRow) -> str:
     )
 
 
-def smallest(in_house: tuple[Gain, ShareRow], published: tuple[Gain, ShareRow], joined: ShareRow) -> str:
-    """Return the same for the smallest hospital, in two short sentences."""
-    (known, open_row), (shown, protected) = in_house, published
-    first = advice("Smallest hospital in-house", known, open_row, joined)
-    return f"{first} {advice('To publish', shown, protected, joined)}"
-
-
-def about(hospitals: int, patients: int, trust: str) -> str:
+def about(hospitals: int, patients: str, trust: str) -> str:
     """Return who would join."""
-    them = text.count(patients, "patient", "patients")
-    return f"Together are {hospitals:,} hospitals {phrases.WHO[trust]}, with {them}."
+    return f"Together are {hospitals:,} hospitals {phrases.WHO[trust]}, with {patients}."

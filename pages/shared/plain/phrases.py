@@ -17,11 +17,6 @@ WHO = {
     "secure aggregation": "that use sealed sums",
     "central": "that trust one place",
 }
-IF_TRUST = {
-    "untrusted server": "if nobody is trusted",
-    "secure aggregation": "with sealed sums",
-    "central": "if all trust one place",
-}
 TITLE = "Share of the pattern recovered"
 PICTURE = "Patients, with the true and the private pattern"
 ROWS_NOTE = "Each bar is the middle of many repeats. The thin line holds 8 in 10 of them."

@@ -19,7 +19,7 @@ from pages.shared.plain import phrases
 from pages.shared.settings.catalogue import RECOMMENDED, Settings
 
 # What a board neither sees nor moves: as we advise it, whatever a statistician's link says.
-_ADVISED: Settings = {
+ADVISED: Settings = {
     **{"method": RECOMMENDED, "accounting": "exact", "scaling": "public", "start": "random"},
     **{"provider_noise": "independent", "metric": "share", "scale": "linear", "first_panel": "picture"},
     **{"all_methods": False, "slow": False, "ghost": False, "loadings": False},
@@ -76,20 +76,19 @@ class Shares(NamedTuple):
         return next(row for row in self.rows if row.trust == trust)
 
 
-def advised(settings: Settings) -> Settings:
-    """Return the settings with all that plain view hides as we advise it."""
-    return settings | _ADVISED
+def shares(results: Results, epsilon: float, trust: str, names: Sequence[str] = ()) -> Shares:
+    """Return the rows as measured so far.
 
-
-def shares(results: Results, epsilon: float, trust: str) -> Shares:
-    """Return the rows as measured so far. trust: the one that was chosen, whose row stands out."""
-    experiment = results.experiment
+    trust: the one that was chosen, whose row stands out. names: the methods, if not those recommended here.
+    """
+    experiment, names = results.experiment, names or trusts.shown(results.experiment, epsilon)
+    chosen = {METHODS[name].trust: name for name in names}
     rows = tuple(
         ShareRow(
-            *(phrases.ROWS[each], trusts.measured(results, name, epsilon)),
-            *(LOOKS[each].colour, each == trust, name, each),
+            *(phrases.ROWS[each], trusts.measured(results, chosen[each], epsilon)),
+            *(look.colour, each == trust, chosen[each], each),
         )
-        for each, name in trusts.methods(experiment, epsilon).items()
+        for each, look in LOOKS.items()
     )
     return Shares(rows, trusts.unprotected(results, epsilon), 100 * experiment.k / experiment.d)
 

@@ -283,6 +283,10 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
     def set_to(key: str, value: Value | None, reason: str) -> None:
         now[key], reasons[key] = value, reason
 
+    def named(key: str, value: Value | None = None) -> str:
+        size = now[key] if value is None else value
+        return f"{size} {CHOICES[key].plain.lower()}" if now["view"] == "plain" else f"{key} = {size}"
+
     now |= {flag: True for key, flag in _BY_HAND.items() if key == moved}
     if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
         title, needed = METHODS[now["method"]].title, METHODS[now["method"]].trust
@@ -293,7 +297,7 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
             set_to("trust", needed, reason)
     table = TABLES.get(now["data"])
     if table is None and moved == "s" and now["s"] > now["d"]:
-        set_to("d", _least("d", now["s"]), f"it must be at least s = {now['s']}")
+        set_to("d", _least("d", now["s"]), f"it must be at least {named('s')}")
     if table and moved == "data" and table.name in SEEN:
         chosen_here, share = SEEN[table.name]
         seen = f"here {share} % of the pattern is recovered, by measurement; a guess recovers "
@@ -303,17 +307,17 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
                 set_to(key, value, why.get(key, "with it more of this table is seen"))
     d, n = (table.d, table.n) if table else (now["d"], now["n"])
     if table is None and moved == "k" and now["k"] >= now["s"] and (_least("s", now["k"] + 1) or d + 1) <= d:
-        set_to("s", _least("s", now["k"] + 1), f"it must stay above k = {now['k']}")
+        set_to("s", _least("s", now["k"] + 1), f"it must stay above {named('k')}")
     if table is None and now["s"] > d:
-        set_to("s", _most("s", d), f"it cannot exceed d = {d}")
+        set_to("s", _most("s", d), f"it cannot exceed {named('d', d)}")
     name, top = ("d", d) if table else ("s", now["s"])
     if now["k"] >= top:
-        set_to("k", _most("k", top - 1), f"it must stay below {name} = {top}")
+        set_to("k", _most("k", top - 1), f"it must stay below {named(name, top)}")
     chosen = now["s_hat"] == RELEASED
     if not chosen and now["s_hat"] > d:
-        set_to("s_hat", _most("s_hat", d), f"it cannot exceed d = {d}")
+        set_to("s_hat", _most("s_hat", d), f"it cannot exceed {named('d', d)}")
     if not chosen and now["s_hat"] <= now["k"]:
-        set_to("s_hat", _least("s_hat", now["k"] + 1), f"it must stay above k = {now['k']}")
+        set_to("s_hat", _least("s_hat", now["k"] + 1), f"it must stay above {named('k')}")
     if now["providers"] > n and table is None and moved == "providers":
         set_to("n", _least("n", now["providers"]), f"there are {now['providers']} hospitals")
     elif now["providers"] > n:

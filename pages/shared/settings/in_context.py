@@ -12,5 +12,5 @@ def published(plain: bool) -> None:
         text.title(deployments(), plain), type="tertiary", key="epsilon elsewhere", on_change="rerun"
     )
     if line.open:
-        line.markdown(text.table(deployments()))
+        line.markdown(text.table(deployments(), plain))
         line.caption(text.NOTE)

@@ -26,26 +26,28 @@ def render(page: str) -> None:
     A page whose panel is hidden shows no sidebar.
     """
     now = update()
-    chosen = st.session_state.get("preset")
-    if chosen is not None and catalogue.reconcile(_preset(chosen, now))[0] != now:
+    plain, chosen = now["view"] == "plain", st.session_state.get("preset")
+    # Presets that set delta are of papers.
+    names = [name for name, preset in PRESETS.items() if not (plain and "delta" in preset)]
+    if chosen and (chosen not in names or catalogue.reconcile(_preset(chosen, now))[0] != now):
         st.session_state["preset"] = None  # a slider has moved since
     panel = of_pages.panel(page)
     if panel.hidden:
         return
     with st.sidebar, st.container(key="shared-settings"):
         st.selectbox(
-            *("Start from", list(PRESETS)),
+            *("Start from", names),
             key="preset",
             index=None,
             placeholder="Start from a preset ...",
             label_visibility="collapsed",
             on_change=_apply_preset,
         )
-        main, others = (PLAIN_MAIN, PLAIN_MORE) if now["view"] == "plain" else (MAIN, MORE)
+        main, others = (PLAIN_MAIN, PLAIN_MORE) if plain else (MAIN, MORE)
         for key in main:
             _widget(key, now, panel)
             if key == "epsilon":
-                in_context.published(now["view"] == "plain")
+                in_context.published(plain)
         more = st.expander("More settings", key="more", on_change="rerun")
         if more.open:
             with more:

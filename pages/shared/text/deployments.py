@@ -7,7 +7,7 @@ from pages.shared.text.numbers import number
 
 REGISTRY = "https://registry.opendp.org"
 NOTE = (
-    "Grey: another unit of privacy, whose ε is not comparable with one for a patient. A guarantee for a day "
+    "Grey: another unit, whose privacy loss is not comparable with one for a patient. A guarantee for a day "
     "or an event grows weaker with each one. We know of no published release of health data that protects a "
     f"patient with all records. Figures: [OpenDP deployments registry]({REGISTRY}) and its sources."
 )
@@ -20,11 +20,11 @@ def title(published: Sequence[Deployment], plain: bool) -> str:
     return f"{what}: {min(used):.1f} to {max(used):.0f} in health"
 
 
-def table(published: Sequence[Deployment]) -> str:
+def table(published: Sequence[Deployment], plain: bool) -> str:
     """Return the releases as a table, grey where another unit than a person is protected."""
-    rows = ["| ε | for | release |", "|---|---|---|"]
+    rows = [f"| {'privacy loss' if plain else 'ε'} | for | release |", "|---|---|---|"]
     for each in published:
-        failing = f", δ = {number(each.delta)}" if each.delta else ""
+        failing = f", δ = {number(each.delta)}" if each.delta and not plain else ""
         field = "" if each.health else ", not health"
         cells = (
             f"{each.epsilon:g}{failing}",

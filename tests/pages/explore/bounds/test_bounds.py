@@ -46,7 +46,7 @@ def test_every_bound_can_be_drawn_and_has_its_card(opened):
 def test_assumptions_are_ticked_or_crossed_with_their_numbers(opened):
     experiment, epsilon = to_experiment.from_settings(opened.app.session_state["settings of the last run"])
     bound = BOUNDS["ge2018"](Results(experiment).setting(epsilon))
-    shown = text.assumptions(bound, plain=False)
+    shown = text.assumptions(bound)
     assert "✓" in shown and "✗" in shown and shown in opened.markdown
 
 

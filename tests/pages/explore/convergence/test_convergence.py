@@ -92,12 +92,6 @@ def test_what_cannot_be_compared_is_shown_over_epsilon(changed, reason):
     assert reason in text.notes(family, settings(**changed))[0]
 
 
-def test_plain_view_has_no_symbols_and_no_theorem(screen):
-    page = opened(screen, **SMALL, view="plain")
-    words = page.markdown + page.captions + json.dumps(page.figure, ensure_ascii=False)
-    assert not any(symbol in words for symbol in ("ε", "δ", "λ", "ρ", "Θ", "α", "Theorem"))
-
-
 @pytest.mark.parametrize(("traced", "named"), [("dps_pca", True), ("noisy_power", False)])
 def test_the_theorem_is_named_for_its_method_alone(traced, named):
     now = settings(traced=traced)
@@ -272,7 +266,7 @@ def test_no_factor_is_fitted_to_two_stages(two_stages):
         {"traced": "two_stage_own_noise", "s_hat": "released"},
         {"traced": "two_stage_sealed", "data": "breast_cancer", "k": 2, "s_hat": 10},
         {"traced": "stacked_rounds"},
-        {"traced": "two_stage", "view": "plain", "n": 100, "providers": 1},
+        {"traced": "two_stage", "n": 100, "providers": 1},
     ],
 )
 def test_methods_in_stages_have_true_sentences_at_any_setting(changed):
@@ -280,7 +274,7 @@ def test_methods_in_stages_have_true_sentences_at_any_setting(changed):
     family, readings = read(now)
     words = text.headline(family, readings, now) + text.table(family, readings, now).to_string()
     assert "None" not in words and "nan" not in words and "factor" not in words
-    if now["traced"] in convergence_settings.TWO_STAGES and now["view"] != "plain":
+    if now["traced"] in convergence_settings.TWO_STAGES:
         assert readings[0].predicted is None
         assert "closed form does not apply" in text.below_table(family, readings, now)
     json.dumps(charts.figure(family, readings, now))

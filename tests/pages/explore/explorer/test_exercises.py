@@ -20,12 +20,12 @@ EVERY = pytest.mark.parametrize("exercise", EXERCISES, ids=[exercise.question fo
 
 
 @EVERY
-@pytest.mark.parametrize(("moved", "plain"), [(False, True), (True, False)])
-def test_a_link_restores_its_settings_and_nothing_gives_way(exercise, plain, moved):
-    link = urlsplit(exercise.link(moved, plain))
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_link_restores_its_settings_and_nothing_gives_way(exercise, moved):
+    link = urlsplit(exercise.link(moved))
     now, notes = catalogue.open_link(dict(parse_qsl(link.query)))
     assert notes == []
-    assert now == exercise.settings(moved, plain)
+    assert now == exercise.settings(moved)
     assert link.path == "." or list((ROOT / "pages").glob(f"*/{link.path}/page.py"))
 
 
@@ -33,11 +33,9 @@ def test_a_link_restores_its_settings_and_nothing_gives_way(exercise, plain, mov
 def test_one_control_is_moved_and_its_name_and_values_are_written(exercise):
     before, after = exercise.settings(False), exercise.settings(True)
     assert [key for key in before if before[key] != after[key]] == [exercise.key]
-    for plain in (False, True):
-        choice, words = catalogue.CHOICES[exercise.key], exercise.text(plain)
-        assert f"move *{choice.name(plain)}*" in words
-        assert f"to {choice.option(exercise.to, plain)} (" in words
-        assert "{" not in words
+    choice, words = catalogue.CHOICES[exercise.key], exercise.text()
+    assert f"move *{choice.label}*" in words and f"to {choice.text(exercise.to)} (" in words
+    assert "{" not in words
     assert len(exercise.numbers) == len(re.findall(r"\{\d\}", exercise.observed))
 
 
@@ -46,11 +44,10 @@ def test_the_document_for_a_class_has_them_word_for_word():
     assert exercises.markdown(base="http://127.0.0.1:8501/") in document
 
 
-@pytest.mark.parametrize("view", ["plain", "analyst"])
-def test_the_front_page_has_them(screen, view):
-    page = screen(view=view)
+def test_the_front_page_has_them(screen):
+    page = screen()
     assert exercises.TITLE in [drawer.label for drawer in page.app.expander]
-    assert exercises.markdown(plain=view == "plain") in page.markdown
+    assert exercises.markdown() in page.markdown
 
 
 def test_less_privacy_errs_more_without_burn_in_and_less_with_it_for_other_seeds_too():

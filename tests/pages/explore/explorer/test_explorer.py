@@ -302,15 +302,6 @@ def test_an_older_link_is_about_dps_pca_and_a_new_one_restores_trust_and_method(
     assert "CAPE finds" in screen(**chosen.link).words()["sentence"]
 
 
-def test_the_detail_switch_hides_symbols_from_a_board(screen):
-    page = screen(view="Plain")
-    labels = " ".join(w.label for w in page.app.select_slider if w.key in SEVEN)
-    assert not set("εδŝ") & set(labels)
-    assert "ε" not in page.words()["sentence"]
-    assert not any(method.title in page.words()["sentence"] for method in METHODS.values())
-    assert "Hospitals trust nobody" in page.markdown
-
-
 def test_a_delta_above_one_in_n_is_noted(screen):
     assert "is above 1/n" in screen(n="1000", delta="0.01").captions
     assert "above 1/n" not in screen().captions
@@ -349,8 +340,3 @@ def test_two_stages_stand_beside_their_predictions_once_their_runs_are_there():
     assert shown.count("found in 2 of 2 runs, predicted above 95 %") == 3
     of_energy = explorer_page_text.two_stages(results, epsilon, settings | {"metric": "energy"})
     assert "error" not in of_energy and "found in 2 of 2" in of_energy
-
-
-def test_a_board_reads_nothing_of_stages(screen):
-    assert "Two stages" in screen().captions
-    assert "Two stages" not in screen(view="plain").captions

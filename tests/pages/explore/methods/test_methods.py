@@ -123,17 +123,8 @@ def test_the_frontier_shows_one_release_of_the_chosen_method(screen):
         page.move("compare.release", name)
         estimate = results.estimate(name, 10.0, 0)
         error = distance(estimate.basis, results.truth.basis)
-        assert text.release(name, 10.0, f"error {shared_text.error(error)}", estimate, False) in page.markdown
+        assert text.release(name, 10.0, f"error {shared_text.error(error)}", estimate) in page.markdown
     assert page.link["compare.release"] == "analyze_gauss"
-
-
-@pytest.mark.parametrize("panel", methods_settings.PANELS)
-def test_plain_view_has_no_symbols(screen, panel):
-    page = screen(PAGE, view="plain", **SMALL, **FEW, **{"compare.panel": panel}).settle()
-    shown = page.markdown + page.captions + str(page.figure["layout"])
-    if page.app.dataframe:
-        shown += page.app.dataframe[0].value.to_string()
-    assert not set("εδσΘŝλ‖") & set(shown)
 
 
 def test_a_link_restores_methods_and_views(screen):
@@ -193,20 +184,13 @@ def test_time_and_bytes_name_the_least_and_the_most(screen, panel, column, unit)
 def test_printed_calibrations_are_told_apart(screen, opened):
     equals = FEW | {"use.dpdis_pca": "true"}
     page = screen(PAGE, accounting="as-printed", start="near", **SMALL, **equals).settle()
-    printed = explorer_text.printed(results_of(page), 1.0, list(METHODS), False)
+    printed = explorer_text.printed(results_of(page), 1.0, list(METHODS))
     assert printed.partition(":")[0] in page.captions
     assert page.app.dataframe[0].value["true ε"].notna().any()
     assert " As printed" in page.figure["says"]
     assert text.notes(results_of(page), [], settings_of(page)) in page.captions
     assert opened.app.dataframe[0].value["true ε"].isna().all()
     assert " As printed" not in opened.figure["says"]
-
-
-def test_plain_view_says_that_noise_is_printed_and_shared(screen):
-    page = screen(PAGE, accounting="as-printed", noise="shared", view="plain", **SMALL, **FEW)
-    printed = explorer_text.printed(results_of(page), 1.0, (), True)
-    assert page.setting("provider_noise") == "shared"
-    assert printed and printed in page.captions
 
 
 def test_nobody_fails_before_all_numbers_of_patients_are_measured(results):
@@ -286,7 +270,7 @@ def test_the_hull_names_who_is_level_with_it(results):
     hull = frontier.hull(pd.DataFrame(rows), measure, [far, level, near])
     assert [(corner.method, corner.epsilon) for corner in hull] == [(near, 1.0), (near, 10.0)]
     assert all(corner.level == {level} for corner in hull)
-    assert text.frontier(hull, False) == (
+    assert text.frontier(hull) == (
         "Least error for its privacy, as far as drawn: Analyze Gauss at ε = 1 to 10 (trust: one place), with "
         "CAPE level within the spread of the runs."
     )
@@ -347,7 +331,7 @@ def test_a_method_that_stays_level_keeps_its_place_in_the_sentence():
         frontier.Corner("two_stage_sealed", 1.0, 0.1, frozenset({"two_stage"})),
         frontier.Corner("dps_pca", 10.0, 0.01, frozenset()),
     ]
-    shown = text.frontier(corners, False)
+    shown = text.frontier(corners)
     level = "with Two-stage PCA, sealed sums level within the spread"
     assert f"Two-stage PCA at ε = 0.1 to 1 (trust: one place), {level}" in shown
     assert shown.endswith("DPS-PCA at ε = 10 (trust: nobody).")

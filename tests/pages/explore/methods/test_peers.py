@@ -22,7 +22,7 @@ def largest(neighbours):
 @BOTH
 def test_factors_multiply_to_what_lies_between(neighbours):
     error = largest(neighbours)
-    words = other_packages.finding(neighbours, False).split(" On the ")[0]
+    words = other_packages.finding(neighbours).split(" On the ")[0]
     factors = re.findall(r"(?:factor|sparsity|directions|accounting) (\d+\.\d+)", words)
     whole, *parts = map(float, factors)
     assert whole == pytest.approx(error[RIVAL] / error[OURS], abs=0.006)
@@ -75,7 +75,7 @@ def test_the_most_owed_part_is_the_largest(monkeypatch):
             if row["recipe"] == RIVAL and "error" in row:
                 row["error"]["median"] *= 10
     monkeypatch.setattr(other_packages, "stored", lambda: changed)
-    assert "Most is owed to exact accounting." in other_packages.finding("replace-one", False)
+    assert "Most is owed to exact accounting." in other_packages.finding("replace-one")
 
 
 def test_no_answer_has_no_point_and_is_told(monkeypatch):
@@ -85,23 +85,18 @@ def test_no_answer_has_no_point_and_is_told(monkeypatch):
             if row["recipe"] == RIVAL:
                 row.pop("error", None)
     monkeypatch.setattr(other_packages, "stored", lambda: changed)
-    names = [trace["name"] for trace in other_packages.figure("replace-one", False)["data"]]
+    names = [trace["name"] for trace in other_packages.figure("replace-one")["data"]]
     assert RIVAL not in names and OURS in names
-    assert "had no answer" in other_packages.finding("replace-one", False)
-    assert f"{RIVAL}: no answer" in other_packages.notes("replace-one", False)
+    assert "had no answer" in other_packages.finding("replace-one")
+    assert f"{RIVAL}: no answer" in other_packages.notes("replace-one")
 
 
 @BOTH
 def test_every_point_is_a_stored_error(neighbours):
     table = other_packages.table()
-    for trace in other_packages.figure(neighbours, False)["data"][:-1]:
+    for trace in other_packages.figure(neighbours)["data"][:-1]:
         rows = table[(table["recipe"] == trace["name"]) & (table["population"] == "sparse population")]
         kept = rows[rows["neighbours"].isin(["", neighbours])].dropna(subset="error").sort_values("d")
         assert [y for y in trace["y"] if y] == pytest.approx(kept["error"].tolist(), rel=1e-3)
         assert len([y for y in trace["y"] if y is None]) == kept["n"].nunique()  # a line for each n
         assert [x for x in trace["x"] if x] == kept["d"].tolist()
-
-
-def test_a_board_reads_no_symbols():
-    words = other_packages.finding("add-remove", True) + other_packages.notes("add-remove", True)
-    assert not re.search(r"[εδσΘ]|\b[dnk] =", words)

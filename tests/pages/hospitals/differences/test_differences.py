@@ -72,12 +72,6 @@ def test_a_link_restores_the_screen(screen):
     assert screen(PAGE, **page.link).link == page.link
 
 
-def test_the_plain_view_has_no_symbols(screen):
-    page = screen(PAGE, **QUICK, **{"sites.data": "heart"}, view="plain")
-    shown = page.markdown + page.captions + " ".join(page.app.table[0].value.columns)
-    assert not any(symbol in shown for symbol in "εδσΘŝ")
-
-
 def test_bad_links_open_nearby(screen):
     page = screen(PAGE, **QUICK, **{"sites.data": "iris", "sites.share": "7", "sites.strength": "-3"})
     assert page.setting("sites.data") == "clinical"
@@ -155,8 +149,6 @@ def test_the_table_states_what_is_left_of_the_budget(measured):
     assert f"{noise:.3g}" == f"{0.8**-0.5:.3g}"
     paid = f"20 %; left ε = {left.epsilon:.3g}, noise × {noise:.3g}"
     assert list(table["cost of the budget"]) == ["nothing", paid, paid]
-    plain = text.costs(SiteView(measured, DEFAULTS | {"view": "plain"}))
-    assert list(plain["cost of the budget"]) == ["nothing", "20 %", "20 %"]
 
 
 def test_the_chart_of_what_is_missing_counts_the_rows():

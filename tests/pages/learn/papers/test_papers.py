@@ -168,11 +168,6 @@ def test_a_few_runs_do_not_contradict_the_stored_ones():
         assert paper_text.verdict(figure, verdict) == paper_text.REPRODUCED[reproduced]
 
 
-def test_a_board_sees_conditions_without_numbers(screen):
-    plain, full = screen(PAGE, figure="ge-3a", view="plain"), screen(PAGE, figure="ge-3a")
-    assert "✓" in plain.markdown and len(plain.markdown) < len(full.markdown)
-
-
 def test_equal_runs_agree_and_shifted_ones_do_not():
     curves = paper_results.result("ge-3a", 0).curves
     assert "differ by at most 0 " in paper_text.agreement(curves, curves)

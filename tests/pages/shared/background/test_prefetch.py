@@ -14,9 +14,10 @@ import starlette.responses
 import app
 from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
-from pages.shared.background import cache, prefetch, sessions
+from pages.explore.explorer.plain_figure import PlainView
+from pages.explore.explorer.view import ExplorerView
+from pages.shared.background import prefetch, sessions
 from pages.shared.background.engine import Engine
-from pages.shared.charts import explorer_summary, side_by_side
 from pages.shared.settings import catalogue, to_experiment
 from tests.waiting import PATIENCE_SECONDS, eventually
 
@@ -46,14 +47,11 @@ def test_what_a_table_fixes_or_a_slider_has_not_is_not_measured():
 
 
 def test_a_look_ahead_is_all_that_the_press_needs():
-    for _ in prefetch.measure(SMALL):
+    for _ in prefetch.measure(SMALL, ExplorerView):
         pass
-    experiment, epsilon = to_experiment.about_shown(SMALL)
-    results = cache.results(experiment)
-    shown = side_by_side.methods(experiment, epsilon, SMALL)
-    assert results.missing(results.first(epsilon, shown)) == []
-    before = explorer_summary.payload(results, epsilon, SMALL, shown)
-    assert explorer_summary.payload(results, epsilon, SMALL, shown)["frames"] is before["frames"]
+    view = ExplorerView(SMALL)
+    assert view.results.missing(view.results.first(view.epsilon, view.shown)) == []
+    assert view.payload()["frames"] is view.payload()["frames"]
 
 
 def test_steps_can_be_left_off_and_taken_up_again():
@@ -173,7 +171,7 @@ def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
     monkeypatch.setattr(prefetch, "_READY", OrderedDict())
     assert served().status_code == 204  # nothing new: the browser knows none and there is none
     more = prefetch.one_press_away(SMALL, None)["providers", 1]
-    for _ in prefetch.measure(more):
+    for _ in prefetch.measure(more, ExplorerView):
         pass
     monkeypatch.setattr(Results, "estimate", None)  # handing out measures nothing
     answer = json.loads(served().body)
@@ -186,14 +184,14 @@ def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
     assert served(eps="2").status_code == 204  # measured at another epsilon
 
 
-def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch):
+@pytest.mark.parametrize(("word", "view"), [("analyst", ExplorerView), ("plain", PlainView)])
+def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch, word, view):
     monkeypatch.setattr(prefetch, "_READY", OrderedDict())
-    for _ in prefetch.measure(SMALL):
+    settings = SMALL | {"view": word}
+    for _ in prefetch.measure(settings, view):
         pass
     ((_, figure),) = prefetch._READY.items()
-    experiment, epsilon = to_experiment.about_shown(SMALL)
-    shown = side_by_side.methods(experiment, epsilon, SMALL)
-    whole = explorer_summary.payload(cache.results(experiment), epsilon, SMALL, shown)
+    whole = view(settings).payload()
     at = whole["active"]
     assert figure["scene"] == whole["scene"] and figure["data"] == whole["data"]
     assert figure["frames"][at] == whole["frames"][at] and figure["words"][at] == whole["words"][at]

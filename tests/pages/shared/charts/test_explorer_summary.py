@@ -102,11 +102,10 @@ def test_an_unchanged_state_is_not_built_twice():
     assert first["active"] != other["active"]
 
 
-@pytest.mark.parametrize("view", ["analyst", "plain"])
 @pytest.mark.parametrize("accounting", ["exact", "as-printed"])
-def test_odds_are_those_of_the_epsilon_that_the_noise_truly_gives(accounting, view):
+def test_odds_are_those_of_the_epsilon_that_the_noise_truly_gives(accounting):
     """As printed, ten rounds at 1 truly give about 0.1."""
-    settings = small()[1] | {"accounting": accounting, "view": view}
+    settings = small()[1] | {"accounting": accounting}
     results = Results(to_experiment.from_settings(settings)[0])
     results.cell("dps_pca", 1.0, 0)
     built = explorer_summary.payload(results, 1.0, settings)
@@ -122,4 +121,4 @@ def test_odds_are_those_of_the_epsilon_that_the_noise_truly_gives(accounting, vi
     here = explorer_summary.EPSILONS.index(1.0)
     assert ("73:27" in built["words"][here]["odds"]) == (accounting == "exact")
     assert (trues[here] < 0.2) == (accounting == "as-printed")
-    assert built["words"][here]["odds"] in report._guarantee(results, 1.0, settings)
+    assert built["words"][here]["odds"] in report._guarantee(results, 1.0)

@@ -35,7 +35,11 @@ BAD = {
     ),
     "rows beyond d": ({"shat": "500", "d": "100"}, {"s_hat": 100}, "cannot exceed d = 100"),
     "rows off the scale": ({"shat": "9999"}, {"s_hat": 200}, "ŝ was 9999: set to 200, as it cannot exceed d"),
-    "a board's words": ({"k": "50", "view": "plain"}, {"k": 9}, "Patterns to find was 50: set to 9"),
+    "a board's words": (
+        {"k": "50", "view": "plain"},
+        {"k": 9},
+        "Patterns to find was 50: set to 9, as it must stay below 10 measurements that matter",
+    ),
     "s beyond d": ({"s": "300", "d": "100"}, {"s": 100}, "cannot exceed d = 100"),
     "more hospitals than patients": ({"N": "200", "n": "100"}, {"providers": 100}, "there are 100 patients"),
     "unknown data": ({"data": "../../etc/passwd"}, {"data": "synthetic"}, "not a choice"),
@@ -165,14 +169,14 @@ def test_rows_chosen_from_the_release_reach_two_stages_and_leave_others_all_rows
 
 @pytest.mark.parametrize("name", [min(catalogue.PRESETS), max(catalogue.PRESETS)])
 def test_a_presets_link_is_the_preset(screen, name):
-    page = screen(view="plain", ghost="true")
+    page = screen(view="researcher", ghost="true")
     page.move("preset", name)
     assert all(page.setting(key) == value for key, value in catalogue.PRESETS[name].items())
     copied = screen(**({"repeats": "10"} | page.link))
     assert all(
         copied.setting(key) == page.setting(key) for key in ("view", "ghost", *catalogue.PRESETS[name])
     )
-    assert (copied.setting("view"), copied.setting("ghost")) == ("plain", True)
+    assert (copied.setting("view"), copied.setting("ghost")) == ("researcher", True)
     page.move("epsilon", 0.05)
     assert page.setting("preset") is None
 

@@ -129,16 +129,15 @@ def test_terms_say_each_term_or_that_there_is_none():
 def test_regions_have_their_shares_and_this_setting_its_region():
     patients, epsilons = np.array([1e2, 1e5, 1e8]), np.array([0.1, 1.0])
     codes = np.array([[2, 2, 1], [2, 1, 0]])
-    description = bounds_descriptions.regimes(RegimeMap(patients, epsilons, codes), 90_000, 1.1, False)
+    description = bounds_descriptions.regimes(RegimeMap(patients, epsilons, codes), 90_000, 1.1)
     assert (
         "privacy is free here in 17 % of it; privacy costs in 33 % of it; hopeless in 50 % of it"
         in description
     )
     assert description.endswith("90,000 patients at ε = 1.1: privacy costs.") and "silent" not in description
     lost = RegimeMap(patients, epsilons, np.full((2, 3), REGIONS.index("hopeless")))
-    board = bounds_descriptions.regimes(lost, 100, 0.1, True)
-    assert "hopeless in 100 % of it" in board and board.endswith("privacy setting 0.1: hopeless.")
-    assert "ε" not in board
+    described = bounds_descriptions.regimes(lost, 100, 0.1)
+    assert "hopeless in 100 % of it" in described and described.endswith("ε = 0.1: hopeless.")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pages.shared.text import deployments as text
 
 @pytest.mark.parametrize("published", deployments(), ids=lambda each: each.name)
 def test_only_a_persons_epsilon_is_not_grey(published) -> None:
-    row = text.table([published]).splitlines()[-1]
+    row = text.table([published], plain=False).splitlines()[-1]
     assert row.count(":gray[") == (0 if published.person else 3)
     assert published.source.startswith("https://")
     assert 0 < published.epsilon < 20

@@ -1,0 +1,278 @@
+"""Test plain view: what a board never reads, and that its numbers are the analyst's."""
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dppca_core.experiments.explorer import trusts
+from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.methods import METHODS
+from pages.explore.explorer import plain as explorer_plain
+from pages.explore.explorer.plain_figure import PlainView
+from pages.explore.explorer.view import ExplorerView
+from pages.explore.methods.plain_curves import Curves
+from pages.hospitals.differences.plain import Differing
+from pages.hospitals.differences.view import SiteView
+from pages.hospitals.differences.view import recipe as site_recipe
+from pages.hospitals.providers import plain as providers_plain
+from pages.hospitals.providers import view as providers_view
+from pages.hospitals.providers.plain import Joining
+from pages.shared import text
+from pages.shared.background import cache
+from pages.shared.plain import phrases, rows
+from pages.shared.plain import screen as plain_screen
+from pages.shared.reports import html_report, number_tables
+from pages.shared.settings import catalogue
+from tests.pages.conftest import Screen
+
+FRONT = "explore/explorer/page.py"
+# A page in plain view, and what its link says; add yours.
+PLAIN = {
+    "explorer": (FRONT, {}),
+    "explorer, a table": (FRONT, {"data": "breast_cancer"}),
+    "methods": ("explore/methods/page.py", {}),
+    "methods, a table": ("explore/methods/page.py", {"data": "breast_cancer"}),
+    "providers": ("hospitals/providers/page.py", {"share": "0.6"}),
+    "planner": ("hospitals/planner/page.py", {}),
+    "planner, a table": ("hospitals/planner/page.py", {"data": "breast_cancer"}),
+    "differences": ("hospitals/differences/page.py", {}),
+    "differences, a table": ("hospitals/differences/page.py", {"sites.data": "heart"}),
+}
+SMALL = {"d": "20", "n": "2000", "k": "2", "s": "5", "shat": "10", "N": "3"}
+SETTINGS = catalogue.changed(
+    {"view": "plain", "d": 20, "n": 2000, "k": 2, "s": 5, "s_hat": 10, "providers": 3, "repeats": 3}
+)
+STATISTICIANS = {"explore/convergence/page.py", "explore/bounds/page.py", "learn/papers/page.py"}
+_NAMES = {method.title for method in METHODS.values()} | set(METHODS) - {"full"}
+_NEVER = re.compile(
+    r"†|‡|[εδσλγτΘŝ]|[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]|\d[eE][-+]?\d|\bsin\b|\bseeds?\b|\brounds?\b|\bPCA\b|\b(numpy|Python)\b",
+    re.IGNORECASE,
+)
+
+
+def words_of(figure: dict[str, Any]) -> list[str]:
+    """Return all that a figure shows or says."""
+    layout = figure["layout"]
+    axes = [axis for name, axis in layout.items() if re.match("[xy]axis", name)]
+    entries = [entry for entry in figure.get("words", ()) if entry]
+    keys = ("sentence", "spoken", "odds", "notes", "theorem", "printed", "at")
+    moved = [trace for frame in figure["frames"] if frame for trace in frame["traces"].values()]
+    return [
+        *(str(entry.get(key) or "") for entry in entries for key in keys),
+        *(str(part) for axis in axes for part in (axis["title"]["text"], *axis.get("ticktext", ()))),
+        *(str(trace.get(key, "")) for trace in (*figure["data"], *moved) for key in ("name", "texttemplate")),
+        *(str(label) for label, *_ in figure.get("legend", ())),
+        *map(str, (*figure.get("tiles", ()), *layout["meta"]["titles"], figure.get("scrub", ""))),
+        *map(str, (figure["says"], figure.get("progress", ""))),
+    ]
+
+
+def visible(page: Screen) -> str:
+    """Return all that a page in plain view shows outside of its folds and menus, one piece a line."""
+    app, parts = page.app, []
+    for kind in ("title", "header", "markdown", "caption", "info", "warning", "error", "button", "checkbox"):
+        parts += [str(getattr(box, "value", "")) for box in getattr(app, kind)]
+        parts += [str(getattr(box, "label", "")) for box in getattr(app, kind)]
+    for widget in (*app.select_slider, *app.selectbox):
+        parts += [widget.label, *map(str, widget.options)]
+    for table in app.table:
+        parts.append(table.value.to_csv(index=False))
+    for component in app.get("bidi_component"):
+        payload = json.loads(component.proto.json)
+        if "layout" in payload:
+            parts += words_of(payload)
+    # Markdown's emphasis is no asterisk that is seen.
+    return "\n".join(re.sub(r"<[^>]*>", "", text.unmarked(part)) for part in parts)
+
+
+def unreadable(shown: str) -> list[str]:
+    """Return what stands in these lines that a board should not have to read."""
+    marks = [match[0] for match in _NEVER.finditer(shown)] + (["*"] if "*" in shown else [])
+    return sorted(
+        {*marks, *(name for name in _NAMES if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", shown))}
+    )
+
+
+def long_sentences(shown: str, most: int = 20) -> list[str]:
+    """Return the sentences of more words than a board reads at once."""
+    sentences = re.split(r"(?<=[.?!:;])\s+|\n", shown)
+    return [each for each in sentences if len(re.findall(r"[^\s%]+", each)) > most]
+
+
+@pytest.fixture(params=PLAIN, ids=str)
+def board(request, screen, patient) -> Screen:
+    path, link = PLAIN[request.param]
+    return screen(path, view="plain", **SMALL | link)
+
+
+def test_a_board_reads_no_names_marks_powers_or_symbols(board):
+    assert unreadable(visible(board)) == []
+    assert phrases.FOLD in [fold.label for fold in board.app.expander]
+
+
+def test_the_headline_and_all_else_come_in_short_sentences(board):
+    markdown = "\n".join(box.value for box in (*board.app.markdown, *board.app.caption))
+    figures = [json.loads(each.proto.json) for each in board.app.get("bidi_component")]
+    entries = [figure["words"][figure["active"]] for figure in figures if figure.get("words")]
+    spoken = [entry[key] for entry in entries for key in ("sentence", "odds", "notes")]
+    assert long_sentences("\n".join([markdown, *spoken])) == []
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["DPS-PCA errs", "with seed 3", "1e-06", "‖sin Θ‖", "after 5 rounds", "Ours †", "best*", "two_stage"],
+)
+def test_the_check_finds_what_a_board_should_not_read(shown):
+    assert unreadable(shown) and not unreadable("Around the background, 98.8 % since then.")
+
+
+@pytest.mark.parametrize("path", sorted(STATISTICIANS))
+def test_a_page_for_statisticians_says_so_in_plain_view_alone(screen, path):
+    notices = [
+        screen(path, view=view, **SMALL).notices.count("for statisticians") for view in ("plain", "analyst")
+    ]
+    assert notices == [1, 0]
+
+
+@pytest.mark.parametrize("trust", list(rows.LOOKS))
+def test_a_row_is_the_analyst_s_number_for_the_same_method(trust):
+    """One number in both views: the median share over the same runs, which the core computes."""
+    view = PlainView(SETTINGS | {"trust": trust})
+    view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
+    row = rows.shares(view.results, view.epsilon, trust).under(trust)
+    analyst = ExplorerView(SETTINGS | {"trust": trust, "view": "analyst", "metric": "share"})
+    words = analyst.payload()["words"][analyst.payload()["active"]]
+    assert analyst.experiment.method == row.method == trusts.methods(view.experiment, view.epsilon)[trust]
+    assert words["tiles"][0][0] == text.recovered(row.share)
+    fresh = Results(view.experiment)
+    shares = [100 * (1 - fresh.cell(row.method, view.epsilon, r).sin[-1] ** 2 / 2) for r in range(3)]
+    assert row.spread == pytest.approx(np.quantile(shares, [0.1, 0.5, 0.9]))
+
+
+def test_all_pages_of_one_setting_have_one_number():
+    """Explorer, methods and providers agree; providers also with its analyst's page, protocol by protocol."""
+    view, curves, joining = (
+        PlainView(SETTINGS),
+        Curves(SETTINGS | rows.ADVISED),
+        Joining(SETTINGS | rows.ADVISED),
+    )
+    view.results.try_cells((name, view.epsilon, r) for name in view.shown for r in range(3))
+    for cell in joining.wanted():
+        joining.try_cell(*cell)
+    shares = rows.shares(view.results, view.epsilon, "untrusted server").rows
+    here = curves.shares(curves.here).rows
+    together = [row for row in joining.shares().rows if row.trust]
+    assert [row.share for row in here] == [row.share for row in shares] == [row.share for row in together]
+    analyst = SETTINGS | {"view": "analyst", "metric": "share"}
+    for cell in joining.alone.wanted():
+        joining.alone.try_cell(*cell)
+    grouped = providers_view.rows(joining.alone, analyst)
+    medians = {row.protocol.key: row.error[1] for group in grouped.values() for row in group}
+    named = [row for row in together if row.method in medians]
+    assert named and [row.share for row in named] == pytest.approx([medians[row.method] for row in named])
+
+
+def test_what_a_statistician_sets_changes_nothing_in_plain_view():
+    odd = {"accounting": "as-printed", "scaling": "largest", "start": "near", "method": "dps_pca"}
+    assert PlainView(SETTINGS | odd).experiment == PlainView(SETTINGS).experiment
+
+
+def test_without_protection_is_the_best_answer_and_a_guess_is_k_of_d():
+    view = PlainView(SETTINGS)
+    view.results.try_cells((name, view.epsilon, r) for name in trusts.UNPROTECTED for r in range(3))
+    shares = rows.shares(view.results, view.epsilon, "central")
+    medians = [
+        np.median([100 * (1 - cell.sin[-1] ** 2 / 2) for cell in view.results.measured(name, view.epsilon)])
+        for name in trusts.UNPROTECTED
+    ]
+    assert shares.unprotected == pytest.approx(max(medians)) and shares.guess == 10
+
+
+def test_each_privacy_loss_has_its_own_rows_in_the_browser():
+    """A drag shows what the same methods recover at that privacy loss."""
+    view = PlainView(SETTINGS)
+    view.results.try_cells((name, epsilon, 0) for name in view.shown for epsilon in (0.1, 10.0))
+    payload = view.payload()
+    first = len(payload["data"]) - len(rows.traces(rows.shares(view.results, 1.0, "central"), 2))
+    for epsilon in (0.1, 10.0):
+        moved = payload["frames"][EPSILONS.index(epsilon)]["traces"]
+        shares = rows.shares(view.results, epsilon, SETTINGS["trust"], view.shown)
+        for i, row in enumerate(shares.rows):
+            assert moved[str(first + 3 * i)]["x"][1] == pytest.approx(row.share, rel=1e-3)
+
+
+def test_how_much_is_needed_is_where_a_curve_passes_the_share_wanted():
+    curves = Curves(SETTINGS | rows.ADVISED)
+    spread = {
+        trust: [np.full(3, share) for share in shares]
+        for trust, shares in {
+            "untrusted server": [10.0] * len(curves.values),
+            "secure aggregation": [99.0] * len(curves.values),
+            "central": [10.0] * 3 + [99.0] * (len(curves.values) - 3),
+        }.items()
+    }
+    each = [
+        rows.Shares(
+            tuple(rows.ShareRow(t, spread[t][i], "#000000", trust=t) for t in rows.LOOKS), 100.0, 10.0
+        )
+        for i in range(len(curves.values))
+    ]
+    needed = curves.needed(each)
+    assert needed["untrusted server"] == np.inf and needed["secure aggregation"] == curves.values[0]
+    assert curves.values[2] < needed["central"] < curves.values[3]
+
+
+@pytest.mark.parametrize(
+    ("joined", "alone", "verdict"),
+    [(99.9, 80.0, "less"), (80.0, 99.9, "more"), (99.98, 99.95, "level"), (11.0, 10.5, "neither")],
+)
+def test_a_verdict_can_say_no_and_ignores_what_no_board_would_notice(joined, alone, verdict):
+    pair = [
+        rows.ShareRow("", np.array([share - 0.2, share, min(share + 0.2, 100)]), "")
+        for share in (joined, alone)
+    ]
+    assert providers_plain._verdict(*pair, 10.0) == verdict
+
+
+@pytest.mark.parametrize("data", ["clinical", "heart"])
+def test_hospitals_that_differ_have_the_analyst_s_numbers(data):
+    settings = SETTINGS | {"sites.data": data, "trust": "central", "repeats": 2} | rows.ADVISED
+    differing = Differing(settings)
+    for cell in differing.wanted():
+        differing.try_cell(*cell)
+    method = differing.chosen.recipe.method
+    changed = SETTINGS | {"sites.data": data, "sites.method": method, "metric": "share", "repeats": 2}
+    analyst = SiteView(cache.site_results(site_recipe(changed)), changed | {"view": "analyst"})
+    table, outcomes = differing.hospitals()
+    assert list(table["joined"]) == [phrases.share(float(share)) for share in analyst.spread("joined")[1]]
+    assert len(outcomes) == len(table) and differing.shares().under("central").measured
+
+
+def test_the_report_of_a_board_has_versions_and_names_in_its_sources_alone():
+    view = PlainView(SETTINGS)
+    view.results.try_cells(view.results.first(view.epsilon, view.shown))
+    made = explorer_plain.report(view, "./?v=2")
+    before = made._replace(sources=())
+    figures = "\n".join(f"{figure.title} {figure.says}" for figure in made.figures)
+    lines = [made.title, made.sentence, made.guarantee, made.made, figures, *made.limits]
+    lines += [" ".join(row) for table in made.tables for row in table.rows]
+    lines += [f"{label} {value}" for label, value in made.settings]
+    assert unreadable("\n".join(lines)) == [] and long_sentences("\n".join(lines)) == []
+    assert any("numpy" in source for source in made.sources) and "numpy" not in html_report.html(before)
+    assert number_tables.tables(made.figures[0].figure)
+
+
+def test_the_code_of_the_rows_prints_them(capsys):
+    view = PlainView(SETTINGS)
+    exec(plain_screen.code([(view.experiment, view.epsilon)], ["two_stage"]), {})
+    shares = trusts.measured(view.results, "two_stage", view.epsilon)
+    view.results.try_cells(
+        ("two_stage", view.epsilon, r) for r in range(view.results.repeats_of("two_stage"))
+    )
+    shares = trusts.measured(view.results, "two_stage", view.epsilon)
+    printed = np.array(re.findall(r"[\d.]+", capsys.readouterr().out.split("[")[1]), dtype=float)
+    assert printed == pytest.approx(shares, rel=1e-6)
