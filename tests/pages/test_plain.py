@@ -37,6 +37,8 @@ PLAIN = {
     "methods": ("explore/methods/page.py", {}),
     "methods, a table": ("explore/methods/page.py", {"data": "breast_cancer"}),
     "providers": ("hospitals/providers/page.py", {"share": "0.6"}),
+    "planner": ("hospitals/planner/page.py", {}),
+    "planner, a table": ("hospitals/planner/page.py", {"data": "breast_cancer"}),
     "differences": ("hospitals/differences/page.py", {}),
     "differences, a table": ("hospitals/differences/page.py", {"sites.data": "heart"}),
 }

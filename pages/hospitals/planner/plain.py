@@ -3,16 +3,14 @@
 import math
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any
 
 import streamlit as st
 
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
-from dppca_core.experiments.planning.planning import PlanAnswer
 from pages.hospitals.planner import controls, figure_code, own_table, plain_chart, plain_text, view
 from pages.hospitals.planner import text as analyst_text
-from pages.hospitals.planner.plain_chart import NeedBar
 from pages.shared import text
 from pages.shared.background import engine, refresh, sessions
 from pages.shared.figure import component
@@ -24,138 +22,176 @@ from pages.shared.settings.catalogue import Settings
 
 _KEY = "plain plan figure"
 # What a board neither sees nor moves: as we advise it, whatever a statistician's link says.
-_ADVISED = {
+ADVISED = {
     **{"plan.trust": "any", "plan.tuned": "published", "plan.simulate": False},
     **{"accounting": "exact", "scaling": "public"},
 }
 
 
-class Need(NamedTuple):
-    """Hold what is needed under one trust, as an answer and as a number; "" where there is none."""
+class PlainPlan:
+    """Say what a study needs under each trust, as far as it has been evaluated.
 
-    least: view.TrustAnswer
-    number: str
+    Attributes:
+        least: The least answer under each trust, the least trust first.
+        numbers: Those that there are, by trust, in words.
+        chosen: The answer under the trust of the shared settings.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.asked = settings | ADVISED, settings["plan.asked"]
+        self.least = view.by_trust(self.settings)[::-1]
+        values = {each.trust: each.answer.value for each in self.least}
+        self.numbers = {
+            trust: analyst_text.number(value, self.asked)
+            for trust, value in values.items()
+            if value is not None
+        }
+        self.chosen = next(each for each in self.least if each.trust == settings["trust"])
 
     @property
-    def answer(self) -> PlanAnswer:
-        return self.least.answer
+    def headline(self) -> str:
+        """Return the answer in one sentence."""
+        if view.EVALUATING in (each.answer for each in self.least):
+            return plain_text.WORKING
+        return plain_text.headline(self.asked, self.numbers)
+
+    def _row(self, least: view.TrustAnswer) -> str:
+        if least.trust in self.numbers:
+            return plain_text.row(least.trust, self.asked, self.numbers[least.trust])
+        if least.answer == view.EVALUATING:
+            return f"{phrases.ROWS[least.trust]}: {plain_text.WORKING}"
+        return plain_text.no_answer(least.trust, least.answer.kind)
 
     @property
-    def sentence(self) -> str:
-        """Return why there is no number."""
-        if self.answer == view.EVALUATING:
-            return f"{phrases.ROWS[self.least.trust]}: {plain_text.WORKING}"
-        return plain_text.no_answer(self.least.trust, self.answer.kind)
+    def rows(self) -> list[str]:
+        """Return a sentence for each trust, and which of them the patients there are allow."""
+        lines = [self._row(each) for each in self.least]
+        if self.asked == "patients" and self.numbers:
+            n = view.in_total(self.settings)
+            able = [each.trust for each in self.least if (each.answer.value or math.inf) <= n]
+            lines.append(plain_text.enough(n, able))
+        if any(analyst_text.doubt(each.answer) for each in self.least if each.trust in self.numbers):
+            lines.append(plain_text.UNCERTAIN)
+        return lines
 
+    def figure(self) -> dict[str, Any]:
+        """Return the bars, with a line at what there is now."""
+        lengths = {each.trust: float(each.answer.value or math.nan) for each in self.least}
+        now = {"patients": view.in_total(self.settings), "hospitals": self.settings["providers"]}
+        at = now.get(self.asked, self.settings["epsilon"])
+        return plain_chart.figure(lengths, self.numbers, plain_text.AXES[self.asked], at)
 
-def needs(settings: Settings) -> list[Need]:
-    """Return what is needed under each trust, the least first."""
-    asked, result = settings["plan.asked"], []
-    for least in reversed(view.by_trust(settings)):
-        current = least.answer.value
-        result.append(Need(least, "" if current is None else analyst_text.number(current, asked)))
-    return result
+    def cautious(self) -> list[str]:
+        """Return what one more cautious hospital costs under each trust; nothing where none can be."""
+        if not view.has_cautious(self.settings) or not self.numbers:
+            return []
+        epsilon = self.settings["epsilon"]
+        lines = [plain_text.cautious(*map(text.number, (epsilon, epsilon / self.settings["plan.cautious"])))]
+        for each in (each for each in self.least if each.trust in self.numbers):
+            before, after = each.answer.value, view.with_cautious(self.settings, each).value
+            if before is None or after is None:
+                lines.append(f"{phrases.ROWS[each.trust]}: {plain_text.WORKING}")
+                continue
+            numbers = self.numbers[each.trust], analyst_text.amount(after, up=True)
+            lines.append(plain_text.cautious_row(each.trust, *numbers, after / before - 1))
+        return lines
 
+    @property
+    def paragraph(self) -> str:
+        """Return the paragraph for a protocol: plan, privacy, assumptions and limits."""
+        if self.chosen.trust not in self.numbers:
+            return self._row(self.chosen)
+        parts = {"Plan": self._plan, "Privacy": self.guarantee, "Assumptions": self.assumptions}
+        parts["Limits"] = " ".join(plain_text.LIMITS)
+        return "\n\n".join(f"{title}. {words}" for title, words in parts.items())
 
-def sentences(settings: Settings, each: list[Need]) -> list[str]:
-    """Return a sentence for each trust, and which of them the patients there are allow."""
-    asked = settings["plan.asked"]
-    lines = [
-        plain_text.row(need.least.trust, asked, need.number) if need.number else need.sentence
-        for need in each
-    ]
-    if asked == "patients" and any(need.number for need in each):
-        n = view.in_total(settings)
-        able = [need.least.trust for need in each if (need.answer.value or math.inf) <= n]
-        lines.append(plain_text.enough(n, able))
-    if any(map(analyst_text.doubt, (need.answer for need in each if need.number))):
-        lines.append(plain_text.UNCERTAIN)
-    return lines
+    @property
+    def _plan(self) -> str:
+        number, settings = self.numbers[self.chosen.trust], self.settings
+        where = f" in {text.count(settings['providers'], 'hospital', 'hospitals')}"
+        if self.asked == "hospitals":
+            where = f" of {settings['plan.size']:,} patients{' each' * (number != '1')}"
+        elif self.asked == "epsilon":
+            where = f", with {view.in_total(settings):,} patients{where}"
+        d = view.published(settings, self.chosen.name).experiment.d
+        return plain_text.plan(self.goal, settings["k"], d, plain_text.needed(self.asked, number), where)
 
+    @property
+    def goal(self) -> str:
+        """Return the target, as what the study does."""
+        if view.energetic(self.settings):
+            return plain_text.goal("energy", f"{100 * self.settings['plan.share']:g} %")
+        shown = analyst_text.in_goal(self.settings, self.settings["plan.target"])
+        return plain_text.goal(analyst_text.goal_unit(self.settings), shown)
 
-def headline(settings: Settings, each: list[Need]) -> str:
-    """Return the answer in one sentence."""
-    if view.EVALUATING in (need.answer for need in each):
-        return plain_text.WORKING
-    numbers = {need.least.trust: need.number for need in each if need.number}
-    return plain_text.headline(settings["plan.asked"], numbers)
+    @property
+    def guarantee(self) -> str:
+        """Return what each patient is promised, and who is trusted."""
+        value, settings, trust = self.chosen.answer.value, self.settings, self.chosen.trust
+        if value is None:
+            return self._row(self.chosen)
+        epsilon = float(self.numbers[trust]) if self.asked == "epsilon" else settings["epsilon"]
+        patients = {"patients": value, "hospitals": value * settings["plan.size"]}
+        n = patients.get(self.asked, view.in_total(settings))
+        promised = plain_text.promise(epsilon, settings["delta"], settings["neighbours"], n)
+        return f"{promised} {plain_text.TRUST[trust]}"
 
+    @property
+    def assumptions(self) -> str:
+        """Return what patients are taken to be."""
+        settings = self.settings
+        public, table = own_table.table_of(settings), TABLES.get(settings["data"])
+        if public is not None:
+            patterns = public.patterns(settings["k"])
+            return plain_text.like_own_table(len(patterns), patterns[0].paid)
+        if table is not None:
+            return f"Patients are like those of this table: {table.title}."
+        return plain_text.population(settings["k"], settings["s"], settings["spike"] / settings["bulk"])
 
-def figure(settings: Settings, each: list[Need]) -> dict[str, object]:
-    """Return the bars, with a line at what there is now."""
-    asked = settings["plan.asked"]
-    bars = [
-        NeedBar(
-            need.least.trust,
-            phrases.ROWS[need.least.trust],
-            float(need.answer.value or math.nan),
-            need.number or ("…" if need.answer == view.EVALUATING else "no number"),
-        )
-        for need in each
-    ]
-    now = {"patients": view.in_total(settings), "hospitals": settings["providers"]}
-    return plain_chart.figure(bars, plain_text.AXES[asked], now.get(asked, settings["epsilon"]))
-
-
-def cautious(settings: Settings, each: list[Need]) -> list[str]:
-    """Return what one more cautious hospital costs under each trust that has an answer."""
-    epsilon = settings["epsilon"]
-    lines = [plain_text.cautious(*map(text.number, (epsilon, epsilon / settings["plan.cautious"])))]
-    for need in each:
-        before = need.answer.value
-        if before is None:
-            continue
-        after = view.with_cautious(settings, need.least).value
-        if after is None:
-            lines.append(f"{phrases.ROWS[need.least.trust]}: {plain_text.WORKING}")
-            continue
-        shown = analyst_text.amount(after, up=True)
-        lines.append(plain_text.cautious_row(need.least.trust, need.number, shown, after / before - 1))
-    return lines
+    def next_missing(self) -> view.Evaluation | None:
+        """Return what is to be evaluated next, or None."""
+        return EVALUATIONS.first_missing(view.wanted_by_trust(self.settings))
 
 
 def render() -> None:
     """Render the page."""
     settings = controls.choose_population(widgets.head(analyst_text.TITLE, plain_text.INTRODUCTION))
     controls.choose(settings)
-    settings, trust = settings | _ADVISED, settings["trust"]
-    next_missing = partial(_next_missing, settings)
+    next_missing = PlainPlan(settings).next_missing
 
     def panels() -> None:
-        each = needs(settings)
-        sentence = headline(settings, each)
-        widgets.headline(sentence, "epsilon", "providers")
-        drawn, lines = figure(settings, each), sentences(settings, each)
-        component.figure(drawn, key=_KEY, says=" ".join(lines))
-        take_along.menu(
-            *(_KEY, "dppca-plan", "Planner", lambda: drawn), code=lambda: figure_code.by_trust(settings)
-        )
-        st.markdown("\n".join(f"- {line}" for line in lines))
-        if settings["plan.asked"] == "patients" and any(need.number for need in each):
+        plan = PlainPlan(settings)
+        widgets.headline(plan.headline, "epsilon", "providers")
+        drawn = plan.figure()
+        component.figure(drawn, key=_KEY, says=" ".join(plan.rows))
+        code = partial(figure_code.by_trust, plan.settings)
+        take_along.menu(_KEY, "dppca-plan", analyst_text.TITLE, lambda: drawn, code=code)
+        st.markdown(_listed(plan.rows))
+        if plan.asked == "patients":
             st.header(plain_text.CAUTIOUS_TITLE)
-            _show_cautious(settings, each)
+            _show_cautious(plan)
         st.header(analyst_text.PARAGRAPH_TITLE)
-        st.code(paragraph(settings, each, trust), language=None, wrap_lines=True)
+        st.code(plan.paragraph, language=None, wrap_lines=True)
         if next_missing() is not None:
             engine.engine().complete(sessions.visitor(), EVALUATIONS, next_missing)
 
     refresh.while_more(panels, lambda: next_missing() is not None)
-    build = partial(report, settings, trust, html_report.link(widgets.settings(), "planner"))
-    html_report.button(build, "dppca-plan")
-    sources.foot(settings, partial(_about, settings), "", title=phrases.FOLD)
+    html_report.button(
+        partial(report, settings, html_report.link(widgets.settings(), "planner")), "dppca-plan"
+    )
+    sources.foot(settings, partial(_about, settings | ADVISED), "", title=phrases.FOLD)
 
 
-def _next_missing(settings: Settings) -> view.Evaluation | None:
-    return EVALUATIONS.first_missing(view.wanted_by_trust(settings))
+def _listed(lines: list[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
 
 
-def _show_cautious(settings: Settings, each: list[Need]) -> None:
-    if not view.has_cautious(settings):
-        st.markdown(plain_text.ONE_HOSPITAL)
-        return
-    widgets.choose("plan.cautious")
-    lead, *lines = cautious(settings, each)
-    st.markdown("\n".join((lead, "", *(f"- {line}" for line in lines))))
+def _show_cautious(plan: PlainPlan) -> None:
+    if lines := plan.cautious():
+        widgets.choose("plan.cautious")
+        st.markdown(f"{lines[0]}\n\n{_listed(lines[1:])}")
+    else:
+        st.markdown(plain_text.NOT_CAUTIOUS)
 
 
 def _about(settings: Settings) -> Iterator[str]:
@@ -170,96 +206,35 @@ def _about(settings: Settings) -> Iterator[str]:
     yield plain_text.FOLD_NOTE
 
 
-def paragraph(settings: Settings, each: list[Need], trust: str) -> str:
-    """Return the paragraph for a protocol under a trust: plan, privacy, assumptions and limits."""
-    need = _under(each, trust)
-    if not need.number:
-        return need.sentence
-    return "\n\n".join(
-        (
-            f"Plan. {_plan(settings, need)}",
-            f"Privacy. {guarantee(settings, need)}",
-            f"Assumptions. {assumptions(settings)}",
-            f"Limits. {' '.join(plain_text.LIMITS)}",
-        )
-    )
-
-
-def _under(each: list[Need], trust: str) -> Need:
-    return next(need for need in each if need.least.trust == trust)
-
-
-def _plan(settings: Settings, need: Need) -> str:
-    asked, study = settings["plan.asked"], view.published(settings, need.least.name)
-    where = f" in {text.count(settings['providers'], 'hospital', 'hospitals')}"
-    if asked == "hospitals":
-        where = f" of {settings['plan.size']:,} patients{' each' * (need.number != '1')}"
-    elif asked == "epsilon":
-        where = f", with {view.in_total(settings):,} patients{where}"
-    amount = plain_text.needed(asked, need.number)
-    return plain_text.plan(_goal(settings), settings["k"], study.experiment.d, amount, where)
-
-
-def _goal(settings: Settings) -> str:
-    if view.energetic(settings):
-        return plain_text.goal("energy", f"{100 * settings['plan.share']:g} %")
-    unit = analyst_text.goal_unit(settings)
-    return plain_text.goal(unit, analyst_text.in_goal(settings, settings["plan.target"]))
-
-
-def guarantee(settings: Settings, need: Need) -> str:
-    """Return what each patient is promised, and who is trusted."""
-    asked, value = settings["plan.asked"], need.answer.value
-    if value is None:
-        return need.sentence
-    epsilon = float(need.number) if asked == "epsilon" else settings["epsilon"]
-    patients = {"patients": value, "hospitals": value * settings["plan.size"]}
-    n = patients.get(asked, view.in_total(settings))
-    promised = plain_text.promise(epsilon, settings["delta"], settings["neighbours"], n)
-    return f"{promised} {plain_text.TRUST[need.least.trust]}"
-
-
-def assumptions(settings: Settings) -> str:
-    """Return what patients are taken to be."""
-    public, table = own_table.table_of(settings), TABLES.get(settings["data"])
-    if public is not None:
-        patterns = public.patterns(settings["k"])
-        return plain_text.like_own_table(len(patterns), patterns[0].paid)
-    if table is not None:
-        return plain_text.like_table(table.title)
-    return plain_text.population(settings["k"], settings["s"], settings["spike"] / settings["bulk"])
-
-
-def report(settings: Settings, trust: str, link: str) -> Report:
+def report(settings: Settings, link: str) -> Report:
     """Return the report."""
-    while (missing := _next_missing(settings)) is not None:
+    while (missing := PlainPlan(settings).next_missing()) is not None:
         EVALUATIONS.try_cell(*missing)
-    each = needs(settings)
-    lines = sentences(settings, each)
-    texts = [("In words", " ".join(lines)), (analyst_text.PARAGRAPH_TITLE, paragraph(settings, each, trust))]
-    if view.has_cautious(settings) and any(need.number for need in each):
-        texts.insert(1, (plain_text.CAUTIOUS_TITLE, " ".join(cautious(settings, each))))
+    plan = PlainPlan(settings)
+    texts = {
+        "In words": " ".join(plan.rows),
+        plain_text.CAUTIOUS_TITLE: " ".join(plan.cautious()),
+        analyst_text.PARAGRAPH_TITLE: plan.paragraph,
+    }
     return Report(
         title=analyst_text.QUESTION,
-        sentence=headline(settings, each),
-        settings=list(_settings_in_words(settings)),
-        figures=[ReportFigure(figure(settings, each), plain_text.AXES[settings["plan.asked"]], lines[0])],
-        texts=texts,
-        guarantee=guarantee(settings, _under(each, trust)),
-        limits=[assumptions(settings), *plain_text.LIMITS],
+        sentence=plan.headline,
+        settings=[
+            ("Target", f"To {plan.goal}"),
+            ("Patients now", f"{view.in_total(settings):,}"),
+            ("Hospitals", f"{settings['providers']:,}"),
+            ("Privacy loss", text.number(settings["epsilon"])),
+            ("Chance that privacy fails", text.one_in(settings["delta"])),
+        ],
+        figures=[ReportFigure(plan.figure(), plain_text.AXES[plan.asked], plan.rows[0])],
+        texts=[(title, words) for title, words in texts.items() if words],
+        guarantee=plan.guarantee,
+        limits=[plan.assumptions, *plain_text.LIMITS],
         sources=[
             plain_text.NO_SIMULATION,
-            *(f"{phrases.ROWS[at]}: {view.method(name).reference}." for (at, name, _), _ in each),
+            *(f"{phrases.ROWS[trust]}: {view.method(name).reference}." for trust, name, _ in plan.least),
             html_report.made(settings["seed"]),
         ],
         link=link,
         made=html_report.today(),
     )
-
-
-def _settings_in_words(settings: Settings) -> Iterator[tuple[str, str]]:
-    yield "Target", f"To {_goal(settings)}"
-    yield "Patients now", f"{view.in_total(settings):,}"
-    yield "Hospitals", f"{settings['providers']:,}"
-    yield "Privacy loss", text.number(settings["epsilon"])
-    yield "Chance that privacy fails", text.one_in(settings["delta"])

@@ -11,12 +11,17 @@ CAUTIOUS_TITLE = "What does the most cautious hospital cost us?"
 FOLD_NOTE = "The analyst's view compares all methods, and checks the numbers by simulation."
 WORKING = "Working it out …"
 UNCERTAIN = "These numbers are uncertain: have them checked by simulation."
-ONE_HOSPITAL = "There is one hospital only: it sets the protection for all."
+NOT_CAUTIOUS = "This needs several hospitals, and a number of patients above."
 NO_SIMULATION = "A formula gives these numbers. They were not checked by simulation here."
 AXES: Mapping[Asked, str] = {
     "patients": "patients needed",
     "epsilon": "privacy loss (smaller protects more)",
     "hospitals": "hospitals needed",
+}
+_IF_TRUST = {
+    "untrusted server": "if nobody is trusted",
+    "secure aggregation": "with sealed sums",
+    "central": "if all trust one place",
 }
 TRUST = {
     "untrusted server": "Each hospital adds its own noise before anything leaves it. Nobody is trusted.",
@@ -55,13 +60,9 @@ def goal(kind: str, shown: str) -> str:
 
 def needed(asked: Asked, number: str) -> str:
     """Return an answer with its unit."""
-    if asked == "epsilon":
-        return f"a privacy loss of {number}"
-    return (
-        f"{number} hospital{'s' * (asked == 'hospitals' and number != '1')}"
-        if asked != "patients"
-        else (f"{number} patients")
-    )
+    hospitals = "hospital" if number == "1" else "hospitals"
+    form = {"epsilon": "a privacy loss of {}", "patients": "{} patients", "hospitals": f"{{}} {hospitals}"}
+    return form[asked].format(number)
 
 
 def headline(asked: Asked, answers: Mapping[str, str]) -> str:
@@ -138,11 +139,6 @@ def population(k: int, s: int, times: float) -> str:
         f"Patients are alike in all hospitals. {pattern} in {s} measurements, {times:.3g} times as strong as "
         "anything else."
     )
-
-
-def like_table(title: str) -> str:
-    """Return that patients are taken to be like those of a bundled table."""
-    return f"Patients are like those of this table: {title}."
 
 
 def like_own_table(cases: int, paid: bool) -> str:

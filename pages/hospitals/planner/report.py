@@ -27,19 +27,20 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
     name = view.focus(settings)
     study, table = view.plan(settings, name), own_table.table_of(settings)
     simulation = simulations.get(name)
-    headline = page_text.headline(settings, simulations)
+    headline, _, more = page_text.headline(settings, simulations).partition(". ")
     figure = charts.figure(view.drawn(settings), settings, simulations)
-    about = f"{headline} {page_text.below_chart(settings)}"
+    about = f"{headline.removesuffix('.')}. {page_text.below_chart(settings)}"
     notes = text.unmarked(page_text.below_table(settings))
     methods = dict.fromkeys(PLANNED_METHODS[other].method for other in view.listed(settings))
     formulas = (*page_text.PLAIN_FORMULAS, phrases.accounting(settings))
     return Report(
         title=page_text.QUESTION,
-        sentence=headline,
+        sentence=f"{headline.removesuffix('.')}.",
         settings=_settings_in_words(settings | {"plan.way": name}),
         figures=[ReportFigure(figure, "Where the target is reached", about)],
         tables=[phrases.table("By method", table_of_methods.table(settings, simulations), notes)],
         texts=[
+            *([("Beside it", more)] if more else []),
             (page_text.PARAGRAPH_TITLE, protocol_paragraph.paragraph(settings, simulation)),
             *([("Recommended", advice)] if (advice := page_text.recommended(settings)) else []),
         ],
@@ -52,9 +53,10 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
             *(() if study.no_formula else (f"{study.rule.title}: {study.rule.source}.",)),
             *((text.unmarked(page_text.TUNING),) if settings["plan.tuned"] == "tuned" else ()),
             *phrases.methods(list(methods), settings["k"]),
+            html_report.made(settings["seed"]),
         ],
         link=link,
-        made=html_report.made(settings["seed"]),
+        made=html_report.today(),
     )
 
 

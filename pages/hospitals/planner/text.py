@@ -13,7 +13,7 @@ from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, Pla
 from dppca_core.experiments.planning.table_plan import PublicTable
 from pages.hospitals.planner import own_table, own_table_text, view
 from pages.shared import text
-from pages.shared.charts.metric_axis import error_unit, factor, in_unit, random_guess, unit, value_text
+from pages.shared.charts.metric_axis import error_unit, factor, in_unit, random_guess, rises, unit, value_text
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.text import recommended as recommendations
 
@@ -135,7 +135,13 @@ def target_label(settings: Settings) -> str:
     """Return the label of the target's slider, with what a random guess has."""
     metric, experiment = goal_unit(settings), view.published(settings, view.focus(settings)).experiment
     guess = random_guess(settings | {"metric": metric}, experiment.d, experiment.k)
-    return f"{_TARGETS.get(metric, 'Error at most')} · a guess: {value_text(metric, guess)}"
+    return f"{_target(settings)} · a guess: {value_text(metric, guess)}"
+
+
+def _target(settings: Settings) -> str:
+    if view.energetic(settings):
+        return CHOICES["plan.share"].label
+    return _TARGETS.get(goal_unit(settings), CHOICES["plan.target"].label)
 
 
 def value(answer: float, settings: Settings) -> str:
@@ -441,21 +447,23 @@ def try_this(settings: Settings) -> str:
     """Return a suggestion of what to do next, with the answer that it will give."""
     asked, name, table = settings["plan.asked"], view.focus(settings), view.is_table(settings)
     title, now = view.title(name), view.answer(settings, name)
-    energetic = view.energetic(settings)
-    target = "plan.share" if energetic else "plan.target"
+    shares = view.energetic(settings) or rises(goal_unit(settings))
     if now.kind in ("simulation", "evaluating", "too large"):
         return "choose another *Method*, and see what whom you trust does to the answer."
     if now.value is None:
-        up = (now.kind in ("guess", "first order")) == energetic
-        way_out = f"move *{CHOICES[target].label}* {'up' if up else 'down'}"
+        up = (now.kind in ("guess", "first order")) == shares
+        way_out = f"move *{_target(settings)}* {'up' if up else 'down'}"
         return f"{way_out}, or choose another *Method*, until a bold line appears."
     key, to = view.suggestion(settings)
     choice = CHOICES[key]
     then = view.answer(settings | {key: to}, name).value
     if then is None or (key == "n" and table) or to == settings[key]:
         return "choose another *Method*, and see what whom you trust does to the answer."
+    label, shown = choice.label, choice.text(to)
+    if key == "plan.target":
+        label, shown = _target(settings), in_goal(settings, float(to))
     change = f"{value(now.value, settings)} to {value(then, settings)}"
-    hint = f"set *{choice.label}* to {choice.text(to)}: {title} goes from {change}."
+    hint = f"set *{label}* to {shown}: {title} goes from {change}."
     if asked == "hospitals" and name == "dps_pca":
         ends = [view.answer(settings | {key: size}, "dps_pca_summed").value for size in (settings[key], to)]
         if None not in ends:

@@ -48,8 +48,6 @@ _METHOD_SETTINGS = {
     "dps_pca": ("own.k", "own.s_hat", "own.iterations", "own.burn_in"),
 }
 
-_NOUNS = {False: ("patient", "patients"), True: ("row", "rows")}
-
 # What is released for each candidate of a recommendation. Sealed moments with all features kept are CAPE's.
 _ALONE = {name: name for name in ("analyze_gauss", "two_stage", "stacked_rounds")}
 _SEVERAL = {"cape": "sealed_sparse"} | {name: name for name in ("two_stage_sealed", "stacked_rounds_sealed")}
@@ -313,8 +311,8 @@ def show_releases(layout: PageLayout) -> ReleaseJob | None:
 
 def _show_release(release: ReleaseJob, layout: PageLayout) -> None:
     features, released = release.what.table.schema.features, release.result
-    many = text.count(sum(release.what.table.sizes), *_NOUNS[int(released.document["rows per patient"]) > 1])
-    layout.say(plain_text.released(released.basis.shape[1], many))
+    noun = page_text.noun(released.document["rows per patient"])
+    layout.say(plain_text.released(released.basis.shape[1], f"{sum(release.what.table.sizes):,} {noun}"))
     with layout.details():
         st.markdown(page_text.centring(released))
         hardening = page_text.hardening(released.document["method"])

@@ -19,7 +19,7 @@ def shown(block) -> str:
             continue
         if hasattr(child, "children"):
             words += [getattr(child, "label", "") or "", shown(child)]
-        elif child.type not in ("html", "bidi_component"):
+        elif child.type not in ("html", "bidi_component", "file_uploader"):
             given = (getattr(child, name, "") for name in ("label", "value", "options", "help"))
             words += [str(each) for each in given if each is not None]
     return re.sub(r"(\*+)([^*\n]+)\1", r"\2", "\n".join(words))

@@ -41,7 +41,7 @@ def test_each_row_is_the_least_of_the_closed_forms_under_its_trust(screen, asked
         assert plain_text.row(trust, asked, least) in words
         drawn = [trace for trace in page.figure["data"] if trace.get("name") == phrases.ROWS[trust]]
         assert drawn[0]["x"] == pytest.approx([min(filter(None, answers))], rel=1e-3)
-    given = figure_code.by_trust(settings | plain._ADVISED).table()
+    given = figure_code.by_trust(settings | plain.ADVISED).table()
     bars = [trace["x"][0] for trace in page.figure["data"] if trace["type"] == "bar"]
     assert given[0].tolist()[::-1] == pytest.approx(bars, rel=1e-3)
     assert not technical(words + page.app.code[0].value)
@@ -61,16 +61,16 @@ def test_each_row_is_the_least_of_the_closed_forms_under_its_trust(screen, asked
 )
 def test_no_setting_brings_a_technical_word(screen, link):
     page, settings = opened(screen, **link)
-    each = plain.needs(settings | plain._ADVISED)
-    words = shown(page.app.main) + page.app.code[0].value + str(plain.figure(settings, each))
+    plan = plain.PlainPlan(settings)
+    words = shown(page.app.main) + page.app.code[0].value + str(plan.figure())
     assert not technical(words), technical(words)
-    headline = plain.headline(settings, each)
+    headline = plan.headline
     assert headline in words and len(re.findall(r"\S+", headline)) <= 20
 
 
 def test_a_cautious_hospital_costs_what_pooled_noise_costs(screen):
     page, settings = opened(screen, **{"plan.cautious": "5"})
-    for least in view.by_trust(settings | plain._ADVISED):
+    for least in view.by_trust(settings | plain.ADVISED):
         study = view.published(settings, least.name)
         after = patients_with_cautious(study, 1.0, 0.2).value
         assert least.answer.value < after < study.patients(0.2).value or least.trust == "central"
@@ -80,8 +80,8 @@ def test_a_cautious_hospital_costs_what_pooled_noise_costs(screen):
 
 
 def test_the_report_has_plain_sentences():
-    settings = catalogue.defaults() | {"view": "plain", "d": 30, "k": 2, "s": 6, "s_hat": 12} | plain._ADVISED
-    made = plain.report(settings, "central", "")
+    settings = catalogue.defaults() | {"view": "plain", "d": 30, "k": 2, "s": 6, "s_hat": 12}
+    made = plain.report(settings | {"trust": "central"}, "")
     words = [
         made.title,
         made.sentence,
