@@ -28,6 +28,7 @@ class ByteCache:
     def __init__(self, limit: int, largest: int = 0) -> None:
         self._limit, self._largest = limit, largest
         self._held: OrderedDict[object, tuple[Any, int]] = OrderedDict()
+        self._size = 0  # of all that is held: adding it up would hash every key at every request
         self._in_use: weakref.WeakValueDictionary[object, Any] = weakref.WeakValueDictionary()
         self._making: dict[object, tuple[Event, int]] = {}
         self._lock = Lock()
@@ -41,7 +42,7 @@ class ByteCache:
     def size(self) -> int:
         """Bytes that are kept now."""
         with self._lock:
-            return sum(size for _, size in self._held.values())
+            return self._size
 
     def get(
         self, key: object, make: Callable[[], Value], size: int, grown: Callable[[Value], int] | None = None
@@ -94,25 +95,26 @@ class ByteCache:
     def clear(self) -> None:
         with self._lock:
             self._held.clear()
+            self._size = 0
             self._in_use.clear()
 
     def _hold(self, key: object, value: Value, size: int) -> Value:
-        self._held.pop(key, None)
+        self._size -= self._held.pop(key, (None, 0))[1]
         self._make_room(size)
         self._held[key] = (value, size)
+        self._size += size
         return value
 
     def _make_room(self, size: int) -> int:
         """Give up the oldest values until so many bytes fit; return the bytes that were given up."""
-        kept = sum(held for _, held in self._held.values())
         others = size + sum(made for _, made in self._making.values())
-        freed = 0
-        while self._held and kept - freed + others > self._limit:
+        before = self._size
+        while self._held and self._size + others > self._limit:
             key, (value, held) = self._held.popitem(last=False)
-            freed += held
+            self._size -= held
             with suppress(TypeError):  # a type without weak references is computed again
                 self._in_use[key] = value
-        return freed
+        return before - self._size
 
 
 def return_memory() -> None:

@@ -22,7 +22,7 @@ def not_negative(**named: object) -> None:
 
 def within(low: float, high: float, **named: object) -> None:
     """Raise ValueError unless every value is a number in [low, high]."""
-    _check(named, lambda number: low <= number <= high, f"lie between {low:g} and {high:g}")
+    _check(named, lambda number: low <= number <= high, "lie between {:g} and {:g}", low, high)
 
 
 def inside_unit_interval(**named: object) -> None:
@@ -30,7 +30,7 @@ def inside_unit_interval(**named: object) -> None:
     _check(named, lambda number: 0 < number < 1, "lie strictly between 0 and 1")
 
 
-def _check(named: Mapping[str, object], holds: Callable[[float], bool], rule: str) -> None:
+def _check(named: Mapping[str, object], holds: Callable[[float], bool], rule: str, *limits: float) -> None:
     for name, value in named.items():
         if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
             raise ValueError(f"{name} must be a number, got {value!r}")
@@ -39,7 +39,7 @@ def _check(named: Mapping[str, object], holds: Callable[[float], bool], rule: st
         except OverflowError:
             number = math.inf
         if not holds(number):
-            raise ValueError(f"{name} must {rule}, got {value!r}")
+            raise ValueError(f"{name} must {rule.format(*limits)}, got {value!r}")
 
 
 def whole(low: int, high: float = math.inf, **named: object) -> None:

@@ -78,10 +78,10 @@ def serving(
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """Open the installed browser, headless."""
+def chromium(*flags: str) -> Iterator[Browser]:
+    """Open the installed browser, headless, with more flags than ours."""
     with sync_playwright() as play:
         path = os.environ.get("CHROMIUM") or "/usr/bin/chromium"
-        running = play.chromium.launch(executable_path=path, args=FLAGS)
+        running = play.chromium.launch(executable_path=path, args=[*FLAGS, *flags])
         yield running
         running.close()

@@ -33,6 +33,7 @@ def delta_of(multiplier: float, epsilon: float) -> float:
     return math.exp(log_a) * -math.expm1(min(log_b - log_a, 0.0))
 
 
+@lru_cache(maxsize=4096)
 def epsilon_of(multiplier: float, delta: float) -> float:
     """Return the smallest epsilon >= 0 of a Gaussian release with std/sensitivity `multiplier` at `delta`.
 

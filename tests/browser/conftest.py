@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from pages import order
 from scripts.started import COMPLETE, chromium, serving
@@ -15,6 +15,7 @@ from tests.waiting import PATIENCE_SECONDS
 # Settings that are measured in a second or two, for tests of the page and not of its numbers.
 SMALL = "repeats=1&d=30&n=10000&k=2&s=6&shat=10"
 
+DESK: ViewportSize = {"width": 1440, "height": 900}
 POLLING = 50  # milliseconds between looks at a page that something is waited for on
 PATIENCE_MS = 1000 * PATIENCE_SECONDS
 expect.set_options(timeout=PATIENCE_MS)
@@ -22,7 +23,7 @@ expect.set_options(timeout=PATIENCE_MS)
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    with chromium() as running:
+    with chromium("--process-per-site") as running:
         yield running
 
 
@@ -32,6 +33,26 @@ def address() -> Iterator[str]:
         with urllib.request.urlopen(f"{started}healthz") as answer:
             assert answer.read() == b"ok"
         yield started
+
+
+@pytest.fixture(scope="session")
+def tabs(browser: Browser, address: str) -> Iterator[BrowserContext]:
+    """Yield what tabs are opened in: as long as its first is open, they share one process.
+
+    That has compiled Streamlit's and Plotly's scripts, which takes a new process two seconds.
+    """
+    context = patient(browser.new_context())
+    context.new_page().goto(f"{address}healthz")
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def newcomer(tabs: BrowserContext) -> BrowserContext:
+    """Return where a visitor opens tabs whose browser holds nothing of an earlier visit."""
+    tabs.clear_cookies()
+    tabs.pages[0].evaluate("localStorage.clear()")
+    return tabs
 
 
 MENU = {  # group of each page, as the menu names both
@@ -57,8 +78,10 @@ def patient(made: Waits) -> Waits:
 class Watched:
     """Open a page and keep its console errors, script errors and requests."""
 
-    def __init__(self, browser: Browser, **options: Any) -> None:
-        self.page = patient(browser.new_page(**({"viewport": {"width": 1440, "height": 900}} | options)))
+    def __init__(self, tabs: BrowserContext, viewport: ViewportSize = DESK, **media: Any) -> None:
+        self.page = tabs.new_page()
+        self.page.set_viewport_size(viewport)
+        self.page.emulate_media(**media)
         # Not at every frame, which Chromium would then draw for nothing.
         self.page.wait_for_function = partial(self.page.wait_for_function, polling=POLLING)
         self.errors: list[str] = []
@@ -115,11 +138,11 @@ def pytest_runtest_makereport(item, call):
 
 
 @pytest.fixture
-def watched(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[..., Watched]]:
+def watched(newcomer: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Callable[..., Watched]]:
     made: list[Watched] = []
 
     def make(**options: Any) -> Watched:
-        made.append(Watched(browser, **options))
+        made.append(Watched(newcomer, **options))
         return made[-1]
 
     yield make

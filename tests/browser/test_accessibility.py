@@ -23,6 +23,7 @@ NAMED = (
     "() => [...document.querySelectorAll('.dppca-live .chart')].every("
     "(chart) => chart.ariaLabel && chart.ariaLabel !== 'A chart that is being drawn')"
 )
+AT_REST = "[data-test-script-state=notRunning]"
 THEMED = "scheme => getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme"
 # Streamlit shows stale elements faintly for a moment, which is no violation of ours.
 STEADY = "[data-stale=true] { opacity: 1 !important } * { transition: none !important }"
@@ -73,6 +74,7 @@ def test_no_page_has_a_serious_violation_of_ours(watched, address):
 
             def clean(where=(name, scheme), options=options):
                 """Return whether axe finds nothing of ours: during a run Streamlit greys what is stale."""
+                page.wait_for_selector(AT_REST)
                 violations = axe.run(page, options=options | {"resultTypes": ["violations"]}).response
                 mine[where], listed = ours(page, violations)
                 seen.update(listed)

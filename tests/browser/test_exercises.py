@@ -7,7 +7,7 @@ import pytest
 
 from pages.explore.explorer import exercises
 from pages.explore.explorer.exercises import EXERCISES
-from tests.browser.conftest import patient
+from tests.browser.conftest import DESK
 
 pytestmark = pytest.mark.browser
 
@@ -89,9 +89,10 @@ READERS = (attack, free, joining, less_privacy, as_printed, metric)
 
 
 @pytest.fixture(scope="module")
-def page(browser, address):
+def page(tabs):
     """Share one tab between all, as a class does."""
-    opened = patient(browser.new_page(viewport={"width": 1440, "height": 900}))
+    opened = tabs.new_page()
+    opened.set_viewport_size(DESK)
     yield opened
     opened.close()
 

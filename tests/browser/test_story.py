@@ -7,7 +7,6 @@ from playwright.sync_api import expect
 
 from pages.learn.story import handout, view
 from pages.shared.settings import catalogue
-from tests.browser.conftest import patient
 
 pytestmark = pytest.mark.browser
 
@@ -52,12 +51,12 @@ def test_arrow_keys_turn_pages_and_the_fullest_steps_fit_a_projector(watched, ad
 @pytest.mark.parametrize(
     "changes", [{}, {"data": "breast_cancer", "s_hat": 30, "epsilon": 0.01}], ids=["usual", "long"]
 )
-def test_the_summary_prints_on_one_page(browser, changes):
+def test_the_summary_prints_on_one_page(tabs, changes):
     asked, _ = catalogue.reconcile(catalogue.defaults() | changes)
     sheet = handout.html(
         view.measure_decision(asked), asked, f"https://example.org/story?{'key=value&' * 30}", "Today."
     )
-    page = patient(browser.new_page())
+    page = tabs.new_page()
     page.set_content(sheet)
     printed = page.pdf(prefer_css_page_size=True)
     page.close()

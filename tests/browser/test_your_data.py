@@ -25,14 +25,14 @@ def marked():
     return csv(frame)
 
 
-def test_a_table_is_released_once_and_leaves_no_trace(browser, tmp_path):
+def test_a_table_is_released_once_and_leaves_no_trace(newcomer, browser, tmp_path):
     """Upload, dictionary, limit, a double click, download; then a reload, a second visitor, log, disk."""
     data, log = marked(), tmp_path / "server.log"
     ledgers, scratch = tmp_path / "ledgers", tmp_path / "scratch"
     scratch.mkdir()
     (tmp_path / "dictionary.json").write_text(DICTIONARY.to_json())
     with serving(log=log, DPPCA_LEDGER_DIR=str(ledgers), TMPDIR=str(scratch)) as address:
-        page = patient(browser.new_context(accept_downloads=True)).new_page()
+        page = newcomer.new_page()
         page.goto(f"{address}your_data?own.shown=true")
         given = {"name": "ours.csv", "mimeType": "text/csv", "buffer": data}
         page.locator("input[type=file]").first.set_input_files(given)
@@ -66,7 +66,7 @@ def test_a_table_is_released_once_and_leaves_no_trace(browser, tmp_path):
         for path in traces:
             held = path.read_bytes() if path.is_file() else b""
             assert CANARY.encode() not in held and str(NUMBER).encode() not in held, path
-        page.context.close()
+        page.close()
         other.context.close()
 
 
@@ -90,14 +90,14 @@ def downloaded(page, label) -> bytes:
     raise AssertionError(f"{label} brought no file")
 
 
-def test_a_paid_release_is_downloaded_each_time_and_not_lost(browser, tmp_path):
+def test_a_paid_release_is_downloaded_each_time_and_not_lost(newcomer, browser, tmp_path):
     """Five files three times in a row while the twin refreshes the page; leaving, reloading, a lost session.
 
     Built at the click, a file was now and then cancelled or not found.
     """
     ledgers = tmp_path / "ledgers"
     with serving(DPPCA_LEDGER_DIR=str(ledgers)) as address:
-        page = patient(browser.new_context(accept_downloads=True)).new_page()
+        page = newcomer.new_page()
         asked = []
         page.on("dialog", lambda box: (asked.append(box.type), box.accept()))
         broken = []
@@ -155,6 +155,7 @@ def test_a_paid_release_is_downloaded_each_time_and_not_lost(browser, tmp_path):
         assert Schema.from_json(dictionary).columns == DICTIONARY.columns
         page.reload()
         assert asked == ["beforeunload"]  # it was downloaded: nothing to ask
+        page.close()
         page = patient(browser.new_context()).new_page()  # of somebody who has only the table
         page.goto(f"{address}your_data?own.eps=1&own.delta=1e-6&own.N=1")
         bring()
@@ -178,15 +179,15 @@ UNSAVED = "Not downloaded yet"
 COPIED = "This is a copy of another tab."
 
 
-def test_a_duplicated_tab_leaves_the_paid_release_in_the_first(browser, tmp_path):
+def test_a_duplicated_tab_leaves_the_paid_release_in_the_first(newcomer, tmp_path):
     """Storage and all: the copy gets nothing, the first is reloaded with it open and once it is closed."""
     with serving(DPPCA_LEDGER_DIR=str(tmp_path)) as address:
-        page = patient(browser.new_context()).new_page()
-        page.context.on("dialog", lambda box: box.accept())
+        page = newcomer.new_page()
+        page.on("dialog", lambda box: box.accept())
         release_example(page, address)
         with page.expect_popup() as opened:
             page.evaluate("window.open(location.href)")
-        copy = patient(opened.value)
+        copy = opened.value
         copy.get_by_text(COPIED).wait_for()
         assert copy.get_by_text(UNSAVED).count() == 0
         copy.wait_for_function(f"{ARMED} === false")
@@ -201,19 +202,19 @@ def test_a_duplicated_tab_leaves_the_paid_release_in_the_first(browser, tmp_path
         page.get_by_text(UNSAVED).wait_for()
         with page.expect_popup() as opened:
             page.evaluate("window.open(location.href)")
-        copy = patient(opened.value)
+        copy = opened.value
         copy.get_by_text(COPIED).wait_for()
         page.close()
         copy.get_by_text("its other tab has gone").wait_for()
         copy.get_by_text(UNSAVED).wait_for()
-        copy.context.close()
+        copy.close()
 
 
-def test_a_release_without_a_folder_of_ledgers_outlives_the_server(browser, tmp_path):
+def test_a_release_without_a_folder_of_ledgers_outlives_the_server(newcomer, tmp_path):
     """The open tab has it back from the server that was started anew, and downloads all of it."""
     given = {"DPPCA_LEDGER_DIR": "", "XDG_STATE_HOME": str(tmp_path)}
-    page = patient(browser.new_context(accept_downloads=True)).new_page()
-    page.context.on("dialog", lambda box: box.accept())
+    page = newcomer.new_page()
+    page.on("dialog", lambda box: box.accept())
     with started(**given) as (address, server):
         release_example(page, address)
         server.kill()
@@ -230,14 +231,14 @@ def test_a_release_without_a_folder_of_ledgers_outlives_the_server(browser, tmp_
         assert "guarantee.md" in zipfile.ZipFile(got.value.path()).namelist()
         page.get_by_text(UNSAVED).wait_for(state="detached")
         assert not copy.exists()
-    page.context.close()
+    page.close()
 
 
-def test_a_killed_server_is_said_in_the_tab_that_paid(browser, tmp_path):
+def test_a_killed_server_is_said_in_the_tab_that_paid(newcomer, tmp_path):
     """The open page meets the server that was started anew: it warns, and goes on with what was paid."""
     given = {"DPPCA_LEDGER_DIR": str(tmp_path)}
-    page = patient(browser.new_context()).new_page()
-    page.context.on("dialog", lambda box: box.accept())
+    page = newcomer.new_page()
+    page.on("dialog", lambda box: box.accept())
     with started(**given) as (address, server):
         release_example(page, address)
         server.kill()
@@ -253,4 +254,4 @@ def test_a_killed_server_is_said_in_the_tab_that_paid(browser, tmp_path):
         lost.wait_for(state="detached")
         page.get_by_role("button", name="Go on with it").click()
         page.get_by_text(UNSAVED).wait_for()
-    page.context.close()
+    page.close()

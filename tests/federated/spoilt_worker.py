@@ -1,35 +1,26 @@
-"""A hospital's worker that goes wrong where SPOILT.json beside its hospital.json says, after the honest step.
+"""A hospital's worker that dies in the round that a file beside its hospital.json names, after the step.
 
-{"RUN ROUND": "NaN"} or {"RUN ROUND": "dies"}. Otherwise it is the worker.
+The file has the run and the round. In others it is the worker.
 """
 
-import json
 import os
 from pathlib import Path
 
-import numpy as np
-from flwr.app import ConfigRecord, Context, Message, RecordDict
+from flwr.app import Context, Message
 
-from examples.flower import wire, worker
+from examples.flower import worker
 from examples.flower.apps import client_app
 
-SPOILT, DIED = "spoilt.json", "died"
+SPOILT, DIED = "dies in", "died"
 
 
 def spoilt(asked: Message, context: Context) -> Message:
-    """Return the ClientApp's answer, or none, or one with NaN."""
+    """Return the ClientApp's answer, or none."""
     reply = client_app(asked, context)
     path = Path(str(context.node_config["hospital"])).parent / SPOILT
-    says = json.loads(path.read_text()) if path.exists() else {}
-    how = says.get(f"{asked.content['dppca']['run']} {asked.metadata.group_id}")
-    if how == "dies":
+    if path.exists() and path.read_text() == f"{asked.content['dppca']['run']} {asked.metadata.group_id}":
         path.with_name(DIED).touch()
         os._exit(1)
-    if how == "NaN":
-        answer = wire.decode(reply.content["dppca"]["answer"], 10**6)
-        for array in answer.arrays.values():
-            array *= np.nan
-        reply.content = RecordDict({"dppca": ConfigRecord({"answer": wire.encode(answer)})})
     return reply
 
 

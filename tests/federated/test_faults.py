@@ -1,7 +1,7 @@
 """Faults between real processes: one clear sentence, or the rest go on; nothing is paid or drawn twice.
 
 Hospitals are processes of their own with their own files, on pipes instead of Flower, whose rounds take 4 s.
-`test_flower` has a crash, NaN and a resumption over Flower itself.
+`test_flower` has a crash and a resumption over Flower itself, `test_flower_app` NaN.
 """
 
 import json

@@ -12,6 +12,7 @@ import pytest
 
 from dppca_core import Budget, datasets
 from dppca_core.federated import coordinator, in_process, protocol
+from dppca_core.federated import message as messages
 from dppca_core.federated.coordinator import Policy
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
@@ -24,7 +25,7 @@ with warnings.catch_warnings():  # of what Flower imports
     from flwr.app import ConfigRecord, Context, Error, Message, RecordDict
     from flwr.supercore.task_identity import TaskIdentity
 
-    from examples.flower import apps, hospital
+    from examples.flower import apps, hospital, wire
 
 PLAN = replace(demo.plans(4.0)[0], options=(("iterations", 2),))
 START = coordinator.public_start(PLAN, np.random.default_rng(0))
@@ -92,11 +93,13 @@ def content(**values: str | bytes) -> Callable[[Message], Message]:
     return lambda asked: Message(RecordDict({"dppca": ConfigRecord(values)}), reply_to=asked)
 
 
+NAN = messages.Message(PLAN.run, 1, {"product": np.full((PLAN.d, PLAN.k), np.nan)})
 BROKEN = {
     "nothing": (lambda asked: Message(RecordDict(), reply_to=asked), "sent what is not a message"),
     "no answer": (content(), "sent what is not a message"),
     "text": (content(answer="text"), "sent what is not a message"),
     "too much": (content(answer=bytes(10**6)), "sent 1,000,000 bytes where at most 2,480 are expected"),
+    "NaN": (content(answer=wire.encode(NAN)), "sent product with numbers that are not finite"),
     "a refusal": (content(refused="I am\n\nbusy"), "did not answer: I am busy"),
     "a novel": (content(refused="a" * 10**6), "did not answer: " + "a" * apps.MOST_WORDS),
     "an error": (
@@ -106,10 +109,10 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("spoil", "message"), BROKEN.values(), ids=list(BROKEN))
-def test_a_broken_reply_is_one_sentence_of_the_record(files, spoil, message):
+@pytest.mark.parametrize(("spoil", "reason"), BROKEN.values(), ids=list(BROKEN))
+def test_a_broken_reply_is_one_sentence_of_the_record(files, spoil, reason):
     record = run(PLAN, Loop(files, spoil), on_fault="continue")
-    assert record.rounds[0].faults == {2: message} and record.basis is not None
+    assert record.rounds[0].faults == {2: reason} and record.basis is not None
 
 
 def test_a_hospital_that_is_not_there(files, monkeypatch):

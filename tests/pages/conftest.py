@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.util import calc_hash
 
 from pages.shared.background import engine, sweep_jobs
@@ -19,6 +20,10 @@ ROUTER = Path(__file__).resolve().parents[2] / "pages" / "menu.py"
 
 # Without this cache every AppTest reads the metadata of all packages for half a second.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
+
+# As in a server, a page's script is compiled once: AppTest would compile it for every run.
+COMPILED = ScriptCache()
+app_test.ScriptCache = local_script_runner.ScriptCache = lambda: COMPILED
 
 
 class Screen:

@@ -11,7 +11,7 @@ from tests.pages.visited import PAGES, Visit
 
 NUMERIC = [name for name, choice in OF_PARAMETER.items() if choice.numeric]
 # In the suite four pages at one of their ends; every page at both with `make fuzz`.
-ENDS = [(page, (i + turn) % 2 - 1) for turn in (0, 1) for i, page in enumerate(PAGES)]
+ENDS = [(page, -((i + turn) % 2)) for turn in (0, 1) for i, page in enumerate(PAGES)]
 ALONE = [(page, key, end) for key in NUMERIC for end in (0, -1) for page in PAGES]
 
 

@@ -47,8 +47,7 @@ def first_releases(visitor):
     return page
 
 
-@pytest.mark.parametrize("downloaded", [True, False])
-@pytest.mark.parametrize("signed_in", [True, False])
+@pytest.mark.parametrize(("signed_in", "downloaded"), [(True, False), (False, True)])
 def test_another_owner_of_the_same_extract_learns_nothing(
     folder,
     visitor,

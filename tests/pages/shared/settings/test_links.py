@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dppca_core.experiments import Axis
@@ -188,7 +188,6 @@ def test_a_presets_link_is_the_preset(screen, name):
         max_size=8,
     )
 )
-@settings(max_examples=200, deadline=None)
 def test_any_link_becomes_a_possible_scene(link):
     possible, _ = catalogue.open_link(link)
     again, sentences = catalogue.reconcile(possible)
@@ -206,7 +205,6 @@ def _slider_moves() -> st.SearchStrategy[tuple[str, object]]:
 
 
 @given(st.lists(_slider_moves(), max_size=12))
-@settings(max_examples=200, deadline=None)
 def test_any_sequence_of_moves_stays_possible(moves):
     now = catalogue.defaults()
     for key, value in moves:
