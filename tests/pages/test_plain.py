@@ -266,13 +266,11 @@ def test_the_report_of_a_board_has_versions_and_names_in_its_sources_alone():
     assert number_tables.tables(made.figures[0].figure)
 
 
-def test_the_code_of_the_rows_prints_them(capsys):
+def test_the_table_of_the_rows_has_them():
     view = PlainView(SETTINGS)
-    exec(plain_screen.code([(view.experiment, view.epsilon)], ["two_stage"]), {})
-    shares = trusts.measured(view.results, "two_stage", view.epsilon)
+    table = plain_screen.code([(view.experiment, view.epsilon)], ["two_stage"]).table()
     view.results.try_cells(
         ("two_stage", view.epsilon, r) for r in range(view.results.repeats_of("two_stage"))
     )
     shares = trusts.measured(view.results, "two_stage", view.epsilon)
-    printed = np.array(re.findall(r"[\d.]+", capsys.readouterr().out.split("[")[1]), dtype=float)
-    assert printed == pytest.approx(shares, rel=1e-6)
+    assert table.filter(regex="%").to_numpy()[0] == pytest.approx(shares, rel=1e-6)

@@ -72,7 +72,7 @@ def test_more_rounds_than_are_good():
     best, most = min(readings, key=lambda reading: reading.middle[-1]), readings[-1]
     assert best is not most
     shown = re.search(
-        r"shown, (\d+) rounds? \w+ best, with error ([\d.]+); (\d+) end at ([\d.]+),",
+        r"shown, (\d+) rounds? \w+ best, with error ([\d.]+)\. After (\d+) it is ([\d.]+):",
         text.headline(family, readings, now),
     )
     errors = [shared_text.error(reading.middle[-1]) for reading in (best, most)]
@@ -220,7 +220,7 @@ def test_a_stuck_trajectory_is_called_a_guess():
     now = settings(epsilon=0.1, n=1000)
     family, readings = read(now)
     here = next(reading for reading in readings if reading.value == family.here)
-    assert here.fit.stuck and "never leaves the random guess" in text.headline(family, readings, now)
+    assert here.fit.stuck and "that of a guess: noise drowns" in text.headline(family, readings, now)
     assert readings[0].theorem_rate is None
     assert "void: α =" in text.table(family, readings, now).to_string()
 

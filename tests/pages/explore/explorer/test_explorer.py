@@ -73,7 +73,7 @@ def test_what_is_drawn_is_what_the_core_measures_of_the_method_shown(screen, tru
     frame = figure["frames"][figure["active"]]["traces"]
     position = next(i for i, t in enumerate(figure["data"]) if t.get("mode") == "lines+markers")
     assert frame[str(position)]["y"][-1] == pytest.approx(errors[1], rel=1e-3)
-    assert f"error {text.error(errors[1])};" in page.words()["sentence"]
+    assert f"error {text.error(errors[1])}." in page.words()["sentence"]
     assert float(page.words()["tiles"][0][0]) == pytest.approx(errors[1], rel=0.05)
 
 
@@ -175,7 +175,7 @@ def test_what_is_not_live_runs_at_a_button(screen):
 
 
 def test_shared_noise_says_that_two_hospitals_undo_it(screen):
-    assert "cancel the noise" in screen(noise="shared, as printed").words()["printed"]
+    assert "can cancel it" in screen(noise="shared, as printed").words()["printed"]
 
 
 def test_the_theorem_speaks_where_its_assumptions_hold_and_is_silent_elsewhere(screen):

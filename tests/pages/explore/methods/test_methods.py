@@ -187,7 +187,7 @@ def test_printed_calibrations_are_told_apart(screen, opened):
     printed = explorer_text.printed(results_of(page), 1.0, list(METHODS))
     assert printed.partition(":")[0] in page.captions
     assert page.app.dataframe[0].value["true ε"].notna().any()
-    assert " As printed" in page.figure["says"]
+    assert " Calibrated as printed" in page.figure["says"]
     assert text.notes(results_of(page), [], settings_of(page)) in page.captions
     assert opened.app.dataframe[0].value["true ε"].isna().all()
     assert " As printed" not in opened.figure["says"]

@@ -191,7 +191,7 @@ def test_a_weaker_guarantee_is_named_only_where_it_errs_less(measured, error):
     }
     headline, weaker = gain_text.headline(changed, settings), text.guarantee("on a good event")
     measured_as = f"error {text.error(np.sqrt(2) * error)}"
-    named = f"; Averaged projectors †, {weaker}, would have {measured_as}."
+    named = f"; Averaged projectors, {weaker}, would have {measured_as}."
     assert headline.endswith(named) == (error < 1)
     assert ("Averaged projectors" in headline) == (error < 1)
 

@@ -67,7 +67,7 @@ def test_the_replay_counts_the_best_guess_beside_a_coins_luck(screen):
 )
 def test_a_chance_of_failure_is_unsafe_on_this_page_where_it_is_on_the_others(n, delta):
     """In both views as in the story and in the note that all pages have: above one in the patients."""
-    unsafe = bool(text.large_delta(delta, n, True))
+    unsafe = bool(text.large_delta(delta, n))
     safer = text.one_in(catalogue.delta_for(n))
     words = " ".join(plain_text.failure(n, delta))
     assert ("not safe enough" in words and words.endswith(f"to {safer}.")) == unsafe

@@ -75,34 +75,30 @@ def test_loadings_name_the_heaviest_rows_of_both_and_count_those_that_agree():
 
 
 def test_released_weights_keep_their_signs_and_names_of_any_letters():
-    basis = np.array([[0.8, 0.0], [-0.6, 0.1], [0.0, 0.99]])
-    drawn = own_charts.loadings(["<b>age", "chol & co", "bp"], basis, True, np.zeros((3, 2)))
-    description = own_charts.describe_loadings(drawn, plain=True)
+    basis, words = np.array([[0.8, 0.0], [-0.6, 0.1], [0.0, 0.99]]), ("direction", "weight")
+    drawn = own_charts.loadings(["<b>age", "chol & co", "bp"], basis, np.zeros((3, 2)), *words)
+    description = own_charts.describe_loadings(drawn, "direction")
     assert "Direction 1: mostly <b>age 0.8, chol & co -0.6 and bp 0." in description
-    assert "Direction 2: mostly bp 0.99" in description and "Component 2" in own_charts.describe_loadings(
-        drawn, plain=False
-    )
+    assert "Direction 2: mostly bp 0.99" in description
+    assert "Component 2" in own_charts.describe_loadings(drawn, "component")
     noise = np.array([[0.1, 0.1], [0.4, 0.1], [0.1, 0.5]])  # twice it is above all of the second direction
-    hidden = own_charts.describe_loadings(own_charts.loadings(["a", "b", "c"], basis, True, noise), True)
+    drawn = own_charts.loadings(["a", "b", "c"], basis, noise, *words)
+    hidden = own_charts.describe_loadings(drawn, "direction")
     assert "Direction 1: mostly a 0.8. Direction 2: none can be told from 0." in hidden
-    single = own_charts.loadings(["bp"], np.array([[1.0]]), True, np.zeros((1, 1)))
-    assert "Direction 1: mostly bp 1.00." in own_charts.describe_loadings(single, plain=True)
+    single = own_charts.loadings(["bp"], np.array([[1.0]]), np.zeros((1, 1)), *words)
+    assert "Direction 1: mostly bp 1.00." in own_charts.describe_loadings(single, "direction")
 
 
 def test_scree_and_biplot_say_what_is_drawn():
     values = np.array([0.5, 0.25, 0.01])
-    drawn = own_charts.scree(values / 2, values, None, scaled=False, plain=True)
-    description = own_charts.describe_scree(drawn, plain=True)
+    description = own_charts.describe_scree(own_charts.scree(values / 2, values, None, scaled=False))
     assert "at the mean, 3 directions: 0.25 to 0.005; " in description
     assert "at mid-range, 3 directions: 0.5 to 0.01." in description
-    both = own_charts.describe_scree(
-        own_charts.scree(values, values, values[:1] / 2, scaled=False, plain=False), plain=False
-    )
+    both = own_charts.describe_scree(own_charts.scree(values, values, values[:1] / 2, scaled=False))
     assert both.startswith("Eigenvalue") and "released, 1 direction: 0.25." in both
     points, basis = np.eye(2)[[0, 1, 1]], np.array([[0.1, 0.9], [0.3, 0.1], [0.0, 0.0]])
-    description = own_charts.describe_biplot(
-        own_charts.biplot(points, ["ill", "well", "well"], ["x", "y", "z"], basis, True)
-    )
+    drawn = own_charts.biplot(points, ["ill", "well", "well"], ["x", "y", "z"], basis)
+    description = own_charts.describe_biplot(drawn)
     assert "1 ill and 2 well" in description and "longest arrows: x and y." in description
 
 
