@@ -11,15 +11,16 @@ from pages.shared import text
 def _finding(curve: Curve) -> tuple[str, str]:
     """Return what noise does to the answer, and what follows from it."""
     setting, unit, way = curve.setting, curve.unit, WAY_TITLES[curve.way]
-    now, without = unit.pattern(curve.now), unit.value(curve.without)
+    now, little = (unit.pattern(curve.now, only) for only in ("", "only"))
+    without = unit.value(curve.without)
     if useless(curve.without, setting):
-        finding = f"{way}, we recover only {now}. Even without noise: {without}."
+        finding = f"{way}, we recover {little}. Even without noise: {without}."
         return finding, glossary.why_unseen(setting)
     if useless(curve.now, setting):
         follows = f"{glossary.a_guess(unit)} That is of little use."
         if any(curve.useful[: curve.here]):  # with more noise for its size, and yet better
-            return f"Here the answer fails: we recover only {now}.", f"{follows} Noise alone is not why."
-        return f"Here privacy costs too much: we recover only {now}.", follows
+            return f"Here the answer fails: we recover {little}.", f"{follows} Noise alone is not why."
+        return f"Here privacy costs too much: we recover {little}.", follows
     if curve.cost < NEARLY_FREE:
         costs = (
             f"Without noise: {without}."

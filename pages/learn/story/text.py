@@ -38,10 +38,10 @@ def sharing(sharing: view.Sharing) -> StepText:
         finding = f"There is one hospital here. It recovers {alone}."
         follows = "Nobody is there to join."
     elif useless(sharing.together, setting):
-        finding = f"Even all {count} hospitals together recover only {unit.pattern(sharing.together)}."
+        finding = f"Even all {count} hospitals together recover {unit.pattern(sharing.together, 'only')}."
         follows = glossary.why_unseen(setting)
     elif useless(sharing.alone, setting):
-        finding = f"The largest hospital alone recovers only {alone}."
+        finding = f"The largest hospital alone recovers {unit.pattern(sharing.alone, 'only')}."
         follows = f"All {count} together: {together}."
     else:
         finding = f"Alone, the largest hospital recovers {alone}. All {count} together: {together}."
@@ -123,9 +123,8 @@ def joined(joined: Joined) -> StepText:
     least = joined.ways[best].error
     price = f"We recover {unit.pattern(chosen)}."
     if useless(joined.free, setting):
-        price = (
-            f"Even without noise we recover only {unit.pattern(joined.free)}. {glossary.why_unseen(setting)}"
-        )
+        price = f"Even without noise we recover {unit.pattern(joined.free, 'only')}."
+        price += f" {glossary.why_unseen(setting)}"
     elif useless(least, setting):
         price = "At this privacy setting, no trust gives a useful answer."
     elif one_hospital:
@@ -226,7 +225,7 @@ def _advise(joined: Joined, alone: Spread, together: str, keep: str = "") -> str
 def _refuse(joined: Joined) -> tuple[str, str]:
     """Return why a useless answer is not released, and what the largest hospital has instead."""
     setting, unit = joined.setting, joined.unit
-    finding = f"We would not release this: it recovers only {unit.pattern(joined.chosen)}."
+    finding = f"We would not release this: it recovers {unit.pattern(joined.chosen, 'only')}."
     if useless(joined.free, setting):
         without = f"Without noise: {unit.value(joined.free)}."
         return finding, f"{without} {glossary.why_unseen(setting)} {glossary.a_guess(unit)}"

@@ -61,10 +61,12 @@ class Unit(NamedTuple):
         """Return the median: 98.8 % or 2.7°."""
         return self.say(self.values(spread)[1])
 
-    def pattern(self, spread: Spread) -> str:
-        """Return what is recovered, after the verb."""
-        value = self.value(spread)
-        return f"{value} of the pattern" if self.metric == "share" else f"the pattern within {value}"
+    def pattern(self, spread: Spread, only: str = "") -> str:
+        """Return what is recovered, after the verb; only: that word, where it is little."""
+        value, only = self.value(spread).removeprefix("below "), f"{only} ".lstrip()
+        return (
+            f"{only}{value} of the pattern" if self.metric == "share" else f"the pattern {only}within {value}"
+        )
 
     def parts(self, spreads: Iterable[Spread]) -> int:
         """Return in how many parts of the pattern a chart counts what is lost; 0 where it need not.

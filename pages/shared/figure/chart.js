@@ -24,8 +24,8 @@ function fitted(layout) {
   const fits = layout.meta?.fits;
   if (!fits) return layout;
   const size = Math.min(Math.max(fits.type * innerWidth, 13), 44);
-  const height = (innerWidth < 640 ? 0.42 : fits.height) * innerHeight; // on a telephone beside its slider
-  return { ...layout, height: Math.max(height, 340), font: { size } };
+  if (innerWidth < 640) return { ...layout, height: Math.max(0.37 * innerHeight, 300), font: { size } }; // telephone
+  return { ...layout, height: Math.max(fits.height * innerHeight, 340), font: { size } };
 }
 
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
