@@ -44,14 +44,17 @@ def released(asked, parts=PARTS, ledger=None, **options):
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
 @pytest.mark.parametrize(("method", "factor"), [("analyze_gauss", 1.0), ("dpdis_pca", math.sqrt(2))])
 def test_the_mean_has_noise_of_the_stated_size(method, factor, neighbours):
-    """Kolmogorov-Smirnov at ALPHA of patients who are all zero; 20 % more or less is rejected."""
+    """Kolmogorov-Smirnov at ALPHA of patients who are all zero; 20 % more or less is rejected.
+
+    A fifth moves the law by .054, which 6,800 numbers show but for about ALPHA.
+    """
     asked, n = request(method, Budget(1.0, 1e-5, neighbours)), 1000
     z = gaussian.noise_multiplier(asked.budget)
     std = factor * (2.0 if neighbours == "replace-one" else 1.0) * z / math.sqrt(SHARE) / n
     parts = [np.zeros((n // 2, D))] * 2
     drawn = [
         private_release._mean(asked, parts, private_release._reader(parts), lambda share: True)
-        for _ in range(1500)
+        for _ in range(850)
     ]
     scaled = np.concatenate(drawn) / std
     assert stats.kstest(scaled, "norm").pvalue > ALPHA

@@ -60,7 +60,7 @@ def test_the_squares_have_noise_of_the_stated_size(method, neighbours, moved):
     std = moved * gaussian.noise_multiplier(asked.budget) / math.sqrt(SHARE) / n
     parts = [np.zeros((n // 2, D))] * 2
     read = private_release._reader(parts)
-    drawn = [private_release._mean(asked, parts, read, lambda share: True, squared=True) for _ in range(2000)]
+    drawn = [private_release._mean(asked, parts, read, lambda share: True, squared=True) for _ in range(1150)]
     scaled = np.concatenate(drawn) / std
     assert stats.kstest(scaled, "norm").pvalue > ALPHA
     assert all(stats.kstest(scaled * wrong, "norm").pvalue < ALPHA for wrong in (0.8, 1.25))
