@@ -18,7 +18,7 @@ little, so it is no candidate. The tests compare the answer with every method of
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -92,6 +92,7 @@ def recommend(
     providers: int = 1,
     signal: float = SIGNAL,
     matter: int | None = None,
+    rounds: int | None = None,
 ) -> Recommendation:
     """Return the recommended method for public numbers.
 
@@ -106,6 +107,7 @@ def recommend(
         providers: Hospitals.
         signal: A declared guess of k lambda_k/tr Sigma, in (0, 1).
         matter: Rows that carry the components; half of those kept where None, or d where all are kept.
+        rounds: Those of stage 1; None where they may be as many as forget a random start.
 
     Returns:
         The method with the least predicted error.
@@ -125,7 +127,7 @@ def recommend(
         checks.whole(k, d, s_hat=s_hat)
     if matter is not None:
         checks.whole(k, d, matter=matter)
-    return _recommended(trust, n, d, k, budget, s_hat, providers, signal, matter)
+    return _recommended(trust, n, d, k, budget, s_hat, providers, signal, matter, rounds)
 
 
 @lru_cache(maxsize=8192)  # a chart of three methods asks for some thousands
@@ -139,6 +141,7 @@ def _recommended(
     providers: int,
     signal: float,
     declared: int | None,
+    fixed: int | None,
 ) -> Recommendation:
     kept = chosen_rows(d, k) if s_hat is None else s_hat
     matter = d if kept == d else max(k, kept // 2)
@@ -158,8 +161,11 @@ def _recommended(
     chance = 1.0
     if kept < d:
         predict = two_stage_own_noise_prediction if trust == "untrusted server" else two_stage_prediction
-        rounds = _rounds_to_converge(setting)
-        predicted = predict(setting, iterations=rounds)
+        rounds = _rounds_to_converge(setting) if fixed is None else fixed
+        _, grid = _bulk(setting)
+        uneven = np.interp(np.arange(d - k), np.linspace(0, d - k - 1, _GRID), grid[::-1])
+        uneven = np.concatenate([setting.eigenvalues[:k], uneven])
+        predicted = predict(replace(setting, eigenvalues=uneven), iterations=rounds)
         chance = predicted.quantities["support_probability"]
         squares[f"two_stage{suffix}"] = predicted.final**2 + predicted.quantities["missed_median"] + missed
         rows = RELEASED if s_hat is None else s_hat

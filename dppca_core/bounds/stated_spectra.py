@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import recommend
+from dppca_core.mechanisms import two_stage
 from dppca_core.privacy import Budget
 
 _LEAST_SPIKE = 1.01  # tops of the bulk: a spike is above it
@@ -164,6 +165,7 @@ def predicted(
         providers=providers,
         signal=signal,
         matter=carriers,
+        rounds=two_stage.ROUNDS,
     )
     return dict(answer.errors), answer.guess
 

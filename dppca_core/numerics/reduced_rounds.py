@@ -39,12 +39,22 @@ def affordable(most: int, k: int, rounds: int) -> int:
 
 
 class SpikedRows(NamedTuple):
-    """Hold what rounds see of a population: `spikes` (k of them) on s of d rows, the bulk's eigenvalue."""
+    """Hold what rounds see of a population: `spikes` (k of them) on s of d rows, the bulk's eigenvalue.
+
+    The bulk's part in the trace is `rest`, or (d - k) times its eigenvalue where None.
+    """
 
     d: int
     s: int
     spikes: tuple[float, ...]
     bulk: float
+    rest: float | None = None
+
+    @property
+    def trace(self) -> float:
+        """Return the sum of all eigenvalues."""
+        rest = (self.d - len(self.spikes)) * self.bulk if self.rest is None else self.rest
+        return sum(self.spikes) + rest
 
     @staticmethod
     def declared(d: int, k: int, s: int, signal: float, energy: float = 1.0) -> "SpikedRows":
@@ -122,7 +132,7 @@ def stacked(
     """
     k = len(rows.spikes)
     length = math.sqrt(2) * math.exp(math.lgamma((k + 1) / 2) - math.lgamma(k / 2)) / k  # E(chi_k)/k
-    length /= math.sqrt(sum(rows.spikes) + (rows.d - k) * rows.bulk)
+    length /= math.sqrt(rows.trace)
     basis, parts = _orthonormal(draws.noise[0]), list[Array]()
     for step, std in enumerate(stds):
         product = _product(rows, draws.truth, basis)

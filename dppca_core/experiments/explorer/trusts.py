@@ -10,6 +10,7 @@ from dppca_core.bounds.recommendation import TRUSTS, Recommendation, recommend
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.results import Key, Results
+from dppca_core.mechanisms import two_stage
 from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import share_recovered
 from dppca_core.populations.spiked import SpikedModel
@@ -36,6 +37,7 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> R
         s_hat=None if experiment.choose_rows else experiment.s_hat,
         providers=experiment.providers,
         signal=signal(experiment),
+        rounds=two_stage.ROUNDS,
     )
 
 

@@ -11,6 +11,7 @@ from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import recommend
 from dppca_core.experiments.collaboration.joining import SiteCell
 from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.mechanisms import two_stage
 from pages.hospitals.differences import figure_code, plain_text
 from pages.hospitals.differences import text as page_text
 from pages.hospitals.differences.view import SiteView, recipe
@@ -39,7 +40,9 @@ class Differing(Several):
         self.views: dict[str, SiteView] = {}
         for trust in rows.LOOKS:
             sizes = {"n": sum(base.sizes), "d": base.d, "k": base.k, "providers": len(base.sizes)}
-            best = recommend(trust, budget=base.left(self.kind), s_hat=base.s_hat, **sizes)
+            best = recommend(
+                trust, budget=base.left(self.kind), s_hat=base.s_hat, **sizes, rounds=two_stage.ROUNDS
+            )
             changed = settings | {"sites.method": best.method, "sites.against": "own"}
             self.views[trust] = SiteView(cache.site_results(recipe(changed)), changed)
         self.chosen = self.views[self.trust]
