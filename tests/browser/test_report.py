@@ -49,7 +49,7 @@ def test_a_confirmed_plan_leaves_as_a_file_that_needs_nothing(newcomer, address,
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(file.as_uri())
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    assert "Simulation agrees" in page.locator(".sentence").inner_text()
+    page.get_by_text("Simulation agrees").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     spot = page.locator(".scatterlayer .points path").last
     spot.scroll_into_view_if_needed()
