@@ -2,7 +2,6 @@
 
 import platform
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from importlib.metadata import version
 
 import streamlit as st
@@ -52,15 +51,9 @@ def drawer(title: str = "Where this comes from") -> DeltaGenerator | None:
     return expander if expander.open else None
 
 
-# Reads a file for every name, and a report is built at every run.
-installed = cache(version)
-
-
 def versions(names: Iterable[str] = ("numpy", "scipy", "streamlit")) -> str:
     """Return the versions of Python and of these packages, or of those that draw and compute."""
-    return ", ".join(
-        (f"Python {platform.python_version()}", *(f"{name} {installed(name)}" for name in names))
-    )
+    return ", ".join((f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in names)))
 
 
 def foot(

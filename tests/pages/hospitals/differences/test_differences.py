@@ -38,7 +38,7 @@ def titles(figure) -> str:
     return json.dumps({key: axis for key, axis in figure["layout"].items() if "axis" in key})
 
 
-def test_synthetic_patients_are_labelled_on_every_chart(screen):
+def test_synthetic_patients_are_labelled_on_every_chart(screen, patient):
     page = screen(PAGE, **QUICK, **{"sites.kind": "public"})
     drawn = [json.loads(figure.proto.json) for figure in page.app.get("bidi_component")]
     assert len(drawn) == 2 and all("synthetic patients" in titles(figure) for figure in drawn)

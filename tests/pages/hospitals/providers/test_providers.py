@@ -131,7 +131,7 @@ def test_who_stays_alone_sends_nothing(screen):
     )
 
 
-def test_a_link_restores_the_screen(screen):
+def test_a_link_restores_the_screen(screen, patient):
     link = {"join.panel": "travel", "join.trust": "none", "join.rank": "5", "join.sizes": "700-300"}
     page = opened(screen, **link)
     assert page.link.items() >= link.items()
