@@ -101,10 +101,10 @@ FIGURES = (
     _figure(
         "ge-2",
         PaperRun("fitted to the printed curve", _CHECKS_2, formula=_figure_2),
-        "The paper gives none of d, n, k, s, T or the eigenvalues: gamma and alpha are fitted to the shape, "
-        "and the height at the left fixes the sampling term.",
-        "The bound is above sqrt 5 all along, the largest error there is for the k = 5 of Figure 3, and "
-        "assumption B.3 fails for every k.",
+        "The paper gives none of d, n, k, s, T or the eigenvalues. We fitted gamma and alpha to the shape, "
+        "and its height at the left end fixes the sampling term.",
+        "For k = 5, as in Figure 3, the largest possible error is sqrt 5. All of the bound lies above it. "
+        "Assumption B.3 fails for every k.",
         title="Figure 2",
         shows=f"The error bound of Theorem 4.3 and its three parts against epsilon, at delta = {DELTA}.",
         claim="The overall error falls with epsilon; what privacy adds stays below what sampling costs.",

@@ -43,7 +43,7 @@ REGIME_NOTES = {
 }
 FIGURE_2_NOTE = (
     "The paper does not report the parameters of this figure. We fitted γ = 0.356 and α = 0.0513/ε to its "
-    "curve at δ = 0.01. They give its shape within 1 %, but other values would too. Most of the curve lies "
+    "curve at δ = 0.01. They give its shape within 1 %, but other values would too. The whole curve lies "
     "above √5, the largest possible error, and assumption B.3 fails along all of it."
 )
 CHANCES_NOTE = (
@@ -76,7 +76,7 @@ def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings
     return (
         f"At ε = {text.number(epsilon)}, {METHODS[method].title} {quality} {middle} "
         f"(a guess: {scale.text(scale.guess)}). "
-        f"Of {text.count(len(states), 'bound', 'bounds')} on it, {text.listed(counted)}."
+        f"Of {text.count(len(states), 'bound', 'bounds')} on its error, {text.listed(counted)}."
     )
 
 
@@ -88,7 +88,7 @@ def card_title(name: str, bound: Bound, most: float) -> str:
 
 def value(bound: Bound) -> str:
     """Return a bound's value, and the probability with which it holds."""
-    shown = text.short(bound.final) if math.isfinite(bound.final) else "none, it is void"
+    shown = text.short(bound.final) if math.isfinite(bound.final) else "none: it says nothing"
     chance = bound.quantities.get("probability", math.nan)
     if chance <= 0:
         shown += "; its success probability is below zero, so it says nothing"

@@ -20,8 +20,8 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 
 METHODS_IN_STAGES = (*TWO_STAGES, *STACKED)
 MEASURING = (
-    "Measuring … This sentence will say which error the first rounds reach at this setting and which the "
-    "last step, how often all true rows are found, and how that changes from the first value to the last."
+    "Measuring … This will say the error after the first rounds and after the last step, and how often all "
+    "true rows are found. It will also say how these change from the first value to the last."
 )
 _A_GUESS = 0.9  # an error above this share of a random guess's is called one
 
@@ -125,10 +125,10 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
             "single factor is fitted."
         )
     sentence = (
-        "Stage 2 releases the moment of those ŝ rows alone that stage 1 names. The closed form is of runs "
-        "whose rows are all right; where noise hardly matters it was up to 40 % too high. The predicted "
-        "chance comes from at most 64 simulated runs without patients: 6 points either way, and more where "
-        "some rows hardly matter."
+        "Stage 1 chooses ŝ rows; stage 2 releases the second moment of these alone. The closed form assumes "
+        "that all true rows are kept; where noise hardly matters it was up to 40 % too high. The predicted "
+        "chance comes from at most 64 simulated runs that draw no patients. It is good to 6 percentage "
+        "points, and less where some rows hardly matter."
     )
     reading = next(reading for reading in readings if reading.value == family.here)
     return f"{sentence} {why_silent(reading)}".strip()

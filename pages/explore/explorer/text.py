@@ -28,8 +28,8 @@ def why(experiment: ExplorerExperiment, epsilon: float, trust: str) -> str:
 
 
 MEASURING = (
-    "Two stages: measuring … This will say under each trust what they err, beside their closed form, and "
-    "in how many runs they find all true rows, beside the predicted chance of that."
+    "Two stages: measuring … For each trust this will say their error beside its closed form. It will also "
+    "say how many runs find all true rows, beside the predicted chance."
 )
 
 
@@ -73,7 +73,7 @@ def try_this(experiment: ExplorerExperiment, settings: Settings) -> str:
         )
     hospitals = CHOICES["providers"].label
     sealed = CHOICES["trust"].text("secure aggregation")
-    grows = "with its square root" if experiment.method == TRACED else "where noise is what errs"
+    grows = "with its square root" if experiment.method == TRACED else "where noise causes it"
     return (
         f"move *{hospitals}* up and watch the error grow {grows}, as each hospital adds its own noise. Then "
         f"set *{trust}* to {sealed}: one noise serves all, and the extra error is gone."

@@ -104,9 +104,9 @@ def finding(neighbours: str) -> str:
     parts = {part: after / before for part, before, after in zip(_PARTS, steps, steps[1:], strict=False)}
     factors = ", ".join(f"{part} {factor:.2f}" for part, factor in parts.items())
     return (
-        f"{start} and the best that a package gives, {_RIVAL}, {text.error(rival)}. Of the factor "
-        f"{rival / error[sparse]:.2f} between that and {sparse}: {factors} (they multiply). Most is owed to "
-        f"{max(parts, key=lambda part: parts[part])}. {_finding_on_table(neighbours)}"
+        f"{start} and the best that a package gives, {_RIVAL}, {text.error(rival)}. That is "
+        f"{rival / error[sparse]:.2f} times as much. Three factors multiply to this: {factors}. Most is due "
+        f"to {max(parts, key=lambda part: parts[part])}. {_finding_on_table(neighbours)}"
     )
 
 
@@ -126,8 +126,8 @@ def notes(neighbours: str) -> str:
     record, rows = stored(), table()
     setting, versions = record["settings"], record["versions"]
     parts = [
-        f"The same rows and ε = {setting['epsilon']:g}, δ = {text.number(setting['delta'])}, "
-        f"k = {setting['k']}, {setting['s']} true features, twice as many kept; neighbours: {neighbours}."
+        f"All had the same rows, ε = {setting['epsilon']:g}, δ = {text.number(setting['delta'])}, "
+        f"k = {setting['k']}, {setting['s']} true features and twice as many kept. Neighbours: {neighbours}."
     ]
     patients = rows[rows["population"] == "sparse population"].groupby("n")["d"].unique()
     parts += [f"{n:,} patients at {', '.join(map(str, sizes))} features." for n, sizes in patients.items()]

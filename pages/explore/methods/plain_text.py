@@ -7,11 +7,13 @@ from pages.shared import text
 from pages.shared.plain import phrases
 
 TITLE = "Methods"
-QUESTION = "**Compared to what?** How many patients it takes, by whom the hospitals trust."
-FIXED = "A table has the patients it has. So the chart shows what a higher privacy loss gives."
-CURVES = "Lines are the middle of repeats. The band holds 8 in 10 of them."
+QUESTION = (
+    "**Compared to what?** How many patients does a study need? It depends on whom the hospitals trust."
+)
+FIXED = "The number of patients in a table is fixed. So the chart varies the privacy loss instead."
+CURVES = "Every run is repeated. Lines show the median; the band holds 8 in 10 repeats."
 TRY = "**Try this:** move *Hospitals* to the right. Only hospitals that trust nobody need more patients."
-TRY_TABLE = "**Try this:** raise *Patterns to find*. More patterns take a higher privacy loss."
+TRY_TABLE = "**Try this:** raise *Patterns to find*. More patterns need more privacy loss: less protection."
 _IF = {
     "untrusted server": "if nobody is trusted",
     "secure aggregation": "with sealed sums",
@@ -41,14 +43,14 @@ def headline(needed: Mapping[str, float], trust: str, key: str, ends: tuple[floa
         return text.MEASURING
     shown, least = (amount(needed[each], key, *ends) for each in (trust, "central"))
     much = f"{shown} patients" if key == "n" else f"a privacy loss of {shown}"
-    goal, who = f"For {WANTED:.0f} % of the pattern, hospitals", phrases.WHO[trust]
+    goal, who = f"To recover {WANTED:.0f} % of the pattern, hospitals", phrases.WHO[trust]
     if trust == "central" or shown == least or math.isnan(needed["central"]):
         return f"{goal} {who} need {much}."
-    return f"{goal} {who} need {much}; trusting one place, {least}."
+    return f"{goal} {who} need {much}. With one trusted place they need {least}."
 
 
 def others(needed: Mapping[str, float], trust: str, key: str, ends: tuple[float, float]) -> str:
     """Return how much the trusts need that the headline leaves out."""
     left = [each for each in needed if each not in (trust, "central") and not math.isnan(needed[each])]
-    parts = [f"{_IF[each]}, {amount(needed[each], key, *ends)}" for each in left]
+    parts = [f"{_IF[each]}, they need {amount(needed[each], key, *ends)}" for each in left]
     return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts)

@@ -1,5 +1,6 @@
 """The sentences of the differences page in plain view. No Streamlit here."""
 
+import math
 from collections.abc import Sequence
 
 from pages.shared import text
@@ -11,12 +12,12 @@ QUESTION = (
     "joining?"
 )
 ALONE, AS_MEASURED, STANDARDISED = "Alone, protected", "Joined as measured", "Standardised"
-ROWS_NOTE = "Each bar is for the hospital in the middle: the share of the pattern of its own patients."
+ROWS_NOTE = "Each bar shows how much of its own patients' pattern the median hospital recovers."
 HOSPITALS = "Hospital by hospital"
 TRY = "**Try this:** let hospitals differ more. When does joining harm a hospital?"
 TRY_HEART = "**Try this:** move *Privacy loss* to the right. What is left is what hospitals do not share."
 NOT_PRIVATE = "Computed from the patients' records without noise: not private."
-IN_HOUSE = "Both are protected. In-house, without protection, a hospital may do better alone."
+IN_HOUSE = "Used in-house, without protection, a hospital may do better alone."
 # How joining compares with staying alone, for a hospital.
 OUTCOMES = {
     "gains": "better",
@@ -42,9 +43,10 @@ def headline(outcomes: Sequence[str], trust: str) -> str:
 
 def below(alone: float, joined: float, as_measured: float | None, unprotected: float) -> str:
     """Return what the middle hospital recovers, joined and alone, standardised or not, in %."""
-    sentences = [f"Of its own pattern the middle hospital recovers {phrases.share(joined)} joined"]
-    sentences[0] += f", {phrases.share(alone)} alone."
-    if as_measured is not None:
-        sentences.append(f"Joined without standardising: {phrases.share(as_measured)}.")
-    sentences.append(f"Joined without protection: {phrases.share(unprotected)}.")
+    shown = f"{phrases.share(joined)} of its own pattern by joining, and {phrases.share(alone)} alone"
+    sentences = [f"With protection, the median hospital recovers {shown}."] if math.isfinite(alone) else []
+    others = {"Joined without standardising": as_measured, "Joined without protection": unprotected}
+    for name, value in others.items():  # what is measured so far
+        if value is not None and math.isfinite(value):
+            sentences.append(f"{name}: {phrases.share(value)}.")
     return " ".join([*sentences, IN_HOUSE])

@@ -85,10 +85,10 @@ def who(view: SiteView) -> str:
         if recipe.synthetic:
             names = f"{'hospital' if len(members) == 1 else 'hospitals'} {names}"
         if len(members) > 1:
-            names += f", {recipe.hospitals[most]} most"
+            names += f", most of all {recipe.hospitals[most]}"
         parts.append(f"{verb} {names} {change}")
     if parts:
-        return f"Joining {', and '.join(parts)}.{PROTECTED if 'gains' in outcomes else ''}"
+        return f"Joining {'. It '.join(parts)}.{PROTECTED if 'gains' in outcomes else ''}"
     if set(outcomes) == {"nothing"}:
         return "No hospital does better than guessing, alone or joined."
     return "Joining makes little difference to any hospital."
@@ -124,8 +124,8 @@ def below_costs(recipe: SiteRecipe) -> str:
     if not recipe.synthetic:
         against = f"PCA without privacy of the pooled rows, standardised in the same way.{NOT_PRIVATE}"
     return (
-        f"Errors of the joint answer, against {against} Every hospital adds the noise of its own means and "
-        "spreads, so nobody need be trusted with them; very noisy ones are drawn towards the public range."
+        f"Errors of the joint answer, against {against} Every hospital adds noise to its own means and "
+        "spreads, so it need trust nobody with them. Very noisy values are drawn towards the public range."
     )
 
 
@@ -142,7 +142,7 @@ def about_joining(view: SiteView) -> str:
     if view.energy:
         against = "Share of what the best directions would capture of the hospital's own patients."
     against += "" if synthetic else NOT_PRIVATE
-    bar = " The grey bar is the joint answer without privacy: what it lacks, no budget can mend."
+    bar = " The grey bar is the joint answer without privacy: no privacy budget can reduce its error."
     return (
         f"{against} Alone: its own private answer, with the same method and budget. Joined: the one private "
         f"answer of all.{'' if view.plain_is_truth else bar}"
@@ -161,8 +161,8 @@ def missing() -> str:
     ]
     return (
         f"Cholesterol is recorded as 0, that is absent, for {listed(parts)}. Most patients of two hospitals "
-        f"or more lack {listed(rare)}. What is absent takes the public centre, so it says nothing; "
-        "a hospital without a column cannot have a direction in it. Counted from the rows: *not private*."
+        f"or more lack {listed(rare)}. Missing values are replaced by the public centre. A hospital without "
+        "a column cannot contribute to directions along it. Counted from the rows: *not private*."
     )
 
 

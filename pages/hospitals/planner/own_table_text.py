@@ -8,7 +8,7 @@ from pages.shared import text
 
 NO_TABLE = (
     "This link plans for a table of your own, and none is ready here: load one on Your data. "
-    "Planned is for the sliders' population instead."
+    "The plan below is for the sliders' population."
 )
 INVENTED = (
     "Invented patients follow your dictionary, as in the rehearsal. No patient of yours has a part in them."

@@ -6,12 +6,12 @@ from dppca_core.experiments.planning.planning import Asked
 from pages.shared import text
 from pages.shared.plain import phrases
 
-INTRODUCTION = "**How many patients or hospitals does a study need?** A formula says it at once."
+INTRODUCTION = "**How many patients or hospitals does a study need?** A formula gives the answer at once."
 CAUTIOUS_TITLE = "What does the most cautious hospital cost us?"
 FOLD_NOTE = "The analyst's view compares all methods, and checks the numbers by simulation."
 WORKING = "Working it out …"
 UNCERTAIN = "These numbers are uncertain: have them checked by simulation."
-NOT_CAUTIOUS = "This needs several hospitals, and a number of patients above."
+NOT_CAUTIOUS = "This needs two hospitals or more, and an answer in patients above."
 NO_SIMULATION = "A formula gives these numbers. They were not checked by simulation here."
 AXES: Mapping[Asked, str] = {
     "patients": "patients needed",

@@ -251,8 +251,8 @@ def recommended(settings: Settings) -> str:
         return ""
     experiment = view.published(settings, view.focus(settings)).experiment
     declared = recommendations.declared(experiment)
-    half = "" if experiment.choose_rows else ", in half of the rows kept"
-    lines = [f"Recommended under each trust, from public numbers and {declared}{half}:"]
+    half = "" if experiment.choose_rows else " Half of the rows kept are assumed to matter."
+    lines = [f"Recommended under each trust, from public numbers and {declared}.{half}"]
     for trust, at, answer in current:
         lines.append(f"- {text.trust_heading(trust)}, at {value(at, settings)}: {answer.reason}")
     return "\n".join(lines)
@@ -377,8 +377,8 @@ def below_chart(settings: Settings) -> str:
         return f"Lines: {goal(settings)}, by methods with a formula. Diamond: this method, simulated."
     which = "share captured" if view.energetic(settings) else "error"
     return (
-        f"Bold: {goal(settings)}, {view.title(view.focus(settings))}; dotted, equal {which}; grey "
-        f"and hatched, no answer, both for the same method. Thin: the other methods. All by closed form."
+        f"Bold line: {view.title(view.focus(settings))} reaches {goal(settings)}. Dotted lines: its lines of "
+        f"equal {which}. Grey and hatched: it has no answer. Thin lines: other methods. All by closed form."
     )
 
 
@@ -449,7 +449,7 @@ def try_this(settings: Settings) -> str:
     title, now = view.title(name), view.answer(settings, name)
     shares = view.energetic(settings) or rises(goal_unit(settings))
     if now.kind in ("simulation", "evaluating", "too large"):
-        return "choose another *Method*, and see what whom you trust does to the answer."
+        return "choose another *Method*, and see how the answer depends on whom you trust."
     if now.value is None:
         up = (now.kind in ("guess", "first order")) == shares
         way_out = f"move *{_target(settings)}* {'up' if up else 'down'}"
@@ -458,7 +458,7 @@ def try_this(settings: Settings) -> str:
     choice = CHOICES[key]
     then = view.answer(settings | {key: to}, name).value
     if then is None or (key == "n" and table) or to == settings[key]:
-        return "choose another *Method*, and see what whom you trust does to the answer."
+        return "choose another *Method*, and see how the answer depends on whom you trust."
     label, shown = choice.label, choice.text(to)
     if key == "plan.target":
         label, shown = _target(settings), in_goal(settings, float(to))

@@ -81,7 +81,7 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     known = [gain(untrusted.losses, row.losses, loss(metric, chance)) for row in in_house]
     published = [gain(untrusted.losses, row.losses, loss(metric, chance)) for row in alone]
     return (
-        f"Joined, {hospitals} with {patients} find the {directions} with {error} "
+        f"Joined, {hospitals} with {patients} find the {directions} with {error}: "
         f"{', '.join(parts)}. {who} alone, protecting its {plural} as well: {_first_and_last(alone)}. "
         f"In-house, unprotected: {_first_and_last(in_house)}. Guessing: {guess}. "
         f"{advice(known, published)}{_weaker_guarantee(grouped, untrusted, recipe)}."
@@ -130,7 +130,7 @@ def advice(in_house: list[Gain], published: list[Gain]) -> str:
     if known == verdict(published):
         return f"Joining a server that nobody trusts {known}"
     to_publish = verdict(published, publish=True)
-    return f"For use in-house, joining a server that nobody trusts {known}. To publish, it {to_publish}"
+    return f"For use in-house, joining a server that nobody trusts {known}. To publish, joining {to_publish}"
 
 
 def verdict(gains: list[Gain], publish: bool = False) -> str:

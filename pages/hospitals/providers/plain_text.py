@@ -53,4 +53,4 @@ def nobody_to_join(in_house: ShareRow, published: ShareRow) -> str:
 
 def about(hospitals: int, patients: str, trust: str) -> str:
     """Return who would join."""
-    return f"Together are {hospitals:,} hospitals {phrases.WHO[trust]}, with {patients}."
+    return f"Together means {hospitals:,} hospitals {phrases.WHO[trust]}, with {patients} in all."

@@ -34,8 +34,8 @@ def sizes_ignored(patients: int) -> str:
 
 def rank_changed(asked: int, rank: int, k: int, d: int) -> str:
     """Return the notice that DPdisPCA cannot send as many directions as are asked for."""
-    limit = f"fewer than the {k} to find" if rank == k else f"more than all {d}"
-    return f"DPdisPCA sends {rank} directions here: {asked} {'is' if asked == 1 else 'are'} {limit}."
+    limit = f"it must send the {k} to find" if rank == k else f"there are only {d}"
+    return f"DPdisPCA sends {rank} directions here, not {asked}: {limit}."
 
 
 def sizes_note(hospitals: int, patients: int) -> str:

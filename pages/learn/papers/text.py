@@ -27,8 +27,8 @@ def introduction(reproduced: int, runs: int) -> str:
     """Return how many of the runs come out as printed."""
     return (
         "**Do we get what the papers got?** We ran the figures and tables of four papers again: "
-        f"{reproduced} of {runs} runs come out as printed. Some use other parameters, which their titles "
-        "name. The others say why they differ."
+        f"{reproduced} of {runs} runs come out as printed; where one uses other parameters, its title says "
+        "so. The others say why they differ."
     )
 
 

@@ -36,9 +36,9 @@ def beyond(attack: Attack, budget: Budget) -> str:
     _, misses = tradeoff_curves.touching(attack.mu, budget.epsilon)
     delta = gaussian.delta_of(1 / attack.mu, budget.epsilon)
     return (
-        "Gaussian noise publishes no record. It uses δ otherwise: with a chance of "
-        f"{figures(1 - misses)} a release speaks more strongly for the patient than e^ε to one, and "
-        f"what is beyond e^ε adds up to {figures(delta)}, of δ = {text.number(budget.delta)} allowed."
+        "Gaussian noise publishes no record. It uses δ differently: with a chance of "
+        f"{figures(1 - misses)} a release favours the patient by a likelihood ratio above e^ε. The excess "
+        f"over e^ε adds up to {figures(delta)}; δ = {text.number(budget.delta)} is allowed."
     )
 
 

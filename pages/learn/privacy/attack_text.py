@@ -140,8 +140,8 @@ def chosen(attack: Attack, budget: Budget) -> str:
     """Return how far apart the two laws are, and the calculated error rates of the chosen test."""
     least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
     return (
-        f"What is read lies around 0 without the patient and around {text.short(attack.mu)} with, where 1 is "
-        f"the spread of the noise. The attacker says “with” above {attack.limit:.2f}. At "
+        f"What the attacker reads averages 0 without the patient and {text.short(attack.mu)} with, in units "
+        f"of the noise. Above {attack.limit + 0.0:.2f} the attacker says “with”. At "
         f"{100 * attack.alarms:g} % false alarms every test misses {share(attack.misses)} or more. The "
         f"promise alone demands {share(least)}."
     )
@@ -190,8 +190,8 @@ def attacked(method: str, settings: Mapping[str, Any]) -> str:
         "ldp_pca": "one patient's own message",
     }.get(method, "the noisy second moment")
     return (
-        f"Seen by the attacker: {what}, drawn by the method's own release step at the pair of patients "
-        "that moves it most. Everybody else's data are known and only shift it."
+        f"Seen by the attacker: {what}, drawn by the method's own release step for the two patients who "
+        "change it most. All other data are known."
     )
 
 

@@ -34,11 +34,10 @@ def releases(picture: Picture, limit: float) -> tuple[str, ...]:
 
 def failure(n: int, delta: float) -> tuple[str, ...]:
     """Return what the chance of failure allows, and a safer one where it allows too much."""
-    allowed = (
-        f"It would allow a program that publishes each record in full with a chance of {text.one_in(delta)}."
-    )
+    chance = text.one_in(delta)
+    allowed = f"Even a program that publishes each full record with a chance of {chance} would keep it."
     some = float(f"{outright_publication.published(n, delta).some:.2g}")
-    follows = f"Among {n:,} patients, it would publish somebody with a chance of {text.one_in(some)}."
+    follows = f"With {n:,} patients, it would publish at least one with a chance of {text.one_in(some)}."
     if delta > 1 / n:
         safer = f"set the chance of failure to {text.one_in(delta_for(n))}"
         follows = f"That is not safe enough for {n:,} patients: {safer}."

@@ -25,7 +25,7 @@ def _finding(curve: Curve) -> tuple[str, str]:
         costs = (
             f"Without noise: {without}."
             if curve.cost and unit.value(curve.now) != without
-            else "Noise costs nothing here."
+            else "Noise costs hardly anything here."
         )
         return f"{way}, privacy is almost free: we recover {now}.", costs
     return f"{way}, we recover {now}.", f"Noise costs {text.percent(curve.cost)} of the pattern."

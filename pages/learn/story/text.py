@@ -45,11 +45,11 @@ def sharing(sharing: view.Sharing) -> StepText:
         follows = f"All {count} together: {together}."
     else:
         finding = f"Alone, the largest hospital recovers {alone}. All {count} together: {together}."
-        follows = "Together they see it more clearly."
+        follows = "Together they recover more."
         if _gain(unit, setting, sharing.together, sharing.alone) != "less":
             follows = "Working together hardly helps here."
         elif sharing.alone.lost < _HARDLY:
-            follows = f"{follows} But alone, hardly anything is missing."
+            follows = "Together they recover a little more, but alone hardly anything is missing."
     truth = ("The whole table counts as the truth here.",) if _is_table(setting) else ()
     more = (follows, *truth, glossary.a_guess(unit))
     terms = (glossary.PATTERN, glossary.recovered(unit), glossary.GUESS)
@@ -175,9 +175,12 @@ def failure(setting: CollaborationSetting) -> str:
 def is_advised(joined: Joined) -> bool:
     """Return whether the release is of use, and no hospital does better alone, in-house or in public."""
     setting = joined.setting
-    if useless(joined.chosen, setting) or _compared(joined, joined.published.error) == "more":
+    published = _compared(joined, joined.published.error)
+    if useless(joined.chosen, setting) or published == "more":
         return False
-    return len(setting.sizes) == 1 or _compared(joined, joined.in_house.error) == "less"
+    if len(setting.sizes) == 1:  # a server that only adds noise must bring something
+        return joined.way == "one place" or published == "less"
+    return _compared(joined, joined.in_house.error) == "less"
 
 
 def _decide(joined: Joined) -> tuple[str, str]:
@@ -202,7 +205,7 @@ def _decide(joined: Joined) -> tuple[str, str]:
         return finding, "In-house or to publish, joining hardly helps."
     without = f"Together without noise: {free}."
     if joined.chosen.lost <= joined.free.lost:
-        without = "Noise costs nothing here."
+        without = "Noise costs hardly anything here."
     if advised:
         beside = f"The largest hospital alone: {in_house} in-house, and {published} if it publishes."
         return f"We {release}", f"{recovers} {beside} {without}"

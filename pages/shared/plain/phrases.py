@@ -19,7 +19,7 @@ WHO = {
 }
 TITLE = "Share of the pattern recovered"
 PICTURE = "Patients, with the true and the private pattern"
-ROWS_NOTE = "Each bar is the middle of many repeats. The thin line holds 8 in 10 of them."
+ROWS_NOTE = "Every run is repeated. Each bar shows the median; the thin line holds 8 in 10 repeats."
 _SAME = 0.9  # an error above this share of a guess's is no answer
 
 

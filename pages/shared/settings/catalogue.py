@@ -290,6 +290,7 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
     now |= {flag: True for key, flag in _BY_HAND.items() if key == moved}
     if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
         title, needed = METHODS[now["method"]].title, METHODS[now["method"]].trust
+        title = "the method of the link" if now["view"] == "plain" else title
         reason = f"{title} trusts {text.TRUST_TITLES[needed].lower()}"
         if moved == "trust":
             set_to("method", RECOMMENDED, reason)

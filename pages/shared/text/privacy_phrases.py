@@ -9,7 +9,7 @@ from pages.shared.text.numbers import number, patients
 GUARANTEES = {
     "(ε, δ)": "(ε, δ)-private",
     "ε": "purely ε-private, δ not used",
-    "on a good event": "private on a good event of the data only",
+    "on a good event": "private only if the data meet a condition that the proof assumes",
     "approximate sampler": "approximate sampler: pure ε not guaranteed",
     "none": "not private",
 }
@@ -60,10 +60,10 @@ def luck(right: int, tries: int) -> str:
 
 def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
     """Return which calibrations keep their paper's constants, with the epsilon that they truly give."""
-    each = "; ".join(f"{', '.join(titles)} ε = {given}" for given, titles in truly.items())
+    each = "; ".join(f"{', '.join(titles)}: {given}" for given, titles in truly.items())
     return (
-        f"Calibrated by their papers' constants for ε = {budget.epsilon:g}, these truly have, at "
-        f"δ = {number(budget.delta)}: {each}."
+        f"Calibrated by their papers' constants for ε = {budget.epsilon:g}, these truly have another ε at "
+        f"δ = {number(budget.delta)}. {each}."
     )
 
 
@@ -77,7 +77,7 @@ def margin(delta: float) -> str:
 
     A release may reveal more than e^epsilon with a chance above delta. Over all releases `odds` holds.
     """
-    return f"The promise may fail with a chance of {one_in(delta)}; that is counted in."
+    return f"The promise may fail, with a chance of at most {one_in(delta)}. The odds include this."
 
 
 def large_delta(delta: float, n: float) -> str:

@@ -146,7 +146,7 @@ def test_as_printed_is_labelled_with_the_epsilon_it_truly_gives(screen):
     experiment, epsilon = to_experiment.from_settings(page.app.session_state["settings of the last run"])
     budget, options = experiment.budget(epsilon), experiment.options("dps_pca")
     true = METHODS["dps_pca"].true_epsilon(budget, d=experiment.d, k=experiment.k, **options)
-    assert true < 0.2 and f"DPS-PCA ε = {text.short(true)}" in page.words()["printed"]
+    assert true < 0.2 and f"DPS-PCA: {text.short(true)}" in page.words()["printed"]
 
 
 def test_every_method_is_there_with_its_trust_and_its_guarantee(screen):

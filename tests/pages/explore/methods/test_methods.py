@@ -185,7 +185,7 @@ def test_printed_calibrations_are_told_apart(screen, opened):
     equals = FEW | {"use.dpdis_pca": "true"}
     page = screen(PAGE, accounting="as-printed", start="near", **SMALL, **equals).settle()
     printed = explorer_text.printed(results_of(page), 1.0, list(METHODS))
-    assert printed.partition(":")[0] in page.captions
+    assert printed.partition(". ")[0] in page.captions
     assert page.app.dataframe[0].value["true ε"].notna().any()
     assert " Calibrated as printed" in page.figure["says"]
     assert text.notes(results_of(page), [], settings_of(page)) in page.captions

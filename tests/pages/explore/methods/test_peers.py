@@ -23,7 +23,7 @@ def largest(neighbours):
 def test_factors_multiply_to_what_lies_between(neighbours):
     error = largest(neighbours)
     words = other_packages.finding(neighbours).split(" On the ")[0]
-    factors = re.findall(r"(?:factor|sparsity|directions|accounting) (\d+\.\d+)", words)
+    factors = re.findall(r"(?:That is|sparsity|directions|accounting) (\d+\.\d+)", words)
     whole, *parts = map(float, factors)
     assert whole == pytest.approx(error[RIVAL] / error[OURS], abs=0.006)
     assert len(parts) == 3 and math.prod(parts) == pytest.approx(whole, rel=0.02)
@@ -75,7 +75,7 @@ def test_the_most_owed_part_is_the_largest(monkeypatch):
             if row["recipe"] == RIVAL and "error" in row:
                 row["error"]["median"] *= 10
     monkeypatch.setattr(other_packages, "stored", lambda: changed)
-    assert "Most is owed to exact accounting." in other_packages.finding("replace-one")
+    assert "Most is due to exact accounting." in other_packages.finding("replace-one")
 
 
 def test_no_answer_has_no_point_and_is_told(monkeypatch):

@@ -167,7 +167,7 @@ def test_the_chart_of_what_is_missing_counts_the_rows():
     [
         ({"s_hat": 200, "sites.method": "dps_pca"}, "22, as there are 22 columns"),
         ({"sites.method": "dps_pca", "provider_noise": "shared"}, "undo the shared noise"),
-        ({"sites.method": "federated_projector"}, "good event"),
+        ({"sites.method": "federated_projector"}, "condition that the proof assumes"),
         ({"sites.kind": "own-ranges"}, "No laboratory's printed ranges are known"),
         ({"metric": "energy"}, "Captured energy is shown hospital by hospital"),
     ],

@@ -263,7 +263,7 @@ def test_the_floor_is_where_sampling_alone_errs_as_much():
     ("changed", "present", "absent"),
     [
         ({"plan.way": "ppca"}, "Caution: approximate sampler", "δ) ="),
-        ({"plan.way": "spiked_projector"}, "good event", "truly give"),
+        ({"plan.way": "spiked_projector"}, "condition that the proof", "truly give"),
         ({"neighbours": "add-remove"}, "adding or removing", "replacing"),
     ],
 )

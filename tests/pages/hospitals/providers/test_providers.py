@@ -237,7 +237,7 @@ def test_a_gain_takes_a_tenth_and_bands_apart(joined, alone, gained):
     ],
 )
 def test_what_is_published_is_never_said_to_pay(in_house, published):
-    known, _, publish = gain_text.advice(in_house, published).partition(" To publish, it ")
+    known, _, publish = gain_text.advice(in_house, published).partition(" To publish, joining ")
     assert gain_text.verdict(in_house) in known
     assert publish == (gain_text.verdict(published, publish=True) if in_house != published else "")
     assert "pay" not in publish
@@ -277,7 +277,7 @@ def test_joining_pays_only_where_staying_alone_unprotected_errs_more(changed, in
     headline = gain_text.headline(results, settings)
     assert f"oining a server that nobody trusts {gain_text.verdict([in_house])}" in headline
     if in_house != publish:
-        assert f"To publish, it {gain_text.verdict([publish], publish=True)}" in headline
+        assert f"To publish, joining {gain_text.verdict([publish], publish=True)}" in headline
     assert headline.count("pays for") == (in_house == "less")
 
 
