@@ -32,7 +32,7 @@ FIGURE_TABLES: Mapping[str, Callable[..., pd.DataFrame | pd.Series]] = {
         story: (story.errors, story.record, story.weights),
         own_table: (
             *(own_table.rehearsal, own_table.predicted, own_table.released, own_table.scores),
-            *(own_table.spectrum, own_table.biplot),
+            *(own_table.twin_scores, own_table.spectrum, own_table.biplot),
         ),
         papers: (papers.curves,),
     }.items()

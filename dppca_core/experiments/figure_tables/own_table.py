@@ -14,6 +14,7 @@ import pandas as pd
 
 from dppca_core import tables
 from dppca_core.bounds import stated_spectra
+from dppca_core.experiments.demonstrations import twin_scores as scores_of_twins
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.numerics.moments import clip_rows
@@ -48,6 +49,33 @@ def rehearsal(
             errors = runs_in_unit(metric, sines, angles, experiment.k)
             rows[name, epsilon] = np.quantile(errors, [0.1, 0.5, 0.9])
     table = pd.DataFrame(rows, [0.1, 0.5, 0.9]).T
+    return table
+
+
+def twin_scores(
+    dictionary: str,
+    twin: tuple[ExplorerExperiment, float, bool],
+    epsilon: float,
+    patients: float,
+    cells: int,
+    std: float,
+) -> pd.DataFrame:
+    """Return how many invented patients lie where on two components: with noise of this std, and without.
+
+    `twin` is (experiment, spread, centred): with a spread, rows are what the dictionary allows.
+    """
+    experiment, spread, centred = twin
+    schema, latent = Schema.from_json(Path(dictionary).read_text("utf-8")), experiment.population
+    if spread and isinstance(latent, SpikedModel):  # the Gaussian beneath the invented rows
+        rows = DictionaryTwin(dictionary_cells(schema), schema.bound, latent, centred, spread)
+        experiment = replace(experiment, population=rows)
+    seen = scores_of_twins.scores(Results(experiment), epsilon)
+    drawn = scores_of_twins.picture(seen.scores, seen.eigenvalues, patients, cells, std)
+    both = {
+        "as released": pd.DataFrame(np.maximum(drawn.noisy, 0)),
+        "without noise": pd.DataFrame(drawn.exact),
+    }
+    table = pd.concat(both, names=["picture", "first component"])
     return table
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.populations.dictionary_twin import DictionaryTwin
 from pages.hospitals.your_data.rehearsal import Twin, first_runs, predicted_at
@@ -12,16 +12,29 @@ _DICTIONARY, _ROWS = "dictionary.json", "your-table.csv"  # of "Save the diction
 _RELEASE, _PICTURE = "release.json", "scores.json"  # of the ZIP; of "Download the picture"
 
 
+def twin_scores(twin: Twin, patients: float, cells: int, std: float) -> FigureRecipe:
+    """Return the table of where invented patients lie on two components."""
+    experiment, spread = _without_dictionary(twin)
+    given = experiment, spread, twin.request.mean_share > 0
+    values = {"dictionary": _DICTIONARY, "twin": given, "epsilon": twin.epsilon, "patients": float(patients)}
+    return FigureRecipe("own_table.twin_scores", values | {"cells": cells, "std": std})
+
+
+def _without_dictionary(twin: Twin) -> tuple[ExplorerExperiment, float]:
+    """Return a twin's experiment on the Gaussian beneath its rows, and their spread; 0 where it is alone."""
+    population = twin.experiment.population
+    if isinstance(population, DictionaryTwin):
+        return replace(twin.experiment, population=population.latent), population.spread
+    return twin.experiment, 0.0
+
+
 def rehearsal(twin: Twin, *epsilons: float) -> FigureRecipe:
     """Return the table of what a release errs on its populations; epsilons: all of the figure where none."""
     if twin.in_closed_form:
         return _predicted(twin)
     twins = []
     for each in (twin, *twin.others):
-        experiment, population = each.experiment, each.experiment.population
-        spread, repeats = 0.0, first_runs(each)
-        if isinstance(population, DictionaryTwin):
-            experiment, spread = replace(experiment, population=population.latent), population.spread
+        (experiment, spread), repeats = _without_dictionary(each), first_runs(each)
         if not epsilons and each is twin:
             repeats = experiment.repeats
         twins.append((each.pattern.title, experiment, spread, repeats))

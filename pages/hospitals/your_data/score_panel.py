@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import streamlit as st
 
 from dppca_core import tables
 from dppca_core.arrays import Array, Indices
+from dppca_core.experiments.demonstrations import twin_scores
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.privacy import Budget
 from dppca_core.release import bundle, score_histogram
 from dppca_core.release.drawn import Drawn
@@ -168,13 +171,14 @@ def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float) -> boo
         return False
     if run.scores.shape[1] < 2:
         return False
-    rehearsed = score_rehearsal.picture(run, n, count, std)
+    rehearsed = twin_scores.picture(run.scores, run.eigenvalues, n, count, std)
+    code = partial(figure_code.twin_scores, twin, n, count, std)
     peak = float(max(rehearsed.noisy.max(), rehearsed.exact.max(), 1.0))
     drawings = (("as released", rehearsed.noisy, std), ("without noise", rehearsed.exact, 0.0))
     for column, (name, counts, noise) in zip(st.columns(2), drawings, strict=True):
         with column:
             st.markdown(f"**The twin, {name}**")
-            _draw(counts, rehearsed.edges, noise, peak, f"own twin scores {name}")
+            _draw(counts, rehearsed.edges, noise, peak, f"own twin scores {name}", code)
     st.caption(score_text.twin(rehearsed.distance, groups))
     if rehearsed.distance > score_rehearsal.TOO_MUCH:
         st.warning(score_text.stop(rehearsed.distance))
@@ -188,7 +192,7 @@ def _draw(
     std: float,
     peak: float,
     key: str,
-    code: Callable[[], str] | None = None,
+    code: Callable[[], FigureRecipe],
 ) -> None:
     drawn = score_charts.score_map(counts, edges, std, peak)
     component.figure(drawn, key=key, says=score_charts.describe(counts, edges, std))

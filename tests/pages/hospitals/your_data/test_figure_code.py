@@ -98,6 +98,11 @@ def test_what_was_released_is_read_and_what_only_its_owner_sees_comes_from_the_o
     counts = run(code()).groupby(level="group", sort=False).get_group("all").to_numpy()
     assert np.array(frozen(drawn)["data"][0]["z"], dtype=float) == pytest.approx(counts.T, rel=1e-3)
 
+    for name in ("as released", "without noise"):
+        drawn, code = offered[f"own twin scores {name}"]
+        counts = run(code()).loc[name].to_numpy()
+        assert np.array(frozen(drawn)["data"][0]["z"], dtype=float) == pytest.approx(counts.T, rel=1e-3)
+
     given, truths = run(owners["own scree"]), page.state.diagnostics["truth"]
     assert given["at the mean"].to_numpy() == pytest.approx(truths.covariance.eigenvalues, abs=1e-9)
     assert given["at mid-range"].to_numpy() == pytest.approx(truths.moment.eigenvalues, abs=1e-9)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from dppca_core import Budget, tables
+from dppca_core.experiments.demonstrations import twin_scores
 from dppca_core.release import discrete_gaussian, score_histogram
 from dppca_core.release.private_release import Request
 from dppca_core.release.score_histogram import Group, ScoreRequest
@@ -245,10 +247,9 @@ def test_on_the_twin_a_use_loses_what_noise_takes():
 def test_the_twins_picture_has_the_noise_of_the_release_and_all_patients():
     """A group's picture has its share of the patients; more noise puts more of it in wrong cells."""
     run = rehearsed(1.0)
-    whole, part, noisy = (
-        score_rehearsal.picture(run, n, 8, std) for n, std in ((2000, 3), (500, 3), (2000, 60))
-    )
+    picture = partial(twin_scores.picture, run.scores, run.eigenvalues)
+    whole, part, noisy = (picture(n, 8, std) for n, std in ((2000, 3), (500, 3), (2000, 60)))
     assert whole.exact.sum() == pytest.approx(2000) and part.exact.sum() == pytest.approx(500)
     assert np.std(noisy.noisy - noisy.exact) == pytest.approx(60, rel=0.3)  # of 64: four of its stds
     assert 0 < whole.distance < part.distance < noisy.distance < 1
-    assert score_rehearsal.picture(run, 200_000, 8, 3).exact.sum() == pytest.approx(200_000)
+    assert picture(200_000, 8, 3).exact.sum() == pytest.approx(200_000)

@@ -1,0 +1,94 @@
+"""Scores of a twin's invented rows on two released components, and their picture with noise."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dppca_core.arrays import Array
+from dppca_core.experiments import draws
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
+from dppca_core.experiments.explorer.results import Results
+from dppca_core.numerics import linalg
+from dppca_core.numerics.moments import clip_rows
+from dppca_core.populations.dictionary_twin import DictionaryTwin
+from dppca_core.release import score_histogram
+
+_DRAWS = 20  # of the noise, whose mean distance is stated
+_LEAST_ROWS, _MOST_ROWS, _MOST_NUMBERS = 20_000, 50_000, 4_000_000
+
+
+class TwinScores(NamedTuple):
+    """Hold rows that a run did not see, (m, d), its components and the true ones, (d, k), and the scores.
+
+    moment: second moment of the rows. scores: on the first two components, (m, 2). eigenvalues: their mean
+    squares.
+    """
+
+    rows: Array
+    moment: Array
+    basis: Array
+    best: Array
+    scores: Array
+    eigenvalues: tuple[float, ...]
+
+
+class TwinPicture(NamedTuple):
+    """Hold counts of invented patients, (cells, cells), with and without noise; edges, and the noise's std.
+
+    distance: half the sum of |p - q| over cells, p the noisy shares with 0 for what is negative, q the exact;
+    the mean of several draws.
+    """
+
+    noisy: Array
+    exact: Array
+    edges: tuple[tuple[float, ...], tuple[float, ...]]
+    std: float
+    distance: float
+
+
+def scores(results: Results, epsilon: float) -> TwinScores:
+    """Return a method's first run on a twin, and invented rows that it did not see."""
+    experiment = results.experiment
+    rows = _rows(experiment)
+    moment = rows.T @ rows / len(rows)
+    basis, best = (
+        _by_falling_square(each, moment)
+        for each in (results.estimate(experiment.method, epsilon, 0).basis, results.truth.basis)
+    )
+    along = rows @ basis[:, :2]
+    squares = tuple(np.square(along).mean(axis=0).tolist())
+    return TwinScores(rows, moment, basis, best, along, squares)
+
+
+def _rows(experiment: ExplorerExperiment) -> Array:
+    """Draw invented rows as the release sees them: clipped, and about their mean where that is paid for."""
+    population, n = experiment.population, experiment.n
+    assert not isinstance(population, str)  # a twin is no table
+    many = min(max(n, _LEAST_ROWS), _MOST_ROWS, _MOST_NUMBERS // experiment.d)
+    rng = draws.generator(experiment.seed, 0, "scores")
+    blocks = list(population.rows(many, rng))
+    if isinstance(population, DictionaryTwin):
+        rows = np.concatenate(blocks)
+        return clip_rows(rows - rows.mean(axis=0), 1.0) if population.centred else rows
+    return clip_rows(np.concatenate(blocks), experiment.scaling.divisor(population, n))
+
+
+def _by_falling_square(basis: Array, moment: Array) -> Array:
+    return basis @ linalg.top_eigenpairs(basis.T @ moment @ basis, basis.shape[1])[1]
+
+
+def picture(scores: Array, eigenvalues: tuple[float, ...], n: float, count: int, std: float) -> TwinPicture:
+    """Return the picture of n patients of the twin in count x count cells, with noise of this std.
+
+    Of a group's too: its cells have the same noise, and its share of the patients. Where fewer rows were
+    drawn each counts more than once.
+    """
+    edges = score_histogram.grid({"eigenvalues": eigenvalues}, count)
+    used = scores[: max(round(n), 1)]
+    first, second = (np.clip(along, ends[0], ends[-1]) for along, ends in zip(used.T, edges, strict=True))
+    exact = np.histogram2d(first, second, bins=[*map(np.array, edges)])[0] * (n / len(used))
+    noisy = exact + std * np.random.default_rng(0).standard_normal((_DRAWS, *exact.shape))
+    positive = np.maximum(noisy, 0.0)
+    shares = positive / np.maximum(positive.sum(axis=(1, 2), keepdims=True), 1e-300)
+    distance = float(np.abs(shares - exact / exact.sum()).sum()) / 2 / _DRAWS
+    return TwinPicture(noisy[0], exact, edges, std, distance)
