@@ -78,5 +78,5 @@ def test_a_page_whose_first_run_was_lost_keeps_every_setting(watched, address):
 def test_a_page_that_cannot_be_drawn_any_more_opens_anew(watched, address):
     page = leaving_bounds(watched, address, hears=30, misses=12)
     page.wait_for_function("window.hears === Infinity")  # of a page that was loaded since
-    page.get_by_text("of those that trust one place").wait_for()
+    page.get_by_text("where all trust one place").wait_for()
     page.wait_for_url(f"**/methods?*{SMALL.split('&')[0]}*")

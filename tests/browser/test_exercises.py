@@ -12,7 +12,7 @@ from tests.browser.conftest import DESK
 pytestmark = pytest.mark.browser
 
 # What shows that a page has all that is read from it.
-READY = {"privacy": "Measured, ", "bounds": "bounds drawn on it", "differences": "joined without privacy"}
+READY = {"privacy": "Measured, ", "bounds": "bounds on its error", "differences": "joined without privacy"}
 # What the map has at the cross: the nearest of its cells, on its log axes.
 REGION = """() => {
   const data = [...document.querySelectorAll('.dppca-live .chart')].flatMap((chart) => chart.data ?? []);
@@ -68,7 +68,7 @@ def within(body: str) -> tuple[float, float]:
 def less_privacy(before: str, after: str) -> tuple[float, ...]:
     shares = [number(r"Share of the true rows found\s+(\d+) %", body) for body in (before, after)]
     assert shares == [100, 0]
-    assert error(after) >= number(rf"guessing {NUMBER}", after)
+    assert error(after) >= number(rf"A guess has {NUMBER}", after)
     return error(before), error(after)
 
 
@@ -78,7 +78,7 @@ def as_printed(before: str, after: str) -> tuple[float, ...]:
 
 
 def metric(before: str, after: str) -> tuple[float, ...]:
-    guesses = [number(rf"guessing {NUMBER}", body) for body in (before, after)]
+    guesses = [number(rf"A guess has {NUMBER}", body) for body in (before, after)]
     assert guesses[1] / guesses[0] == pytest.approx(2**0.5, rel=0.01)
     (least, most), (before_least, before_most) = (within(body) for body in (after, before))
     assert least / before_most <= 2**0.5 <= most / before_least
@@ -132,7 +132,7 @@ def test_the_links_of_the_front_page_open_by_a_click(page, address):
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="the same after the move").nth(1).click()
     other = opened.value
-    other.get_by_text("bounds drawn on it").wait_for()
+    other.get_by_text("bounds on its error").wait_for()
     assert (
         other.get_by_role("slider", name="Patients in total").get_attribute("aria-valuetext") == "10,000,000"
     )
