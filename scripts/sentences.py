@@ -88,9 +88,9 @@ def visit(page: Path, link: dict[str, str]) -> AppTest:
 
 def link(rng: random.Random, view: str) -> dict[str, str]:
     """Return a random link: some of the shared settings, and of the page's own."""
-    own = [choice for choice in CHOICES.values() if "." in choice.key]
+    of_pages = [choice for choice in CHOICES.values() if "." in choice.key]
     shared = [choice for key, choice in CHOICES.items() if "." not in key and key not in _KEPT]
-    chosen = rng.sample(shared, rng.randint(1, 5)) + rng.sample(own, len(own) // 3)
+    chosen = rng.sample(shared, rng.randint(1, 5)) + rng.sample(of_pages, len(of_pages) // 3)
     words = {c.parameter: c.link(rng.choice(c.options)) for c in chosen if c.options}
     return words | {"v": "2", "view": view, "repeats": "2"}
 
@@ -103,16 +103,16 @@ def main() -> None:
     options = parser.parse_args()
     rng = random.Random(0)
     pages = [page for group in order.menu().values() for page in group]
-    said: dict[tuple[str, str], dict[str, str]] = {}
+    shown: dict[tuple[str, str], dict[str, str]] = {}
     for run in range(options.runs):
         page, view = pages[run % len(pages)], ("plain", "analyst")[run // len(pages) % 2]
         defaults = run < 2 * len(pages)  # each page first as it opens
         app = visit(page, {"v": "2", "view": view} if defaults else link(rng, view))
-        kept = said.setdefault((page.parent.name, view), {})
+        kept = shown.setdefault((page.parent.name, view), {})
         for text in texts(app):
             for sentence in sentences(text):
                 kept.setdefault(re.sub(r"[\d.,]*\d", "#", sentence), sentence)
-    for (name, view), kept in sorted(said.items()):
+    for (name, view), kept in sorted(shown.items()):
         if options.ease:
             print(f"{name:15}{view:10}{statistics.median(map(ease, kept.values())):6.0f}{len(kept):7}")
             continue

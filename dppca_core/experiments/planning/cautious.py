@@ -1,4 +1,4 @@
-"""How many patients a study needs where one of its hospitals asks for a stricter guarantee than the others.
+"""Plan a study in which one hospital asks for a stricter guarantee than the others.
 
 Where hospitals' sums are pooled the strict one counts less, by its precision (`mechanisms.hospital_budgets`);
 elsewhere one noise protects all, so that all get the strictest guarantee.

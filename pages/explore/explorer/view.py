@@ -1,4 +1,4 @@
-"""What the front page shows at some settings: its results, the methods side by side, and its figure."""
+"""Hold the front page at some settings: its results, the methods side by side, and its figure."""
 
 from collections.abc import Iterator
 from typing import Any

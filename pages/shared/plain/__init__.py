@@ -1,1 +1,1 @@
-"""What all pages in plain view share: the figure of rows, and the sentences."""
+"""Share the figure of rows and the sentences among all pages in plain view."""
