@@ -27,5 +27,5 @@ def shown(block) -> str:
 
 def technical(text: str, known: str = "") -> list[str]:
     """Return the technical words in a text but those in `known`, such as a file's name."""
-    found = [match[0] for pattern in (_METHODS, _SYMBOLS) for match in pattern.finditer(text)]
-    return [word for word in found if word not in known]
+    matches = [match[0] for pattern in (_METHODS, _SYMBOLS) for match in pattern.finditer(text)]
+    return [word for word in matches if word not in known]
