@@ -42,11 +42,11 @@ app = App({menu!r}, lifespan=warm, routes=ROUTES)
 
 _STORED = """
 compute = explorer_summary.payload
-def payload(results, epsilon, settings, shown=None):
+def payload(results, epsilon, settings, shown=None, *parts):
     if "stored" not in st.session_state:
         for cell in missing(results, results.first(epsilon, shown)):
             results.try_cell(*cell)
-        st.session_state["stored"] = compute(results, epsilon, settings, shown)
+        st.session_state["stored"] = compute(results, epsilon, settings, shown, *parts)
     return st.session_state["stored"] | {
         "active": EPSILONS.index(epsilon), "scene": str(settings), "complete": True, "progress": ""
     }
