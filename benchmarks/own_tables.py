@@ -28,6 +28,7 @@ from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.release import private_release
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
+from dppca_core.release.request import Request
 from dppca_core.tables import Column, Raw, Schema, limits
 from pages.hospitals.your_data import rehearsal, release_panel
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows, prepare
@@ -74,7 +75,7 @@ def truth(table: PreparedTable, raw: Raw, k: int) -> Array:
     return linalg.top_eigenspace(np.cov(rows.T, bias=True, aweights=weights), k)
 
 
-def released(table: PreparedTable, request: private_release.Request) -> Array:
+def released(table: PreparedTable, request: Request) -> Array:
     """Return the components of one release."""
     ledger = SessionLedger(table.n)
     budget = request.budget

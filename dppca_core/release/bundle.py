@@ -19,7 +19,7 @@ from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.release import chosen, registry_record
 from dppca_core.release.ledger_records import Account, Entry, release_line
-from dppca_core.release.private_release import Request
+from dppca_core.release.request import Request
 from dppca_core.tables import safe_csv
 
 NAME = "private-release.zip"

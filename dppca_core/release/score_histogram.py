@@ -33,12 +33,13 @@ from dppca_core.arrays import Array, Indices
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event, Release
-from dppca_core.release import discrete_gaussian, private_release
+from dppca_core.release import discrete_gaussian, patient_rows, release_text
 from dppca_core.release.discrete_gaussian import IntegerSum, Progress
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
-from dppca_core.release.private_release import Part, PatientRows
+from dppca_core.release.patient_rows import Part, PatientRows
+from dppca_core.release.request import patient_epsilon
 
 TITLE = "Score histogram"
 OTHER = "other"
@@ -78,8 +79,8 @@ class ScoreRequest:
     """Hold what is asked: what a release's document says of scores (`of_release`), a grid, and a budget.
 
     edges: of the cells along each of the two components. rows_per_patient, averaged: as for
-    `private_release.Request`. Raises ValueError for fewer than two components, a grid that is no grid, and
-    accounting as printed.
+    `request.Request`. Raises ValueError for fewer than two components, a grid that is no grid, and accounting
+    as printed.
     """
 
     release: dict[str, Any]
@@ -139,7 +140,7 @@ class ScoreRequest:
     @property
     def patient_epsilon(self) -> float:
         """Return the epsilon of a patient with all their rows, at the budget's delta."""
-        return private_release.patient_epsilon(self.events, self.budget, self.rows_per_patient)
+        return patient_epsilon(self.events, self.budget, self.rows_per_patient)
 
     @property
     def noises(self) -> int:
@@ -352,14 +353,14 @@ def _refuse(
 ) -> None:
     """Raise ValueError for what could not be released, or not with the guarantee that is stated."""
     release, d = request.release, len(features)
-    if release["features"] != list(features) or any(private_release.columns(part) != d for part in rows):
+    if release["features"] != list(features) or any(patient_rows.columns(part) != d for part in rows):
         raise ValueError("the release is of other columns")
-    if release["hospitals"] != list(map(private_release.patients, rows)) or release["public"] != public:
+    if release["hospitals"] != list(map(patient_rows.patients, rows)) or release["public"] != public:
         raise ValueError("the release is of another table, dictionary or other hospitals")
     if (groups is None) != (request.group is None):
         raise ValueError("groups must be given exactly where the request has some")
     for part in rows:
-        if private_release.is_averaged(part) != request.averaged:
+        if patient_rows.is_averaged(part) != request.averaged:
             raise ValueError("rows must come with their patients exactly where these are averaged")
         if not isinstance(part, IntegerSum):
             discrete_gaussian.check_clipped(part.rows if isinstance(part, PatientRows) else part)
@@ -391,5 +392,5 @@ def _document(request: ScoreRequest, entry: Entry, counts: Array, by_column: boo
         "from the operating system's entropy",
         "versions": {"python": platform.python_version()}
         | {name: version(name) for name in ("numpy", "opendp", "dp-accounting")},
-        "guarantee": private_release.guarantee(request, by_column),
+        "guarantee": release_text.guarantee(request, by_column),
     }

@@ -28,7 +28,7 @@ from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
 from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.privacy import Budget, Event, Release
-from dppca_core.release import discrete_gaussian, private_release
+from dppca_core.release import discrete_gaussian, patient_rows
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Entry
 
@@ -73,17 +73,17 @@ def events(budget: Budget) -> tuple[Event, ...]:
 
 
 def make(
-    rows: Sequence[private_release.Part], budget: Budget, ledger: Ledger, rows_per_patient: int = 1
+    rows: Sequence[patient_rows.Part], budget: Budget, ledger: Ledger, rows_per_patient: int = 1
 ) -> Spectrum:
     """Pay, draw, and return the eigenvalues of all hospitals' clipped rows.
 
-    rows_per_patient: as for `private_release.Request`; it stands on the ledger.
+    rows_per_patient: as for `request.Request`; it stands on the ledger.
 
     Raises OverLimitError before anything is read beyond the limit, and ValueError for accounting as printed,
     neighbours that are not the ledger's, rows longer than 1, or noise that integers cannot hold.
     """
-    n, d = sum(map(private_release.patients, rows)), private_release.columns(rows[0])
-    averaged = private_release.is_averaged(rows[0])
+    n, d = sum(map(patient_rows.patients, rows)), patient_rows.columns(rows[0])
+    averaged = patient_rows.is_averaged(rows[0])
     about = {
         "method": "eigenvalues",
         "averaged patients" if averaged else "rows": n,
@@ -94,6 +94,6 @@ def make(
     step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
     discrete_gaussian.check_std(std / step, budget)
     entry = ledger.spend(TITLE, events(budget), about, neighbours=budget.neighbours)
-    whole = whole_eigenvalues(private_release.sum_rows(rows, d))
+    whole = whole_eigenvalues(patient_rows.sum_rows(rows, d))
     noisy = discrete_gaussian.add_noise(whole, std / step) * step / n
     return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std / n, entry)

@@ -24,7 +24,7 @@ from dppca_core.populations.dictionary_twin import CategoryCells, NumberCells
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget, Neighbours
 from dppca_core.records import RELEASED, Bound, Setting
-from dppca_core.release.private_release import most_features
+from dppca_core.release.request import most_features
 
 # What can be released of a table, and the candidate of a recommendation that predicts it. Sealed moments with
 # all features kept are CAPE's.

@@ -15,7 +15,7 @@ from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHO
 from dppca_core.experiments.planning.table_plan import PREDICTED_AS, PublicTable, TablePlan
 from dppca_core.experiments.planning.table_search import TableSearch, can_search
 from dppca_core.experiments.sweeps.recipe import Value
-from dppca_core.release.private_release import most_features
+from dppca_core.release.request import most_features
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.ledger import Ledger
-from dppca_core.release.private_release import Progress
 from pages.hospitals.your_data import kept_copies, session, text
 from pages.hospitals.your_data.ledger_text import Price
 from pages.hospitals.your_data.prepared_table import PreparedTable

@@ -16,9 +16,8 @@ from dppca_core import tables
 from dppca_core.arrays import Array, Indices
 from dppca_core.byte_cache import return_memory
 from dppca_core.release import discrete_gaussian
-from dppca_core.release.discrete_gaussian import StoppedError
+from dppca_core.release.discrete_gaussian import Progress, StoppedError
 from dppca_core.release.exact_stages import Use
-from dppca_core.release.private_release import Progress
 from dppca_core.tables import Patients, Schema, files, limits
 from dppca_core.tables.sketches import Sketcher
 from pages.hospitals.your_data import confirmation, memory_check, session, upload_text

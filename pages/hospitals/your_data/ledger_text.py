@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.privacy import Budget, Event
-from dppca_core.release import private_release
 from dppca_core.release.ledger_records import Account, Entry, Limit
+from dppca_core.release.request import patient_epsilon
 from pages.hospitals.your_data.spending import Spending
 from pages.hospitals.your_data.text import literal, refusal
 from pages.shared import text
@@ -67,7 +67,7 @@ def price(
     form: Form,
 ) -> Price:
     """Return what a release will cost and leave; form: Forms the sentence from its numbers."""
-    spent, of_patient = spending(account, events), private_release.patient_epsilon(events, budget, rows)
+    spent, of_patient = spending(account, events), patient_epsilon(events, budget, rows)
     return Price(form(what, budget.epsilon, spent, rows, of_patient), spent.exceeds_limit)
 
 

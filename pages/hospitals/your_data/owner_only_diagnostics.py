@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from dppca_core.arrays import Array
 from dppca_core.numerics import linalg, subspace_metrics
 from dppca_core.numerics.unit_rows import unit_rows
-from dppca_core.release import private_release
+from dppca_core.release import patient_rows
 from dppca_core.tables import Raw
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 
@@ -49,7 +49,7 @@ def truths(prepared: PreparedTable) -> TableTruths:
         weighted = held.rows if held.weights is None else held.rows * held.weights
         moment = weighted.T @ weighted / prepared.n
     else:
-        total = private_release.sum_rows(prepared.parts, prepared.d)
+        total = patient_rows.sum_rows(prepared.parts, prepared.d)
         moment = total.total / (4.0**total.bits * total.n)
     mean = prepared.row_sum / used  # of the patients who are used, as is the covariance
     covariance = moment * (prepared.n / used) - np.outer(mean, mean)

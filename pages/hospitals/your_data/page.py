@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from dppca_core.release.private_release import Request
+from dppca_core.release.request import Request
 from pages.hospitals.your_data import (
     ledger_panel,
     ledger_text,

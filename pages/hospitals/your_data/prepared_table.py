@@ -10,10 +10,10 @@ import pandas as pd
 from dppca_core import tables
 from dppca_core.arrays import Array, Indices
 from dppca_core.numerics import moments
-from dppca_core.release import private_release
+from dppca_core.release import patient_rows
 from dppca_core.release.discrete_gaussian import IntegerSum
 from dppca_core.release.exact_stages import Reader
-from dppca_core.release.private_release import PatientRows
+from dppca_core.release.patient_rows import PatientRows
 from dppca_core.tables import JoinedTable, OwnerOnly, Raw, Schema, dealing
 from dppca_core.tables.cells import Mask
 from dppca_core.tables.patients import new_key, no_measurement, patient_codes
@@ -119,7 +119,7 @@ class PreparedTable:
         return self.schema.d
 
     @property
-    def parts(self) -> list[private_release.Part]:
+    def parts(self) -> list[patient_rows.Part]:
         """Return each hospital's contribution to a release: its rows, or their exact sum."""
         if isinstance(self.held, Rows):
             rows, groups, weights = self.held.rows, self.held.groups, self.held.weights
@@ -145,7 +145,7 @@ class PreparedTable:
         """Return whether rows of one patient count as one."""
         if isinstance(self.held, Rows):
             return self.held.weights is not None
-        return private_release.is_averaged(self.held[0])
+        return patient_rows.is_averaged(self.held[0])
 
     @property
     def public(self) -> dict[str, Any]:

@@ -24,8 +24,8 @@ from dppca_core.populations.dictionary_twin import dictionary_cells, spiked_twin
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
-from dppca_core.release import discrete_gaussian, private_release
-from dppca_core.release.private_release import OFFERED, ROUNDS, STAGES, Request, most_features
+from dppca_core.release import discrete_gaussian, mean_and_scales
+from dppca_core.release.request import OFFERED, ROUNDS, STAGES, Request, most_features
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Schema, limits
 from pages.hospitals.your_data import charts, twin_text
@@ -127,7 +127,7 @@ def twin_of(
     # The row bound, in root mean square lengths of rows that spread evenly over the dictionary's ranges.
     clip = schema.bound / schema.default_bound if n * d <= MOST_DRAWN else None
     if clip is not None and request.scale_share:
-        clip = private_release.relative_bound(request, sizes)
+        clip = mean_and_scales.relative_bound(request, sizes)
     if page_text.is_unit(request.method):
         clip = None  # rows of length 1 need no bound
     assert isinstance(experiment.population, SpikedModel)

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from dppca_core.experiments.failures import surviving
-from dppca_core.release.discrete_gaussian import StoppedError
-from dppca_core.release.private_release import Progress
+from dppca_core.release.discrete_gaussian import Progress, StoppedError
 
 State = Literal["pending", "running", "done", "stopped", "refused", "unwritten", "failed"]
 _numbers = itertools.count(1)

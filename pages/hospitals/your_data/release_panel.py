@@ -11,11 +11,13 @@ from dppca_core.mechanisms import paid_centre, paid_scale
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
-from dppca_core.release import chosen, discrete_gaussian, private_release
+from dppca_core.release import chosen, discrete_gaussian, mean_and_scales, private_release
+from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
-from dppca_core.release.private_release import OFFERED, ROUNDS, STAGES, Progress, Released, Request
+from dppca_core.release.private_release import Released
+from dppca_core.release.request import OFFERED, ROUNDS, STAGES, Request, most_features
 from dppca_core.release.score_histogram import ScoreRequest
 from dppca_core.tables import safe_cell
 from pages.hospitals.your_data import (
@@ -108,7 +110,7 @@ def requested(
 def _recommended(n: int, d: int, k: int, budget: Budget, hospitals: int) -> str:
     """Return the method that errs least at the worst of the stated spectra, among those that d allows."""
     trust, released_as = ("central", _ALONE) if hospitals == 1 else ("secure aggregation", _SEVERAL)
-    among = [name for name, method in released_as.items() if private_release.most_features(method) >= d]
+    among = [name for name, method in released_as.items() if most_features(method) >= d]
     return released_as[
         stated_spectra.recommend_blindly(
             trust, n=n, d=d, k=k, budget=budget, providers=hospitals, among=among
@@ -161,7 +163,7 @@ def _choose_details(settings: Settings, prepared: PreparedTable, request: Reques
         st.caption(page_text.recommended(method))
     st.caption(page_text.centre(request.mean_share, prepared.schema.has_usual_values))
     if request.scale_share:
-        hidden = private_release.hidden_spread(request, prepared.sizes) * prepared.schema.bound
+        hidden = mean_and_scales.hidden_spread(request, prepared.sizes) * prepared.schema.bound
         st.caption(page_text.scale(request.scale_share, hidden))
     trust = METHODS[method].trust
     titled = text.TRUST_TITLES[trust].lower()

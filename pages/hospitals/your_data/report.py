@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from dppca_core.methods import METHODS
 from dppca_core.release import chosen
 from dppca_core.release.ledger_records import Account
-from dppca_core.release.private_release import OFFERED, Released, Request
+from dppca_core.release.private_release import Released
+from dppca_core.release.request import OFFERED, Request
 from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import (
     analyst_text,

@@ -15,10 +15,11 @@ from dppca_core.experiments.demonstrations import twin_scores
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.privacy import Budget
 from dppca_core.release import bundle, score_histogram
+from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
-from dppca_core.release.private_release import Progress, Request
+from dppca_core.release.request import Request
 from dppca_core.release.score_histogram import Group, ScoreHistogram, ScoreRequest
 from dppca_core.tables import Column, Schema, safe_csv
 from pages.hospitals.your_data import (

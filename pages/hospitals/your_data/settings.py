@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from dppca_core.methods import METHODS
-from dppca_core.release.private_release import OFFERED
+from dppca_core.release.request import OFFERED
 from pages.shared import text
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice

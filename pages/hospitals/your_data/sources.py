@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from dppca_core.methods import METHODS
-from dppca_core.release.private_release import OFFERED
+from dppca_core.release.request import OFFERED
 from pages.hospitals.your_data.prepared_table import DEALING_SEED, PreparedTable
 from pages.shared.reports import sources
 from pages.shared.settings.catalogue import Settings

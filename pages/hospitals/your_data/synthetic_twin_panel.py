@@ -10,9 +10,10 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.privacy import Budget
 from dppca_core.release import spectrum as spectrum_release
+from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
-from dppca_core.release.private_release import Progress, Request
+from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum
 from pages.hospitals.your_data import (
     analyst_text,

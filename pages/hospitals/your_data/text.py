@@ -14,9 +14,9 @@ from dppca_core.accounting import closed_form
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
-from dppca_core.release import private_release
 from dppca_core.release.ledger_records import Account
-from dppca_core.release.private_release import HARDENED, ROUNDS, STAGES, Released, Request
+from dppca_core.release.private_release import Released
+from dppca_core.release.request import HARDENED, ROUNDS, STAGES, Request, patient_epsilon
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -163,7 +163,7 @@ def restated(released: Released, rows: int, words: Callable[[str, str, float], s
     if then == rows or released.document["unit"] == "patient" or rows == 1:
         return ""
     budget = Budget(**released.document["parameters"]["budget"])
-    cost = private_release.patient_epsilon(released.entry.events, budget, rows)
+    cost = patient_epsilon(released.entry.events, budget, rows)
     return words(f"{stated(then)} row{'' if then == 1 else 's'}", stated(rows), cost)
 
 

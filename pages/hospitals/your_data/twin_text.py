@@ -7,7 +7,7 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
 from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.release import discrete_gaussian
-from dppca_core.release.private_release import Request
+from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum
 from pages.hospitals.your_data.text import HARDLY_BETTER, is_unit, noun, refusal
 from pages.hospitals.your_data.upload_text import where_patients_are

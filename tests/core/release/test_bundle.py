@@ -18,7 +18,8 @@ from dppca_core.numerics import moments
 from dppca_core.release import bundle, chosen, code_version, private_release, registry_record
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.release.private_release import PatientRows, Request
+from dppca_core.release.patient_rows import PatientRows
+from dppca_core.release.request import Request, parameters
 from dppca_core.tables import Column, Schema
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -149,9 +150,7 @@ def test_its_recipe_asks_for_the_same_release_and_its_ledger_pays_for_it(method,
     made, ledger = released(method=method, **more)
     member = texts(made, ledger)
     asked = Request.from_plain(json.loads(member["recipe.json"])["request"])
-    assert (
-        asked.events == made.entry.events and private_release.parameters(asked) == made.document["parameters"]
-    )
+    assert asked.events == made.entry.events and parameters(asked) == made.document["parameters"]
     other = SessionLedger()
     assert other.merge(member["ledger.jsonl"]).entries == (made.entry,)
     assert other.account().limit == Limit(9.0, DELTA)

@@ -14,11 +14,11 @@ from dppca_core.mechanisms import stacked, two_stage
 from dppca_core.methods import METHODS
 from dppca_core.numerics import moments, unit_rows
 from dppca_core.privacy import Release
-from dppca_core.release import discrete_gaussian, exact_stages, private_release
+from dppca_core.release import discrete_gaussian, exact_stages, patient_rows, private_release
 from dppca_core.release.drawn import Drawn, DrawnInMemory, DrawnOnDisk
 from dppca_core.release.ledger import DiskLedger, SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.release.private_release import ROUNDS, STAGES, Request
+from dppca_core.release.request import OFFERED, ROUNDS, STAGES, Request
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, K, BITS = 30, 2, 20
@@ -64,7 +64,7 @@ def test_no_row_moves_a_sum_by_more_than_one(bits):
 def drawn_of(parts, request, progress=lambda share: True, drawn=None):
     drawn = drawn or DrawnInMemory({})
     division = private_release._division(request, parts)
-    read = private_release._reader(parts)
+    read = patient_rows.reader(parts)
     source = private_release._source(request, parts, read, drawn, progress)
     answer = exact_stages.release(source, division, request.kept)
     return drawn, division, answer
@@ -119,7 +119,7 @@ def test_the_noise_of_rounds_alone_is_gaussian_of_an_equal_part(method, factor, 
 
 
 def by_rounds(parts, request, drawn=None):
-    read = private_release._reader(parts)
+    read = patient_rows.reader(parts)
     source = private_release._source(request, parts, read, drawn or DrawnInMemory({}), lambda share: True)
     return private_release._by_rounds(source)
 
@@ -226,7 +226,7 @@ def released(ledger, request, parts=PARTS, **options):
 
 
 @pytest.mark.parametrize("on_disk", [False, True])
-@pytest.mark.parametrize("method", private_release.OFFERED)
+@pytest.mark.parametrize("method", OFFERED)
 def test_a_paid_release_goes_on_at_no_cost_until_it_is_forgotten(tmp_path, method, on_disk):
     """A crash after paying, and another program on the same folder."""
 

@@ -11,11 +11,11 @@ from dppca_core import Budget, Cohort, sin_theta
 from dppca_core.accounting import closed_form, gaussian
 from dppca_core.mechanisms import paid_centre
 from dppca_core.numerics import linalg, moments
-from dppca_core.release import discrete_gaussian, private_release
+from dppca_core.release import discrete_gaussian, mean_and_scales, patient_rows, private_release
 from dppca_core.release.drawn import DrawnInMemory
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.release.private_release import OFFERED, Request
+from dppca_core.release.request import OFFERED, Request
 from dppca_core.sklearn import PrivatePCA
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
@@ -53,7 +53,7 @@ def test_the_mean_has_noise_of_the_stated_size(method, factor, neighbours):
     std = factor * (2.0 if neighbours == "replace-one" else 1.0) * z / math.sqrt(SHARE) / n
     parts = [np.zeros((n // 2, D))] * 2
     drawn = [
-        private_release._mean(asked, parts, private_release._reader(parts), lambda share: True)
+        mean_and_scales.mean_of(asked, parts, patient_rows.reader(parts), lambda share: True)
         for _ in range(850)
     ]
     scaled = np.concatenate(drawn) / std
@@ -93,7 +93,7 @@ def test_sums_of_a_file_that_is_read_again_do_as_well(method):
         adder.add(part)
         sums.append(adder.sum)
     asked = request(method, loud, iterations=12)
-    again = released(asked, sums, read=private_release._reader(PARTS))
+    again = released(asked, sums, read=patient_rows.reader(PARTS))
     assert sin_theta(again.basis, released(asked).basis) < 0.1
     with pytest.raises(ValueError, match="only sums of rows were kept"):
         released(asked, sums)
@@ -102,7 +102,7 @@ def test_sums_of_a_file_that_is_read_again_do_as_well(method):
 def test_a_row_that_was_left_out_stays_zero_and_none_is_longer_than_1():
     rows = np.vstack([ROWS[:50], np.zeros((3, D)), -ROWS[:5] / np.linalg.norm(ROWS[:5], axis=1)[:, None]])
     about = partial(paid_centre.centred, mean=np.full(D, 0.3))
-    (moved,), _ = private_release._changed([rows], None, about)
+    (moved,), _ = patient_rows.changed([rows], None, about)
     assert not moved[50:53].any()
     assert (np.einsum("ij,ij->i", moved, moved) <= 1).all()
     kept = np.linalg.norm(rows - 0.3, axis=1) <= 0.999

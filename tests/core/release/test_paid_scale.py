@@ -14,10 +14,11 @@ from dppca_core import Budget, sin_theta
 from dppca_core.accounting import closed_form, gaussian
 from dppca_core.mechanisms import paid_scale
 from dppca_core.numerics import block_power, moments
-from dppca_core.release import discrete_gaussian, private_release
+from dppca_core.release import discrete_gaussian, mean_and_scales, patient_rows, private_release
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.release.private_release import OFFERED, PatientRows, Request
+from dppca_core.release.patient_rows import PatientRows
+from dppca_core.release.request import OFFERED, Request, parameters
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, K, SHARE, BOUND = 6, 2, 0.3, 9.0
@@ -59,20 +60,22 @@ def test_the_squares_have_noise_of_the_stated_size(method, neighbours, moved):
     asked, n = request(method, Budget(1.0, 1e-5, neighbours)), 1000
     std = moved * gaussian.noise_multiplier(asked.budget) / math.sqrt(SHARE) / n
     parts = [np.zeros((n // 2, D))] * 2
-    read = private_release._reader(parts)
-    drawn = [private_release._mean(asked, parts, read, lambda share: True, squared=True) for _ in range(1150)]
+    read = patient_rows.reader(parts)
+    drawn = [
+        mean_and_scales.mean_of(asked, parts, read, lambda share: True, squared=True) for _ in range(1150)
+    ]
     scaled = np.concatenate(drawn) / std
     assert stats.kstest(scaled, "norm").pvalue > ALPHA
     assert all(stats.kstest(scaled * wrong, "norm").pvalue < ALPHA for wrong in (0.8, 1.25))
-    assert private_release._squares_std(asked, [n // 2] * 2) == pytest.approx(std)
+    assert mean_and_scales.squares_std(asked, [n // 2] * 2) == pytest.approx(std)
 
 
 def squares_of(monkeypatch, rows, weight):
     """Return what rows of one patient add to the sum of squares, in squares of a row's greatest length."""
     part = PatientRows(rows, np.full((len(rows), 1), weight), 1)
     monkeypatch.setattr(discrete_gaussian, "add_noise", lambda whole, std: whole)
-    return private_release._mean(
-        request(), [part], private_release._reader([part]), lambda share: True, squared=True
+    return mean_and_scales.mean_of(
+        request(), [part], patient_rows.reader([part]), lambda share: True, squared=True
     )
 
 
@@ -141,7 +144,7 @@ def test_sums_of_a_file_that_is_read_again_do_as_well():
         adder = discrete_gaussian.Adder(D, bits)
         adder.add(part)
         sums.append(adder.sum)
-    again = released(request(budget=LOUD), sums, read=private_release._reader(PARTS))
+    again = released(request(budget=LOUD), sums, read=patient_rows.reader(PARTS))
     assert sin_theta(again.basis, released(request(budget=LOUD)).basis) < 0.01
     with pytest.raises(ValueError, match="only sums of rows were kept"):
         released(request(), sums)
@@ -183,7 +186,7 @@ def test_a_request_without_paid_scales_is_written_as_before_they_could_be():
     }
     plain = private_release.as_asked(asked, [5], NAMES, {})["request"]
     assert json.dumps(plain) == json.dumps(former) and Request.from_plain(former) == asked
-    assert "scale share" not in private_release.parameters(asked)
+    assert "scale share" not in parameters(asked)
 
 
 @pytest.mark.parametrize("std", [1e-9, 1e-3])

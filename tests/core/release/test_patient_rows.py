@@ -7,10 +7,11 @@ from dppca_core import Budget, sin_theta
 from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, moments
 from dppca_core.numerics.unit_rows import unit_rows
-from dppca_core.release import exact_stages, private_release
+from dppca_core.release import exact_stages, patient_rows, private_release
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.release.private_release import OFFERED, PatientRows, Request
+from dppca_core.release.patient_rows import PatientRows
+from dppca_core.release.request import OFFERED, Request
 
 D, K, BITS = 6, 2, 14
 RNG = np.random.default_rng(11)
@@ -37,12 +38,12 @@ def contribution(kind, rows, m, sign=1.0):
     if kind == "round":
         return exact_stages.whole_products(rows, BASIS, BITS, weight) / 4.0**BITS
     if kind == "moment":
-        return private_release.sum_rows([PatientRows(rows, weight, 1)], D).total / 4.0 ** bits_of(rows)
+        return patient_rows.sum_rows([PatientRows(rows, weight, 1)], D).total / 4.0 ** bits_of(rows)
     return np.trunc(rows * np.square(weight) * 4.0**BITS).sum(axis=0) / 4.0**BITS
 
 
 def bits_of(rows):
-    return private_release._bits([PatientRows(rows, np.ones((len(rows), 1)), 1)])
+    return patient_rows.bits_of([PatientRows(rows, np.ones((len(rows), 1)), 1)])
 
 
 @pytest.mark.parametrize(("kind", "most"), [("round", 2.0), ("moment", 2**0.5), ("mean", 2.0)])
@@ -77,8 +78,8 @@ def test_many_visits_that_are_alike_count_as_one():
     patients = np.repeat(np.arange(40), 5)
     many = PatientRows(rows[patients], weights(patients), 40)
     np.testing.assert_allclose(
-        private_release.sum_rows([many], D).total / 4.0 ** private_release._bits([many]),
-        private_release.sum_rows([rows], D).total / 4.0 ** private_release._bits([rows]),
+        patient_rows.sum_rows([many], D).total / 4.0 ** patient_rows.bits_of([many]),
+        patient_rows.sum_rows([rows], D).total / 4.0 ** patient_rows.bits_of([rows]),
         atol=1e-3,
     )
     product = exact_stages.whole_products(many.rows, BASIS, 20, many.weights)
@@ -142,5 +143,5 @@ def test_rounding_does_not_tell_how_many_rows_there_are():
     """It follows from the patients, whose number is public; their rows leave room at any number."""
     rows = np.tile(np.eye(D)[:1], (2**14, 1))
     few, many = (PatientRows(part, np.full((len(part), 1), 2.0**-7), 1) for part in (rows[:1], rows))
-    assert private_release._bits([few]) == private_release._bits([many]) == 20
-    assert private_release.sum_rows([many], D).total[0, 0] == 4.0**20
+    assert patient_rows.bits_of([few]) == patient_rows.bits_of([many]) == 20
+    assert patient_rows.sum_rows([many], D).total[0, 0] == 4.0**20

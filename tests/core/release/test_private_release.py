@@ -11,11 +11,12 @@ from dppca_core import Budget, SpikedModel, sin_theta
 from dppca_core.accounting import closed_form
 from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, moments, unit_rows
-from dppca_core.release import discrete_gaussian, private_release
+from dppca_core.release import discrete_gaussian, loading_noise, private_release, release_text
 from dppca_core.release.drawn import DrawnInMemory
 from dppca_core.release.ledger import OverLimitError, SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.release.private_release import HARDENED, OFFERED, ROUNDS, STAGES, Request, make
+from dppca_core.release.private_release import make
+from dppca_core.release.request import HARDENED, OFFERED, ROUNDS, STAGES, Request
 
 D, K, SIZES = 10, 2, (900, 600)
 MODEL = SpikedModel(d=D, k=K, s=4, seed=1)
@@ -171,9 +172,9 @@ def test_the_document_says_everything_but_a_seed(method):
 
 
 def test_the_guarantee_names_its_neighbours():
-    assert private_release.guarantee(request("analyze_gauss")).startswith("Replacing any one patient's row")
+    assert release_text.guarantee(request("analyze_gauss")).startswith("Replacing any one patient's row")
     other = request("analyze_gauss", Budget(1.0, 1e-5, "add-remove"))
-    assert private_release.guarantee(other).startswith("Emptying any one patient's row, or filling an empty")
+    assert release_text.guarantee(other).startswith("Emptying any one patient's row, or filling an empty")
 
 
 def test_the_guarantee_leaves_out_what_hospitals_sizes_tell():
@@ -246,7 +247,7 @@ def test_the_noise_of_loadings_is_what_hospitals_and_powers_show(method, k, bulk
 def test_no_loading_is_told_from_0_where_a_component_is_mostly_noise():
     """The noise of ten loadings adds up to .47 of one component, and to .54 of the other."""
     noise = np.tile([0.15, 0.17], (10, 1))
-    np.testing.assert_array_equal(private_release._where_it_holds(noise), np.tile([0.15, 1.0], (10, 1)))
+    np.testing.assert_array_equal(loading_noise.where_it_holds(noise), np.tile([0.15, 1.0], (10, 1)))
 
 
 def test_powers_release_the_strongest_component_first(monkeypatch):
@@ -309,7 +310,7 @@ def test_rows_that_are_not_clipped_are_refused_before_they_cost_anything(method,
     assert ledger.account().entries == ()
 
 
-@pytest.mark.parametrize("method", sorted(private_release.HARDENED))
+@pytest.mark.parametrize("method", sorted(HARDENED))
 def test_noise_that_cannot_be_drawn_is_refused_before_it_costs_anything(method):
     ledger = paid()
     with pytest.raises(ValueError, match="epsilon = 1e-12 asks for noise outside of what integers can hold"):

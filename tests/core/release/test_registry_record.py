@@ -8,7 +8,8 @@ from dppca_core import Budget
 from dppca_core.release import private_release, registry_record
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.release.private_release import PatientRows, Request
+from dppca_core.release.patient_rows import PatientRows
+from dppca_core.release.request import Request
 
 # The sections of the registry's schema and their fields: none other is allowed there.
 FIELDS = {

@@ -9,10 +9,11 @@ from scipy import stats
 
 from dppca_core import Budget
 from dppca_core.numerics import moments
-from dppca_core.release import discrete_gaussian, private_release, score_histogram
+from dppca_core.release import discrete_gaussian, patient_rows, private_release, score_histogram
 from dppca_core.release.ledger import DiskLedger, OverLimitError, SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.release.private_release import PatientRows, Request
+from dppca_core.release.patient_rows import PatientRows
+from dppca_core.release.request import Request
 from dppca_core.release.score_histogram import Group, ScoreRequest
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
@@ -215,7 +216,7 @@ def test_an_interrupted_one_goes_on_and_is_drawn_once(tmp_path, monkeypatch):
         ([ROWS[:, 1:]], {}, "other columns"),
         ([ROWS], {"groups": [CODES]}, "groups"),
         ([PatientRows(ROWS, np.ones((N, 1)), N)], {}, "their patients"),
-        ([private_release.sum_rows([ROWS], D)], {}, "only their sums"),
+        ([patient_rows.sum_rows([ROWS], D)], {}, "only their sums"),
     ],
 )
 def test_what_is_not_the_releases_table_is_refused_before_it_is_paid(parts, more, says):

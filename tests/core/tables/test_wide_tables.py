@@ -13,6 +13,7 @@ from dppca_core.privacy import Budget
 from dppca_core.release import discrete_gaussian, private_release
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
+from dppca_core.release.request import Request
 from dppca_core.tables import Column, Schema, cells, limits
 
 WIDE = 20_000
@@ -55,7 +56,7 @@ def test_a_wide_release_is_near_the_truth_and_takes_no_square(monkeypatch, metho
     rows = np.clip(patients(60), -4, 4) / 4 / SCHEMA.longest
     ledger = SessionLedger(len(rows))
     ledger.set_limit(Limit(1e4, 1e-5))
-    request = private_release.Request(method, WIDE, 2, Budget(5e3, 1e-6), s_hat=s_hat)
+    request = Request(method, WIDE, 2, Budget(5e3, 1e-6), s_hat=s_hat)
     tracemalloc.start()
     released = private_release.make(request, [rows], ledger, features=SCHEMA.features, public={})
     peak = tracemalloc.get_traced_memory()[1]

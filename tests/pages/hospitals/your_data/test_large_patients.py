@@ -8,11 +8,11 @@ import pytest
 
 from dppca_core import Budget, sin_theta, tables
 from dppca_core.numerics import block_power
-from dppca_core.release import private_release
+from dppca_core.release import patient_rows, private_release
 from dppca_core.release.discrete_gaussian import StoppedError
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
-from dppca_core.release.private_release import Request
+from dppca_core.release.request import Request
 from dppca_core.tables import Column, Schema, limits, pieces
 from dppca_core.tables import patients as counting
 from pages.hospitals.your_data import large_table, memory_check, prepared_table
@@ -88,11 +88,11 @@ def test_in_pieces_it_is_the_table_held_in_memory(ids, by, most, data):
     assert (large.identity, large.averaged, large.owner) == (held.identity, True, held.owner)
     assert held.owner.dropped and large.used == pytest.approx(held.used) and held.used < held.n
     for ours, theirs in zip(large.parts, held.parts, strict=True):
-        np.testing.assert_array_equal(ours.total, private_release.sum_rows([theirs], D).total)
+        np.testing.assert_array_equal(ours.total, patient_rows.sum_rows([theirs], D).total)
     np.testing.assert_allclose(large.row_sum, held.row_sum, atol=1e-9)
     for of_mean in (False, True):
         args = len(large.sizes), of_mean
-        theirs = means(private_release._reader(held.parts), *args)
+        theirs = means(patient_rows.reader(held.parts), *args)
         np.testing.assert_allclose(means(large.read, *args), theirs, atol=1e-9)
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from dppca_core import Budget
-from dppca_core.release import private_release
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.release.ledger_records import Limit
+from dppca_core.release.request import Request
 from dppca_core.tables import content, content_key
 from pages.hospitals.your_data import ledger_text, session
 from tests.pages.hospitals.your_data.table_page import (
@@ -17,7 +17,7 @@ from tests.pages.hospitals.your_data.table_page import (
     released,
 )
 
-EVENTS = private_release.Request("analyze_gauss", 3, 2, Budget(0.5, 1e-6)).events
+EVENTS = Request("analyze_gauss", 3, 2, Budget(0.5, 1e-6)).events
 
 
 def test_a_ledger_is_found_by_the_tables_content_alone(folder, visitor):

@@ -14,6 +14,7 @@ from dppca_core.accounting import gaussian, numerical
 from dppca_core.release import discrete_gaussian, journal, private_release
 from dppca_core.release.ledger import DiskLedger
 from dppca_core.release.ledger_records import Account, Limit
+from dppca_core.release.request import Request
 from dppca_core.tables import Schema, content_key
 from pages.hospitals.your_data import (
     analyst_text,
@@ -165,7 +166,7 @@ def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
     account = Account(Limit(1.0, 1e-5, "replace-one"), ())
     monkeypatch.setattr(ledger_text, "total", lambda account, more=(): numerical.Total(1.0 - short, 1.0))
     assert analyst_text.left(ledger_text.spending(account)).endswith(f" is spent, {rest} is left")
-    events = private_release.Request("analyze_gauss", 3, 2, Budget(1.0, 1e-5)).events
+    events = Request("analyze_gauss", 3, 2, Budget(1.0, 1e-5)).events
     price = ledger_text.price("It", events, account, Budget(1.0, 1e-5), 1, analyst_text.price)
     assert price.sentence.endswith(f", and leaves {rest}.") and not price.exceeds_limit
 
@@ -187,7 +188,7 @@ def test_what_another_tab_spent_counts_here(folder):
     page = limited()
     page.press("Release")
     ledger = DiskLedger(folder, content_key(patients()))
-    events = private_release.Request("analyze_gauss", 3, 2, Budget(0.9, 1e-6)).events
+    events = Request("analyze_gauss", 3, 2, Budget(0.9, 1e-6)).events
     ledger.spend("in another tab", events)
     page.press("Spend")
     assert "Nothing was released: Another release was made on this table meanwhile" in page.warnings

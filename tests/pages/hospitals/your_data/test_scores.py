@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 from dppca_core import Budget, tables
 from dppca_core.experiments.demonstrations import twin_scores
 from dppca_core.release import discrete_gaussian, score_histogram
-from dppca_core.release.private_release import Request
+from dppca_core.release.request import Request
 from dppca_core.release.score_histogram import Group, ScoreRequest
 from dppca_core.tables import Column, Schema, limits
 from pages.hospitals.your_data import (

@@ -12,8 +12,9 @@ from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.populations.dictionary_twin import DictionaryTwin
-from dppca_core.release import discrete_gaussian, private_release
+from dppca_core.release import discrete_gaussian
 from dppca_core.release.ledger import DiskLedger
+from dppca_core.release.request import HARDENED
 from dppca_core.release.spectrum import Spectrum
 from dppca_core.tables import Column, Schema, content_key
 from pages.hospitals.your_data import ledger_text, rehearsal, release_panel, twin_text
@@ -110,11 +111,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     released = page.state.releases[0].result
     assert released.basis.shape == (5, request.k) and released.document["method"] == method
     assert page_text.hardening(method) in page.markdown
-    assert (
-        released.document["hardened"]
-        == (method in private_release.HARDENED)
-        == ("not hardened" not in page.markdown)
-    )
+    assert released.document["hardened"] == (method in HARDENED) == ("not hardened" not in page.markdown)
     assert released.document["hospitals"] == list(experiment.sizes)
     dealt = "at random" if "own.N" in REHEARSED[method] else "all in one place"
     assert released.document["public"]["dealt"].startswith(dealt)

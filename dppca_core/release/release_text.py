@@ -1,0 +1,81 @@
+"""Say in sentences what a release promises, and what was done to the rows behind it."""
+
+import math
+from importlib.metadata import version
+from typing import Protocol
+
+from dppca_core.privacy import Budget
+from dppca_core.release.request import HARDENED, Request
+
+
+class Promised(Protocol):
+    """Describe what a guarantee is stated of: a request for components, or for another release."""
+
+    @property
+    def budget(self) -> Budget: ...
+    @property
+    def rows_per_patient(self) -> int: ...
+    @property
+    def averaged(self) -> bool: ...
+    @property
+    def patient_epsilon(self) -> float: ...
+
+
+def guarantee(request: Promised, by_column: bool = False) -> str:
+    """Return the guarantee as a sentence. by_column: hospitals' sizes follow from rows, and are public."""
+    budget, several = request.budget, request.rows_per_patient > 1
+    row = "row" if several else "patient's rows, however many," if request.averaged else "patient's row"
+    if budget.neighbours == "replace-one":
+        change = f"Replacing any one {row} by any other" + (" of the same hospital" if by_column else "")
+    else:
+        change = f"Emptying any one {row}, or filling an empty one, their number being public,"
+    promised = (
+        f"{change} changes the chance of any conclusion from this release by "
+        f"at most a factor of {_factor(budget.epsilon)}, plus {budget.delta:g}."
+    )
+    if several:
+        promised += (
+            f" This is for one row. A patient can have up to {request.rows_per_patient:,} rows, and for all "
+            f"of them the factor is {_factor(request.patient_epsilon)}, plus {budget.delta:g}."
+        )
+    if by_column:
+        promised += f" How many {'rows' if several else 'patients'} each hospital has is public."
+    return promised
+
+
+def _factor(epsilon: float) -> str:
+    return f"e^{epsilon:.4g}" + (f" = {math.exp(epsilon):.3g}" if epsilon < 10 else "")
+
+
+def noise_sentence(request: Request) -> str:
+    if request.method in HARDENED:
+        return (
+            f"Noise: the discrete Gaussian of OpenDP {version('opendp')} on an exact integer sum, from the "
+            "operating system's entropy."
+        )
+    return (
+        "Noise: a Gaussian in floating point from the operating system's entropy. This is not hardened: last "
+        "digits of floating-point noise can tell more than the guarantee allows."
+    )
+
+
+def centre_sentence(request: Request) -> str:
+    if not request.mean_share:
+        return "in public, at the dictionary's usual values or the middle of its ranges, not at the mean"
+    return f"at a mean that {request.mean_share:.3g} of the budget paid for"
+
+
+def scale_sentence(request: Request) -> str:
+    if not request.scale_share:
+        return "in public, by the dictionary's ranges and the bound of rows"
+    return (
+        f"divided by scales that {request.scale_share:.3g} of the budget paid for, shortened to the length "
+        "after scaling, and divided by it"
+    )
+
+
+def score_sentence(request: Request) -> str:
+    steps = ["encode it by the dictionary", "divide it by the dictionary's bound"]
+    steps += ["subtract the mean"] if request.mean_share else []
+    steps += ["divide by the scales and by the length after scaling"] if request.scale_share else []
+    return f"Scores of a new row, which is not shortened: {', '.join(steps)}, and multiply by each component."

@@ -1,0 +1,161 @@
+"""Hold what a release on real patients is asked for, and what it costs, known before anything is read."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from dppca_core import checks
+from dppca_core.accounting import closed_form, gaussian
+from dppca_core.mechanisms import paid_centre
+from dppca_core.methods import METHODS
+from dppca_core.privacy import Budget, Event
+from dppca_core.records import RELEASED
+from dppca_core.release import discrete_gaussian as hardened
+from dppca_core.release import exact_stages
+
+STAGES = ("two_stage", "two_stage_sealed", "two_stage_own_noise")
+ROUNDS = ("stacked_rounds", "stacked_rounds_sealed", "stacked_rounds_own_noise")
+_MOMENTS = ("analyze_gauss", "analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", "dpdis_pca")
+HARDENED = (*STAGES, *ROUNDS, *_MOMENTS)
+OFFERED = (*HARDENED, "dps_pca")
+_MOST_IN_FLOATING_POINT = 2_000  # beyond, nothing predicts its error before it is paid for
+
+
+@dataclass(frozen=True)
+class Request:
+    """Hold what is to be released. Raises ValueError for a method not offered, or a field out of range.
+
+    s_hat: features kept, of the sparse methods; of two stages also "released", for those that stand out of
+    stage 1's noise. rank: R of DPdisPCA. iterations, burn_in: of DPS-PCA. budget:
+    for one row. rows_per_patient: how many rows one patient can have at most, a public statement of the
+    table's owner; it changes no noise, only what is said of a patient. mean_share: of the budget (as 1/z^2),
+    pays for the mean at which rows are centred (`mechanisms.paid_centre`); 0 centres them in public.
+    scale_share: likewise, for the scales that they are divided by (`mechanisms.paid_scale`).
+    averaged: rows of one patient count as one row at most, so that a row's guarantee is the patient's.
+    """
+
+    method: str
+    d: int
+    k: int
+    budget: Budget
+    s_hat: int | str | None = None
+    rank: int | None = None
+    iterations: int = 4
+    burn_in: int = 2
+    rows_per_patient: int = 1
+    mean_share: float = 0.0
+    averaged: bool = False
+    scale_share: float = 0.0
+
+    def __post_init__(self) -> None:
+        checks.one_of(OFFERED, method=self.method)
+        checks.whole(1, rows_per_patient=self.rows_per_patient)
+        stages = self.method in STAGES
+        by_rounds = self.method in (*STAGES, *ROUNDS)
+        checks.whole(2, most_features(self.method), d=self.d)
+        checks.whole(1, min(self.d - 1, exact_stages.MOST_DIRECTIONS if by_rounds else math.inf), k=self.k)
+        if not (stages and self.s_hat == RELEASED):
+            room = min(self.d, hardened.MOST_FEATURES) if stages else self.d
+            checks.whole(self.k, room, s_hat=self.d if self.s_hat is None else self.s_hat)
+        if self.rank is not None:
+            checks.whole(self.k, self.d, rank=self.rank)
+        checks.whole(1, iterations=self.iterations)
+        checks.whole(0, burn_in=self.burn_in)
+        checks.one_of(hardened.ACCOUNTINGS, accounting=self.budget.accounting)
+        for share in (self.mean_share, self.scale_share, self.prior_share):
+            if share:
+                gaussian.remaining(self.budget, share)
+
+    @staticmethod
+    def from_plain(plain: Mapping[str, Any]) -> "Request":
+        """Return a request from what `asdict` made of it. Raises ValueError for anything else."""
+        try:
+            return Request(**{**plain, "budget": Budget(**plain["budget"])})
+        except (KeyError, TypeError) as error:
+            raise ValueError("this is no request of a release") from error
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """Return what `from_plain` reads; without paid scales it is as before these could be asked for."""
+        plain = asdict(self)
+        return plain if self.scale_share else {key: plain[key] for key in plain if key != "scale_share"}
+
+    @property
+    def trust(self) -> str:
+        """Return whom the hospitals trust."""
+        return METHODS[self.method].trust
+
+    def groups(self, hospitals: int) -> list[list[int]]:
+        """Return whose rows go into one noisy sum: everybody's, or each hospital's own."""
+        everybody = list(range(hospitals))
+        return [[hospital] for hospital in everybody] if self.trust == "untrusted server" else [everybody]
+
+    @property
+    def kept(self) -> int | str:
+        """Return how many features are kept, or by which rule."""
+        return self.d if self.s_hat is None else self.s_hat
+
+    @property
+    def method_options(self) -> dict[str, Any]:
+        """Return the method's parameters, as its `fit` names them."""
+        sparse = {"s_hat": self.kept}
+        given: dict[str, dict[str, Any]] = {
+            **dict.fromkeys(("analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", *STAGES), sparse),
+            "dpdis_pca": {"rank": self.rank or min(2 * self.k, self.d)},
+            "dps_pca": sparse | {"iterations": self.iterations, "burn_in": self.burn_in},
+        }
+        return given.get(self.method, {})
+
+    @property
+    def prior_share(self) -> float:
+        """Return the share of the budget that mean and scales take before the method."""
+        return self.mean_share + self.scale_share
+
+    @property
+    def remainder(self) -> "Request":
+        """Return what is asked of rows that were centred and scaled: the method with what these leave."""
+        if not self.prior_share:
+            return self
+        budget = gaussian.remaining(self.budget, self.prior_share)
+        return replace(self, budget=budget, mean_share=0.0, scale_share=0.0)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Return what it costs, known before anything is read."""
+        if self.prior_share:
+            shares = (share for share in (self.mean_share, self.scale_share) if share)
+            prior = (paid_centre.price(self.budget, share) for share in shares)
+            return (*prior, *self.remainder.events)
+        spends = METHODS[self.method].spends
+        assert spends is not None  # all that is offered is private
+        return spends(self.budget, d=self.d, k=self.k, **self.method_options)
+
+    @property
+    def patient_epsilon(self) -> float:
+        """Return the epsilon of a patient with all their rows, at the budget's delta."""
+        return patient_epsilon(self.events, self.budget, self.rows_per_patient)
+
+
+def most_features(method: str) -> int:
+    """Return how many features a release by this method can take: a moment has their square in numbers."""
+    if method in (*STAGES, *ROUNDS):
+        return exact_stages.MOST_FEATURES
+    return hardened.MOST_FEATURES if method in _MOMENTS else _MOST_IN_FLOATING_POINT
+
+
+def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: int) -> float:
+    """Return what events that were calibrated to a budget for one row cost a patient with so many rows.
+
+    At the budget's delta. With one row it is the budget's own epsilon, which the noise meets or beats.
+    """
+    if rows_per_patient == 1:
+        return budget.epsilon
+    return closed_form.epsilon_of(closed_form.grouped(events, rows_per_patient), budget.delta)
+
+
+def parameters(request: Request) -> dict[str, Any]:
+    """Return what was asked, for the ledger and the document."""
+    asked = {"d": request.d, "k": request.k, **request.method_options, "budget": asdict(request.budget)}
+    shares = {"mean share": request.mean_share, "scale share": request.scale_share}
+    return asked | {name: share for name, share in shares.items() if share}
