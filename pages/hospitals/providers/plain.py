@@ -19,14 +19,13 @@ from pages.shared.plain.rows import ShareRow, Shares
 from pages.shared.plain.screen import Cell, Several
 from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text.verdicts import Gain, gain
+from pages.shared.text.verdicts import A_BOARD_CARES, Gain, gain
 
 # A hospital alone, by whether it protects its patients: its words, and its colour.
 _ALONE = {
     "alone, none": (plain_text.IN_HOUSE, rows.OPEN),
     "alone": (plain_text.PUBLISHED, style.GUESS),
 }
-_CARE = 0.1  # difference in percentage points from which on a board cares
 
 
 class Joining(Several):
@@ -90,7 +89,7 @@ def _losses(row: ShareRow) -> tuple[float, float, float]:
 
 
 def _verdict(joined: ShareRow, alone: ShareRow, guess: float) -> Gain:
-    if abs(joined.share - alone.share) < _CARE:
+    if abs(joined.share - alone.share) < 100 * A_BOARD_CARES:
         return "level"
     return gain(_losses(joined), _losses(alone), math.sqrt(1 - guess / 100))
 

@@ -18,7 +18,7 @@ from pages.learn.story.units import Spread, Unit
 from pages.learn.story.view import NEARLY_FREE, Decision, Joined
 from pages.shared import text
 from pages.shared.settings.catalogue import delta_for
-from pages.shared.text.verdicts import Gain, gain
+from pages.shared.text.verdicts import A_BOARD_CARES, Gain, gain
 
 STEPS = (
     "Eight steps show why hospitals join, and what that takes.",
@@ -26,7 +26,6 @@ STEPS = (
     "The bold sentence answers the question above it.",
 )
 _SLOW = 1000  # measurements per patient from which the chart over patients takes seconds
-_HARDLY = 1e-3  # of the pattern lost: of so little nobody need know more
 
 
 def sharing(sharing: view.Sharing) -> StepText:
@@ -48,8 +47,6 @@ def sharing(sharing: view.Sharing) -> StepText:
         follows = "Together they recover more."
         if _gain(unit, setting, sharing.together, sharing.alone) != "less":
             follows = "Working together hardly helps here."
-        elif sharing.alone.lost < _HARDLY:
-            follows = "Together they recover a little more, but alone hardly anything is missing."
     truth = ("The whole table counts as the truth here.",) if _is_table(setting) else ()
     more = (follows, *truth, glossary.a_guess(unit))
     terms = (glossary.PATTERN, glossary.recovered(unit), glossary.GUESS)
@@ -150,7 +147,7 @@ def _better_alone(joined: Joined) -> str:
 
 
 def _gain(unit: Unit, setting: CollaborationSetting, together: Spread, alone: Spread) -> Gain:
-    same = unit.value(together) == unit.value(alone)
+    same = unit.value(together) == unit.value(alone) or abs(together.lost - alone.lost) < A_BOARD_CARES
     return "level" if same else gain(together.sines, alone.sines, view.guess(setting))
 
 

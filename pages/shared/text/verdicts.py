@@ -12,6 +12,7 @@ from pages.shared import text
 Gain = Literal["less", "more", "level", "neither"]
 _HOPELESS = 0.9  # an error above this share of a random guess's is no answer
 _NO_GAIN = 0.1  # a difference below this share of the larger median error is no gain
+A_BOARD_CARES = 0.001  # share of the pattern from which on a difference matters to a board
 
 
 def gain(joined: Sequence[float], alone: Sequence[float], guess: float) -> Gain:
