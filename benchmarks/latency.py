@@ -29,7 +29,7 @@ from scripts.started import chromium
 SLIDERS = {
     **{"epsilon": "Privacy loss", "delta": "Failure chance", "n": "Patients in total"},
     **{"providers": "Hospitals"},
-    **{"d": "Features", "k": "Components", "s": "Rows that matter"},
+    **{"d": "Features", "k": "Components", "s": "Features that matter"},
 }
 PRESSES = 5
 LOOK_MS = 2000  # between presses of a visitor

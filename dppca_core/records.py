@@ -28,7 +28,7 @@ TRUSTS = ("central", "untrusted server", "secure aggregation", "local", "none")
 # Rows as the cohort holds them, all inside its public bound, or each scaled to length 1.
 SCALINGS = ("inside", "unit")
 
-# Instead of a number: rounds T by a rule of public numbers; rows kept by what was released before.
+# Instead of a number: rounds T by a rule of public numbers; features kept by what was released before.
 TUNED, RELEASED = "tuned", "released"
 SIGNAL = 0.1  # what such rules take k lambda_k/tr Sigma for, unless another guess is declared
 

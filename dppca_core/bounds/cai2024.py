@@ -68,10 +68,13 @@ def _conditions(setting: Setting, scales: Scales, c_signal: float) -> list[Check
     bent = float(bulk[0]) / scales.flat if scales.flat > 0 else 1.0
     return [
         check_gap(top, bulk),
-        (ratio >= needed, f"signal λ/σ² = {ratio:.3g} at least {needed:.3g}"),
-        (n >= r + math.log(n), f"n = {n} at least r + log n = {r + math.log(n):.3g}"),
-        (order <= _ONE_ORDER, f"spikes of one order: largest {order:.3g} smallest, at most {_ONE_ORDER:g}"),
-        (bent <= _FLAT, f"flat bulk: largest {bent:.3g} means, at most {_FLAT:g}"),
+        (ratio >= needed, f"signal λ/σ² = {ratio:.3g} should be at least {needed:.3g}"),
+        (n >= r + math.log(n), f"n = {n} should be at least r + log n = {r + math.log(n):.3g}"),
+        (
+            order <= _ONE_ORDER,
+            f"spikes: largest over smallest = {order:.3g} should be at most {_ONE_ORDER:g}",
+        ),
+        (bent <= _FLAT, f"bulk: largest over mean = {bent:.3g} should be at most {_FLAT:g}"),
     ]
 
 
@@ -79,7 +82,9 @@ def _flat_enough(setting: Setting, total: float, q: float) -> Check:
     """Check the rate against what an estimate v I of the bulk leaves out, which the rate does not know."""
     bulk = spectrum(setting)[1]
     left = float(np.linalg.norm(bulk - bulk.mean(), q))
-    return left <= total, f"our own check: {total:.3g} not below the {left:.3g} that a flat bulk leaves out"
+    return left <= total, (
+        f"our own check: {total:.3g} should not be below the {left:.3g} that a flat bulk leaves out"
+    )
 
 
 def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, covariance: bool) -> Bound:

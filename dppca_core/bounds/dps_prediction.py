@@ -69,9 +69,9 @@ def dps_prediction(setting: Setting) -> Bound:
     steps = setting.iterations - (setting.burn_in if s_hat < d else 0)
     conditions = (
         perturbation.check_converged(setting, math.sqrt(float((private + sampled).sum()))),
-        (s_hat >= s, f"rows kept ŝ = {s_hat} at least s = {s}"),
-        (s_hat == d or setting.burn_in >= 1, f"burn-in {setting.burn_in} at least 1"),
-        (steps >= 1, f"{steps} thresholded steps at least 1"),
+        (s_hat >= s, f"features kept ŝ = {s_hat} should be at least s = {s}"),
+        (s_hat == d or setting.burn_in >= 1, f"burn-in {setting.burn_in} should be at least 1"),
+        (steps >= 1, f"{steps} thresholded steps should be at least 1"),
     )
     quantities = {"inflation": math.sqrt(inflation), "sigma": sigma, "noise_std": spread}
     return perturbation.predict(setting, private, sampled, over - under, conditions, quantities)

@@ -50,7 +50,7 @@ def analyze_gauss(setting: Setting, *, c: float = 1.0) -> Bound:
         "priv": math.sqrt(setting.k) * reach / width,
         "sampling": math.sqrt(perturbation.sampling(top, bulk, setting.n)),
     }
-    wide = reach <= width, f"gap {width:.3g} at least C τ √d = {reach:.3g} (the paper: far above)"
+    wide = reach <= width, f"gap {width:.3g} should be at least C τ √d = {reach:.3g} (the paper: far above)"
     quantities = {"noise_std": tau, "energy_lost": setting.k * reach}
     return make_bound((check_gap(top, bulk), wide), terms, sum(terms.values()), quantities)
 

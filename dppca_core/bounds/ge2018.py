@@ -89,8 +89,8 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     rho = contraction_with_noise(gamma, alpha)
     geometric = 1 - rho**0.25
     conditions = [
-        (geometric > 0, f"noise small enough: α = {alpha:.3g} below 1 − γ = {1 - gamma:.3g}"),
-        (fails < 1, f"success probability {1 - fails:.3g} above 0"),
+        (geometric > 0, f"noise: α = {alpha:.3g} should be below 1 − γ = {1 - gamma:.3g}"),
+        (fails < 1, f"success probability {1 - fails:.3g} should be above 0"),
     ]
     if not geometric > 0:
         return void_bound(conditions, quantities)
@@ -106,10 +106,10 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     start_room = min(math.sqrt(rho * (1 - math.sqrt(rho))) / 2, math.sqrt(rho) / 4)
     start = random_guess(d, k) if setting.start_error is None else setting.start_error
     conditions += [
-        (noise <= room, f"B.3: α/(1 − α) = {noise:.3g} at most {room:.3g}"),
-        (s_hat >= rows_needed, f"B.4: rows kept ŝ = {s_hat} at least {rows_needed:.0f}"),
-        (psi <= psi_room, f"B.5: Ψ = {psi:.3g} at most {psi_room:.3g}"),
-        (start <= start_room, f"B.6: starting error {start:.3g} at most {start_room:.3g}"),
+        (noise <= room, f"B.3: α/(1 − α) = {noise:.3g} should be at most {room:.3g}"),
+        (s_hat >= rows_needed, f"B.4: features kept ŝ = {s_hat} should be at least {rows_needed:.0f}"),
+        (psi <= psi_room, f"B.5: Ψ = {psi:.3g} should be at most {psi_room:.3g}"),
+        (start <= start_room, f"B.6: starting error {start:.3g} should be at most {start_room:.3g}"),
     ]
     quantities |= {"rho": rho, "s_hat_min": rows_needed, "psi": psi, "start": start}
     total = terms["stat"] + terms["priv"] + terms["opt"]

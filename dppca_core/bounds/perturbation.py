@@ -68,7 +68,7 @@ def check_small_error(setting: Setting, total: float) -> Check:
     """Check that a predicted error is small enough for the first order."""
     guess = random_guess(setting.d, setting.k)
     return total <= SMALL_SHARE * guess, (
-        f"{LABEL}: predicted error {total:.3g} below {SMALL_SHARE:.2g} of a guess"
+        f"{LABEL}: predicted error {total:.3g} should be below {SMALL_SHARE:.2g} of a guess"
     )
 
 
@@ -77,7 +77,10 @@ def check_converged(setting: Setting, total: float) -> Check:
     top, bulk = spectrum(setting)
     ratio = float(bulk[0] / top[-1])
     left = random_guess(setting.d, setting.k) * ratio**setting.iterations
-    return left <= max(total, 1e-12), f"T = {setting.iterations} steps leave {left:.2g} of the start"
+    most = max(total, 1e-12)
+    return left <= most, (
+        f"T = {setting.iterations} steps: what is left of the start = {left:.2g} should be at most {most:.2g}"
+    )
 
 
 def predict(

@@ -46,7 +46,10 @@ def projector_prediction(setting: Setting) -> Bound:
     if symmetric_gaussian.shape_of(budget, None) == "isotropic":
         std /= math.sqrt(2)
     spread = max(blur / spike, blur / (d - k) / raised) if spike > 0 else math.inf
-    close = spread <= _CLOSE, f"released spike and bulk within {spread:.2g} of themselves, at most {_CLOSE:g}"
+    close = (
+        spread <= _CLOSE,
+        (f"released spike and bulk: spread over value = {spread:.2g} should be at most {_CLOSE:g}"),
+    )
     return perturbation.predict_from_pairs(setting, np.full((k, d - k), std**2), {"noise_std": std}, close)
 
 

@@ -6,7 +6,7 @@ are kept, unless another number is declared. On rows of length 1 its spikes are 
 its bulk is b = (1 - signal)/(d - k). Predicted are, each in the median of runs:
 
     two stages        `dppca_core.bounds.two_stage_prediction`, with what missed rows cost, after as many
-                      rounds as forget a random start; where more rows matter than are kept, with what the
+                      rounds as forget a random start; where more features matter than are kept, with what the
                       heaviest of them miss of a spread direction, k (1 - P(chi2_{k+2} > q))
     stacked rounds    their runs without patients (`dppca_core.numerics.reduced_rounds`), the sampling of all
                       pairs, lambda x/(n (lambda - x)^2) each, and what the rounds leave of a random start
@@ -42,7 +42,7 @@ _SUFFIX = {"central": "", "secure aggregation": "_sealed", "untrusted server": "
 _ONE_MOMENT = {
     "central": "analyze_gauss",
     "secure aggregation": "cape",
-    "untrusted server": "own_noise_sparse",  # which keeps all rows by default
+    "untrusted server": "own_noise_sparse",  # which keeps all features by default
 }
 _GRID = 64
 _HIGHEST = 0.9  # of the spike: where the bulk would reach beyond it, it ends there
@@ -63,7 +63,7 @@ class Recommendation:
         reason: The method, its error and why it is best, in sentences.
         why: The last of these sentences alone, without capital and full stop.
         errors: Predicted sin Theta of every candidate.
-        chance: Predicted chance that the first of two stages names all rows that matter.
+        chance: Predicted chance that the first of two stages names all features that matter.
     """
 
     method: str
@@ -102,8 +102,8 @@ def recommend(
         d: Features.
         k: Components.
         budget: The guarantee.
-        s_hat: Rows kept, which should be two to five times those that matter; d where all may matter; None
-            where nobody knows, so that they are chosen from the release.
+        s_hat: Features kept, which should be two to five times those that matter; d where all may matter;
+            None where nobody knows, so that they are chosen from the release.
         providers: Hospitals.
         signal: A declared guess of k lambda_k/tr Sigma, in (0, 1).
         matter: Rows that carry the components; half of those kept where None, or d where all are kept.

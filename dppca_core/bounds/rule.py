@@ -127,14 +127,14 @@ def make_bound(
 
 def check_gap(top: Array, bulk: Array) -> Check:
     """Check the spectral gap, without which no bound has a value."""
-    return bool(top[-1] > bulk[0]), f"gap λ_k − λ_k+1 above 0: λ_k = {top[-1]:.3g}, λ_k+1 = {bulk[0]:.3g}"
+    return bool(top[-1] > bulk[0]), f"gap: λ_k = {top[-1]:.3g} should be above λ_k+1 = {bulk[0]:.3g}"
 
 
 def check_reachable(setting: Setting, total: float, attained: float = math.inf, method: str = "") -> Check:
     """Check that guessing, or `method`, attains at least a lower bound; if not, its constant is less."""
     best = min(attained, random_guess(setting.d, setting.k))
     who = f"{method} or guessing" if method else "guessing"
-    return total <= best, f"our own check: {total:.3g} at most the {best:.3g} that {who} attains"
+    return total <= best, f"our own check: {total:.3g} should be at most the {best:.3g} that {who} attains"
 
 
 def void_bound(conditions: Sequence[Check], quantities: Mapping[str, float] | None = None) -> Bound:

@@ -41,8 +41,8 @@ def sparse_minimax(setting: Setting, *, c2: float = 1.0) -> Bound:
     stat = c2 * rate * math.sqrt(s * (k + math.log(d) / 4) / setting.n)
     kappa = width / below if below > 0 else math.inf
     conditions = (
-        (kappa > 0, f"gap above κ λ_k+1 for some κ > 0: κ up to {kappa:.3g}"),
-        (2 * k <= s - k <= d - k, f"2k = {2 * k} at most s − k = {s - k} at most d − k = {d - k}"),
+        (kappa > 0, f"gap over λ_k+1: κ = {kappa:.3g} should be above 0"),
+        (2 * k <= s - k <= d - k, f"s − k = {s - k} should be between 2k = {2 * k} and d − k = {d - k}"),
         check_reachable(setting, stat, math.sqrt(k * (d - k) / setting.n) * rate, "PCA"),
     )
     return make_bound(conditions, {"stat": stat}, stat)

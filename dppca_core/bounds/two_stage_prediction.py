@@ -1,7 +1,7 @@
-"""A closed form for the error of two stages, and the chance that stage 1 names all rows that matter.
+"""A closed form for the error of two stages, and the chance that stage 1 names all features that matter.
 
 Derived here for rows of length 1, v = x/|x|, of a population with k spikes on s rows over a dense bulk whose
-mean eigenvalue is b. Within the s_hat rows kept, the restricted rows have the k spikes and b, s_hat - k
+mean eigenvalue is b. Within the s_hat features kept, the restricted rows have the k spikes and b, s_hat - k
 times. Let lambda~ be the eigenvalues of E[v v^T] there and m_ij = E[v_i^2 v_j^2]. To first order
 
     sin^2 = sum over i <= k < j <= s_hat of (o^2 + m_ij F/n)/(lambda~_i - lambda~_j)^2,
@@ -16,11 +16,11 @@ rows:
 Shrinking rows at the end leaves a row of noise the share e_k of it (`row_shrinkage.noise_left`): both parts
 times [(s - k) + (s_hat - s) e_k]/(s_hat - k). Where n is protected, shares and shrinking do without it.
 
-Where rounds choose the rows, the chance that all s rows are kept is that of runs without patients
+Where rounds choose the features, the chance that all s are kept is that of runs without patients
 (`dppca_core.numerics.reduced_rounds`). They know a flat bulk alone. After T rounds a random start leaves as
 much in an uneven bulk as in a flat one of the eigenvalue (mean of b_j^(2T))^(1/(2T)). With 64 runs the chance
-errs by .06 (one standard deviation at 1/2), and more where the rows that matter are uneven. Where one moment
-chooses them it is, over the same draws of U,
+errs by .06 (one standard deviation at 1/2), and more where the features that matter are uneven. Where one
+moment chooses them it is, over the same draws of U,
 
     prod_r P(chi2'_k(ncp_r) > q),   ncp_r = sum_i U_ri^2 lambda~_i^2/(o_1^2 + lambda~_i b~/n),
 
@@ -95,9 +95,9 @@ def two_stage_prediction(setting: Setting, *, stage_one: str = "rounds", iterati
 
     Returns:
         The prediction; its terms privacy and sampling add in squares. The quantity "support_probability" is
-        the chance that all rows that matter are kept. The quantity "missed" is the sin^2 that rows which are
-        not kept cost on average, and "missed_median" what they cost in half of the runs. The field `applies`
-        is False where that chance is below 1/2, and where first-order reasoning does not reach.
+        the chance that all features that matter are kept. The quantity "missed" is the sin^2 that features
+        which are not kept cost on average, and "missed_median" what they cost in half of the runs. The field
+        `applies` is False where that chance is below 1/2, and where first-order reasoning does not reach.
 
     Raises:
         ValueError: For another stage 1.
@@ -165,10 +165,10 @@ def _predicted(setting: Setting, trust: str, stage_one: str, iterations: int) ->
     private = shrunk * (off_diagonal / gaps) ** 2
     sampled = shrunk * sampled / gaps**2
     conditions = (
-        (s_hat >= s, f"rows kept ŝ = {s_hat} at least s = {s}"),
+        (s_hat >= s, f"features kept ŝ = {s_hat} should be at least s = {s}"),
         (
             kept.chance >= _LIKELY,
-            f"all rows that matter are kept with a chance of {kept.chance:.2f}, at least {_LIKELY}",
+            f"chance that all features that matter are kept = {kept.chance:.2f} should be at least {_LIKELY}",
         ),
     )
     quantities = {

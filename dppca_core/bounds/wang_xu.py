@@ -45,7 +45,7 @@ def _noise_check(setting: Setting, total: float, directions: int) -> Check:
     noise = math.sqrt(perturbation.symmetric_noise(top, bulk[len(bulk) - directions :], std))
     floor = min(noise, random_guess(setting.d, setting.k))
     return total >= floor, (
-        f"our own check: {total:.3g} not below the {floor:.3g} that the method's own noise gives, "
+        f"our own check: {total:.3g} should not be below the {floor:.3g} that the method's own noise gives, "
         f"in which λ₁ = {float(top[0]):.3g} plays no part"
     )
 
@@ -79,7 +79,7 @@ def wang_xu_low(setting: Setting, *, c: float = 1.0) -> Bound:
     """
     n, p, epsilon = setting.n, setting.d, setting.budget.epsilon
     rate = setting.k * p * math.log(1 / setting.budget.delta) / (n * epsilon**2)
-    conditions = (CLIPPED, (n >= p, f"n = {n} at least p = {p}"))
+    conditions = (CLIPPED, (n >= p, f"n = {n} should be at least p = {p}"))
     return _record(setting, c * (_ratios(setting)[0] * rate), conditions, p - setting.k)
 
 
@@ -101,10 +101,10 @@ def wang_xu_low_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) -> 
     cross = _ratios(setting)[1]
     needed = c_n * cross * min(k, p - k) / epsilon**2
     conditions = (
-        (p / 4 <= k <= 3 * p / 4, f"k = {k} between p/4 = {p / 4:.3g} and 3p/4 = {3 * p / 4:.3g}"),
-        (epsilon <= 0.5, f"ε = {epsilon:.3g} at most 1/2"),
-        (n >= p, f"n = {n} at least p = {p}"),
-        (n >= needed, f"n = {n} at least {needed:.3g}"),
+        (p / 4 <= k <= 3 * p / 4, f"k = {k} should be between p/4 = {p / 4:.3g} and 3p/4 = {3 * p / 4:.3g}"),
+        (epsilon <= 0.5, f"ε = {epsilon:.3g} should be at most 1/2"),
+        (n >= p, f"n = {n} should be at least p = {p}"),
+        (n >= needed, f"n = {n} should be at least {needed:.3g}"),
     )
     return _record(setting, c * (cross * k * p / (n * epsilon**2)), conditions)
 
@@ -130,8 +130,8 @@ def wang_xu_sparse(setting: Setting, *, c: float = 1.0, c_penalty: float = 1.0) 
     allowed = c_penalty * float(spectrum(setting)[0][0]) * math.sqrt(math.log(p) / n) / budget.epsilon
     conditions = (
         CLIPPED,
-        (budget.epsilon < 1, f"ε = {budget.epsilon:.3g} below 1"),
-        (penalty <= allowed, f"penalty of the method {penalty:.3g} at most {allowed:.3g}"),
+        (budget.epsilon < 1, f"ε = {budget.epsilon:.3g} should be below 1"),
+        (penalty <= allowed, f"penalty of the method {penalty:.3g} should be at most {allowed:.3g}"),
     )
     return _record(setting, c * (_ratios(setting)[0] * rate), conditions, s - setting.k)
 
@@ -155,10 +155,10 @@ def wang_xu_sparse_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) 
     size = k + math.log(p)
     needed = c_n * (s - k) * size / epsilon**2 * (cross if s > k else 0.0)
     conditions = (
-        (epsilon <= 0.5, f"ε = {epsilon:.3g} at most 1/2"),
-        (n >= needed, f"n = {n} at least {needed:.3g}"),
-        (2 * k <= s - k <= p - k, f"s − k = {s - k} between 2k = {2 * k} and p − k = {p - k}"),
-        (k <= p - 4, f"k = {k} at most p − 4 = {p - 4}"),
+        (epsilon <= 0.5, f"ε = {epsilon:.3g} should be at most 1/2"),
+        (n >= needed, f"n = {n} should be at least {needed:.3g}"),
+        (2 * k <= s - k <= p - k, f"s − k = {s - k} should be between 2k = {2 * k} and p − k = {p - k}"),
+        (k <= p - 4, f"k = {k} should be at most p − 4 = {p - 4}"),
     )
     return _record(setting, c * (cross * s * size / (n * epsilon**2)), conditions)
 

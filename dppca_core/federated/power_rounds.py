@@ -101,6 +101,6 @@ class PowerRounds(Exchange):
         return ServerState(state.rounds + 1, current, (*state.iterates, full))
 
     def _kept(self, number: int) -> int:
-        """Return the rows kept in the basis after round `number`; 0 is the start."""
+        """Return the features kept in the basis after round `number`; 0 is the start."""
         burn_in = self.settings["burn_in"]
         return self.plan.d if burn_in > 0 and number <= burn_in else int(self.settings["s_hat"])

@@ -1,4 +1,4 @@
-"""Two stages between hospitals: T noisy rounds name the rows that matter, then their moment is released.
+"""Two stages between hospitals: T noisy rounds name the features that matter, then their moment is released.
 
 Rounds 1 to T. Down: Q, (d, k). Up: the mean of v q^T with noise, (d, k) (`mechanisms.normalised_product`).
 Round T + 1. Down: the s_hat rows J, ascending. Up: the noisy moment of the patients restricted to J and

@@ -1,4 +1,4 @@
-"""Make two releases under one budget: which rows matter, then the moment of those rows alone.
+"""Make two releases under one budget: which features matter, then the moment of those alone.
 
 Stage 1 spends a share w. Noisy rounds (`normalised_product`), or one noisy moment of rows of length 1, name
 the s_hat heaviest rows J. Stage 2 restricts every patient to J, scales what is left to length 1 again, and
@@ -156,7 +156,7 @@ def release(
         noise: The noise of every release.
         start: Basis of the first round, (d, k) orthonormal.
         rng: Draws the noise.
-        s_hat: Rows kept, or "released" for those that stand out of stage 1's noise.
+        s_hat: Features kept, or "released" for those that stand out of stage 1's noise.
         stage_one: "rounds" or "moment".
         scaling: "unit", or "inside" for rows as the cohort holds them, in moments; rounds need no scale.
         n: Patients, where rows that stand out are kept and their number is public.
@@ -189,7 +189,7 @@ def rows_to_keep(
     """Return J, ascending, from what stage 1 released: post-processing.
 
     Args:
-        leading: The block whose heaviest rows are kept, (d, k).
+        leading: The block whose heaviest features are kept, (d, k).
         last: The last round, (d, k).
         block_std: Noise of a diagonal entry of stage 2's moment.
         s_hat: How many rows are kept, or "released" for those that stand out.
@@ -250,8 +250,8 @@ def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
             k: Components, below d.
             budget: The guarantee of the whole run.
             rng: Draws the noise, and the start.
-            s_hat: Rows kept, from k to d; all by default; "released" keeps those that stand out of stage 1's
-                noise (`dppca_core.numerics.row_selection`).
+            s_hat: Features kept, from k to d; all by default; "released" keeps those that stand out of stage
+                1's noise (`dppca_core.numerics.row_selection`).
             iterations: T, rounds of stage 1; by default four, or more where they are cheap and say which rows
                 stand out.
             share: w, the share of the budget (as 1/z^2) of stage 1, in (0, 1); by the rule by default.
@@ -264,8 +264,8 @@ def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
                 true number is protected; without it they take a fixed share and fixed rounds.
 
         Returns:
-            The basis, (d, k), zero outside the rows kept; iterates are the bases of stage 1 and the answer;
-            noise_std is of an off-diagonal entry of stage 2.
+            The basis, (d, k), zero outside the features kept; iterates are the bases of stage 1 and the
+            answer; noise_std is of an off-diagonal entry of stage 2.
 
         Raises:
             ValueError: For options out of range, another start, and moments of unknown rows.

@@ -3,7 +3,7 @@
 This is the method of Vu, Cho, Lei & Rohe (NeurIPS 2013), solved as in
 `dppca_core.numerics.fantope_selection`. It is `ldp_sparse_pca` without its noise. Their theory asks for lam
 of order lam_1 sqrt(log d / n), the size of the sampling error of an entry (rate as recalled). As with the
-rows kept by `sparse_pca`, sparsity is asked for and not assumed: the default penalty is 0, which is plain
+features kept by `sparse_pca`, sparsity is asked for and not assumed: the default penalty is 0, which is plain
 PCA.
 """
 

@@ -31,7 +31,7 @@ def fit(
         k: Components, below d.
         budget: Not used.
         rng: Draws the start.
-        s_hat: Rows kept before they are shrunk, from k to d; all by default.
+        s_hat: Features kept before they are shrunk, from k to d; all by default.
 
     Returns:
         The basis, (d, k).

@@ -1,4 +1,4 @@
-"""Two-stage PCA at one place: find the rows that matter, then release their moment alone.
+"""Two-stage PCA at one place: find the features that matter, then release their moment alone.
 
 A curator reads the rows of all hospitals. The mathematics, what is spent and the proof are those of
 `dppca_core.mechanisms.two_stage`. Rows are scaled to length 1: no bound of the norms has to be chosen.

@@ -137,6 +137,7 @@ def stacked(
     for step, std in enumerate(stds):
         product = _product(rows, draws.truth, basis)
         values, axes = np.linalg.eigh(_transposed(basis) @ product)
+        values = np.maximum(values, np.finfo(float).eps * values[:, -1:])  # which rounding leaves about zero
         mean = length * product @ ((axes / np.sqrt(values)[:, None, :]) @ _transposed(axes))
         noisy = mean + math.sqrt(std**2 + sampling) * draws.noise[step + 1]
         parts = [*(parts if step > left_out else ()), noisy / std]

@@ -123,7 +123,7 @@ UNKIND: dict[str, UnkindSetting] = {
     ),
     "few": UnkindSetting(
         "Too few patients",
-        "The patients are below the edge where the rows that matter can be told from noise.",
+        "The patients are below the edge where the features that matter can be told from noise.",
         *(1000, 1_500, 10, 50),
         (100.0,) * 5,
     ),

@@ -1,4 +1,4 @@
-"""Rounds for real patients, alone or before a moment of the rows kept: whole sums, with exact noise.
+"""Rounds for real patients, alone or before a moment of the features kept: whole sums, with exact noise.
 
 As `mechanisms.stacked` and `mechanisms.two_stage`, but what a release reads is a sum of whole numbers
 (`discrete_gaussian`).
@@ -218,7 +218,7 @@ def release(source: Source, division: Division, s_hat: int | str) -> Answer:
     Args:
         source: The patients, and how they are read.
         division: How the run divides its budget.
-        s_hat: Rows kept, or "released" for those that stand out of stage 1's noise, at most 400.
+        s_hat: Features kept, or "released" for those that stand out of stage 1's noise, at most 400.
 
     Raises:
         StoppedError: Where progress says no. What was drawn before is kept.

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 SLIDERS = (
     *("Privacy loss", "Failure chance", "Patients in total", "Hospitals", "Features"),
-    *("Components", "Rows that matter"),
+    *("Components", "Features that matter"),
 )
 
 

@@ -43,7 +43,7 @@ def test_all_sliders_and_the_chart_are_in_sight(watched, address, place, size, v
     page = watched(viewport={"width": width, "height": height}).open(link).page
     page.locator(".unready").wait_for(state="detached")
     keys = [key for key in SLIDERS if page.locator(f".st-key-{key} [data-testid=stSlider]").count()]
-    # What another setting decides is a field, and a board moves neither delta nor the rows kept.
+    # What another setting decides is a field, and a board moves neither delta nor the features kept.
     assert len(keys) >= (6 if view == "plain" else 7)
     boxes = page.evaluate(BOXES, keys)
     assert [box["key"] for box in boxes if box["top"] < 0 or box["bottom"] > height] == []

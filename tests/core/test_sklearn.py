@@ -312,7 +312,7 @@ def test_a_recommended_method_is_the_core_s_and_says_why():
     dense = PrivatePCA(
         method="recommended", n_components=2, bound=15.0, params={"s_hat": 30, "signal": 0.5}, random_state=0
     ).fit(rows)
-    assert "rows that matter" not in dense.recommendation_
+    assert "features that matter" not in dense.recommendation_
     assert named.fit(rows).spent_ == pca.spent_ or answer.method.startswith("stacked")
 
 

@@ -77,7 +77,7 @@ def both_stages(budget: Budget, k: int, noise: two_stage.StageNoise) -> Case:
         return stage_one + float(np.vdot(moved, noisy))
 
     spent = two_stage.spends(budget, iterations=iterations, share=noise.share)
-    title = f"{iterations} rounds and the moment of the rows kept, k = {k}"
+    title = f"{iterations} rounds and the moment of the features kept, k = {k}"
     return gaussian_case(title, pair, mechanism, spent, budget)
 
 

@@ -1,4 +1,4 @@
-"""The closed forms of an experiment's methods, and how often runs find all rows that matter.
+"""The closed forms of an experiment's methods, and how often runs find all features that matter.
 
 A closed form is of what a method does by default. Where the experiment asks for more, it is void, with the
 reason in `why`: two stages are predicted for a number of rows that was set, and for the spiked population.
@@ -48,9 +48,9 @@ def not_about(experiment: ExplorerExperiment, rule: BoundRule) -> str:
     if not any(METHODS[method].chooses_rows for method in rule.methods):
         return ""
     if experiment.choose_rows:
-        return "a number of rows kept ŝ: here they are chosen from the release"
+        return "a number of features kept ŝ: here they are chosen from the release"
     if experiment.table is not None:
-        return "a population with a known number of rows that matter: these patients are of a table"
+        return "a population with a known number of features that matter: these patients are of a table"
     return ""
 
 

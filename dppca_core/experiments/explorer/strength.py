@@ -12,7 +12,7 @@ def strength(results: Results) -> float:
     """Return the weakest direction's strength in what the experiment's method releases, beside its noise.
 
     Of rows inside the bound it is the eigenvalue. Of rows of length 1 it is the eigenvalue's share of what
-    the rows kept hold; a normalised round has its root, E(chi_k)/k times.
+    the features kept hold; a normalised round has its root, E(chi_k)/k times.
     """
     experiment, values = results.experiment, results.truth.eigenvalues
     method, k = METHODS[experiment.method], experiment.k

@@ -30,7 +30,7 @@ def against_epsilon(
 def chances(
     experiment: ExplorerExperiment, method: str, rule: str, constants: dict[str, float], tau: float
 ) -> pd.DataFrame:
-    """Return how often all true rows are recovered, and the chance that the method's closed form gives."""
+    """Return how often all true features are found, and the chance that the method's closed form gives."""
     results, repeats = Results(experiment), range(experiment.repeats)
     complete = [found_all(results.cell(method, e, repeat) for repeat in repeats) for e in EPSILONS]
     bounds = [evaluate(results, rule, e, tau=tau, **constants) for e in EPSILONS]

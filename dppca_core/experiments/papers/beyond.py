@@ -157,9 +157,9 @@ FIGURES = (
         ),
         "Rows of length 1 need no bound of the norms. The figure above divides rows by the largest, which is "
         "private, and in its second run by a public bound.",
-        "Below the edge stage 1 misses a row that matters, and the error jumps to .4 and more: the share of "
-        "such runs falls fast with n, and medians do not show it.",
-        "Private is two to four times the error that is left when the true rows are known.",
+        "Below the edge stage 1 misses a feature that matters, and the error jumps to .4 and more: the share "
+        "of such runs falls fast with n, and medians do not show it.",
+        "Private is two to four times the error that is left when the true features are known.",
         title=f"Patients needed in two stages for an error of {TARGET:g}",
         claim="Two stages on rows of length 1 need a tenth of the patients of one release with a sparse "
         "step.",

@@ -177,7 +177,7 @@ FIGURES = (
         ),
         "The paper does not say how rows were scaled. Rows of length one come nearest to this figure, rows "
         "divided by the largest to the others; it cannot be determined further.",
-        "The text goes to d = 140, the caption to 160. Rows kept are 40 here, as the 50 of the other "
+        "The text goes to d = 140, the caption to 160. Features kept are 40 here, as the 50 of the other "
         "figures do not exist at d = 40.",
         _RUNS,
         title="Figure 4(b)",

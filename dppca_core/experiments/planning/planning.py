@@ -5,9 +5,10 @@ with it (`dppca_core.bounds.perturbation`). Here it is inverted: the smallest n 
 epsilon at an n, the fewest hospitals of one size. Rows are divided by a public bound that n of them respect,
 so the eigenvalues fall slowly as n grows; the bound is computed again at every n that is tried.
 
-Two stages err little where stage 1 names all rows that matter, and much where it misses one. The mean over
-runs is one of rare misses, which neither the runs without patients that predict them nor twenty simulated
-ones count well. So the target of two stages is of half of the runs: to the closed form the median of sin^2 by
+Two stages err little where stage 1 names all features that matter, and much where it misses one. The mean
+over runs is one of rare misses, which neither the runs without patients that predict them nor twenty
+simulated ones count well. So the target of two stages is of half of the runs: to the closed form the
+median of sin^2 by
 missed rows is added, and the chance that none is missed stands beside the answer.
 
 A plan gives an answer only where the closed form applies at it, else the reason why there is none. Where a
@@ -161,7 +162,7 @@ class PlanAnswer:
 
     @property
     def chance(self) -> float | None:
-        """Return the predicted chance that stage 1 names all rows that matter; None where nothing chooses."""
+        """Return the predicted chance that stage 1 names all features that matter; None without a stage 1."""
         return None if self.bound is None else self.bound.quantities.get("support_probability")
 
 

@@ -129,7 +129,7 @@ def _measured(method: str, x: Sequence[float], spread: Iterable[list[float | Non
 
 
 def chances(results: Results, method: str, predicted: Sequence[Bound], epsilon: float) -> dict[str, Any]:
-    """Draw the predicted chance that all true rows are found, and the share of runs that find them.
+    """Draw the predicted chance that all true features are found, and the share of runs that find them.
 
     Arms hold 80 % of what a chance could be that gives such a share (Clopper & Pearson 1934).
     """
@@ -148,7 +148,7 @@ def chances(results: Results, method: str, predicted: Sequence[Bound], epsilon: 
         this_setting(1, [epsilon] * 2, [0, 1]),
     ]
     across = _privacy_axis(range=[-2.04, 1.04])
-    upward = axis("all true rows found", range=[-0.04, 1.04])
+    upward = axis("all true features found", range=[-0.04, 1.04])
     return one_panel(traces, legend_at=-0.3, xaxis=across, yaxis=upward, height=300)
 
 

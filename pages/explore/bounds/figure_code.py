@@ -17,7 +17,7 @@ def against_epsilon(results: Results, names: Sequence[str], settings: Settings) 
 
 
 def chances(results: Results, rule: str, settings: Settings) -> FigureRecipe:
-    """Return the table of how often all true rows are recovered; `rule` is the method's closed form."""
+    """Return the table of how often all true features are recovered; `rule` is the method's closed form."""
     constants = dict(controls.constants(settings, rule))
     return _table("chances", results, settings, method=settings["of"], rule=rule, constants=constants)
 

@@ -54,11 +54,11 @@ def panels() -> None:
     silent = text.why_silent(method, here) + text.no_degrees(scale)
     st.caption(f"{silent} {text.below_a_lower_bound(results, here, settings)}")
     if chances_known:
-        st.markdown("**How often all true rows are found**, predicted and measured")
+        st.markdown("**How often all true features are found**, predicted and measured")
         chances = charts.chances(results, method, predicted, epsilon)
         component.figure(chances, key="chances figure", says=text.chances(results, method, here, epsilon))
         take_along.menu(
-            *("chances figure", "dppca-rows-recovered", "All true rows", lambda: chances),
+            *("chances figure", "dppca-rows-recovered", "All true features", lambda: chances),
             code=lambda: figure_code.chances(results, CLOSED_FORMS[method], settings),
         )
         st.caption(f"{text.chances(results, method, here, epsilon)} {text.CHANCES_NOTE}")

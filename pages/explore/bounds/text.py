@@ -150,12 +150,12 @@ def below_a_lower_bound(results: Results, here: Mapping[str, Bound], settings: S
 
 
 def chances(results: Results, method: str, here: Mapping[str, Bound], epsilon: float) -> str:
-    """Return in how many runs all true rows are found at this epsilon, beside the predicted chance."""
+    """Return in how many runs all true features are found at this epsilon, beside the predicted chance."""
     cells = results.measured(method, epsilon)
     chance = text.chance(here[CLOSED_FORMS[method]].quantities["support_probability"])
     runs = text.count(len(cells), "run", "runs")
     return (
-        f"At ε = {text.number(epsilon)}, {METHODS[method].title} finds all true rows in "
+        f"At ε = {text.number(epsilon)}, {METHODS[method].title} finds all true features in "
         f"{found_all(cells)} of {runs}; predicted: {chance}."
     )
 

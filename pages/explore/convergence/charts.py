@@ -26,7 +26,7 @@ _WIDE, _NARROW = 3, 2  # panels in a row
 _PANEL, _GAP = 210, 76  # pixels
 _REACH = 0.4  # rounds that the line of a closed form ends after the last
 _LAST_SIZE = 14  # of the mark of stage 2
-STAGE_TWO = "stage 2, the rows kept alone"
+STAGE_TWO = "stage 2, the features kept alone"
 
 
 def name(key: str, value: Any) -> str:

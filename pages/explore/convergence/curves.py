@@ -86,7 +86,7 @@ class CurveReading:
     fit: Contraction | None = None
     spread: tuple[float, float] | None = None  # 10 and 90 % of the runs' plateaus
     runs: int = 0
-    complete: int | None = None  # of them, those that find all true rows; None for a table
+    complete: int | None = None  # of them, those that find all true features; None for a table
     angles: Array | None = None  # 10, 50 and 90 % of the largest angle in degrees, by round, (3, rounds)
     d: int = 1
     k: int = 1

@@ -21,7 +21,7 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 METHODS_IN_STAGES = (*TWO_STAGES, *STACKED)
 MEASURING = (
     "Measuring … This will say the error after the first rounds and after the last step, and how often all "
-    "true rows are found. It will also say how these change from the first value to the last."
+    "true features are found. It will also say how these change from the first value to the last."
 )
 _A_GUESS = 0.9  # an error above this share of a random guess's is called one
 
@@ -74,16 +74,18 @@ def _course(reading: CurveReading, settings: Settings, at: str) -> str:
 
 
 def _rows_found(reading: CurveReading, settings: Settings) -> str:
-    """Return in how many runs two stages find all true rows, beside the predicted chance."""
+    """Return in how many runs two stages find all true features, beside the predicted chance."""
     if settings["traced"] not in TWO_STAGES or reading.complete is None:
         return ""
-    sentence = f"All true rows are found in {reading.complete} of {text.count(reading.runs, 'run', 'runs')}"
+    sentence = (
+        f"All true features are found in {reading.complete} of {text.count(reading.runs, 'run', 'runs')}"
+    )
     chance = _chance(reading)
     return f"{sentence}; predicted: {chance}." if chance else f"{sentence}."
 
 
 def _chance(reading: CurveReading) -> str:
-    """Return the predicted chance that stage 1 names all true rows; empty where there is none."""
+    """Return the predicted chance that stage 1 names all true features; empty where there is none."""
     quantities = {} if reading.closed_form is None else reading.closed_form.quantities
     return text.chance(quantities["support_probability"]) if "support_probability" in quantities else ""
 
@@ -92,7 +94,7 @@ def table(family: Family, readings: Sequence[CurveReading], settings: Settings) 
     """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
     two = settings["traced"] in TWO_STAGES
     heads = [text.symbols(family.key), "after stage 1", "after stage 2", "10-90 %", "closed form"]
-    heads += ["all true rows found", "predicted chance"]
+    heads += ["all true features found", "predicted chance"]
     if not two:
         heads[1:] = [f"after round {stacked.LEFT_OUT}", "after the last", "10-90 %"]
     rows = []
@@ -125,10 +127,10 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
             "single factor is fitted."
         )
     sentence = (
-        "Stage 1 chooses ŝ rows; stage 2 releases the second moment of these alone. The closed form assumes "
-        "that all true rows are kept; where noise hardly matters it was up to 40 % too high. The predicted "
-        "chance comes from at most 64 simulated runs that draw no patients. It is good to 6 percentage "
-        "points, and less where some rows hardly matter."
+        "Stage 1 chooses ŝ features; stage 2 releases the second moment of these alone. The closed form "
+        "assumes that all true features are kept; where noise hardly matters it was up to 40 % too high. The "
+        "predicted chance comes from at most 64 simulated runs that draw no patients. It is good to 6 "
+        "percentage points, and less where some features hardly matter."
     )
     reading = next(reading for reading in readings if reading.value == family.here)
     return f"{sentence} {why_silent(reading)}".strip()
@@ -151,8 +153,8 @@ def formulas(settings: Settings) -> str:
         )
     rule = BOUNDS[CLOSED_FORMS[settings["traced"]]]
     return (
-        "Stage 2, with $o$ its noise off the diagonal, $F$ the factor of choosing rows by the same patients "
-        f"and $e_k$ what shrinking leaves of a row of noise:\n\n$$\n{rule.formula}\n$$\n\n"
+        "Stage 2, with $o$ its noise off the diagonal, $F$ the factor of choosing features by the same "
+        f"patients and $e_k$ what shrinking leaves of a row of noise:\n\n$$\n{rule.formula}\n$$\n\n"
         "No rate is fitted to stage 1: each of its rounds stacks those before it."
     )
 
@@ -161,6 +163,6 @@ def try_this(settings: Settings) -> str:
     """Return what to try next."""
     if settings["traced"] in TWO_STAGES and settings["family"] != "n":
         over, n = CHOICES["family"].label, CHOICES["family"].text("n")
-        return f"set *{over}* to *{n}*: stage 2 cannot bring back the rows that stage 1 misses."
+        return f"set *{over}* to *{n}*: stage 2 cannot bring back the features that stage 1 misses."
     other = METHODS["dps_pca"].title
-    return f"choose {other} instead: each of its rounds needs noise for all rows."
+    return f"choose {other} instead: each of its rounds needs noise for all features."

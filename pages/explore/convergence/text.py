@@ -235,6 +235,6 @@ def try_this(settings: Settings) -> str:
         over, rounds = CHOICES["family"].label, CHOICES["family"].text("iterations")
         return f"set *{over}* to *{rounds}*. All rounds share one budget, so a few may beat many."
     if settings["traced"] != TRACED:
-        return "choose DPS-PCA instead: it keeps fewer rows, and stands lower where few rows matter."
+        return "choose DPS-PCA instead: it keeps fewer features, and stands lower where few features matter."
     burn_in = CHOICES["burn_in"].label
     return f"set *{burn_in}* (*More settings*) to 0 and compare the bands of the runs."

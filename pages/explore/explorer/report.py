@@ -79,10 +79,10 @@ def _figures(
         return figures
     share = text.percent(results.cell(method, epsilon, 0).support)
     title = "Loadings of one release, turned onto the true ones"
-    rows = "rows with the largest true loadings"
-    kept = f"it kept {share} of the {results.support_size:,} {rows}."
+    features = "features with the largest true loadings"
+    kept = f"it kept {share} of the {results.support_size:,} {features}."
     if results.support_size >= results.experiment.d:
-        kept = "every row is kept."
+        kept = "every feature is kept."
     finding = f"Left the true loadings, right those that one run found: {kept}"
     figure = loadings.loadings(results, results.estimate(method, epsilon, 0).basis)
     return [*figures, ReportFigure(figure, title, finding)]

@@ -29,12 +29,12 @@ def why(experiment: ExplorerExperiment, epsilon: float, trust: str) -> str:
 
 MEASURING = (
     "Two stages: measuring … For each trust this will say their error beside its closed form. It will also "
-    "say how many runs find all true rows, beside the predicted chance."
+    "say how many runs find all true features, beside the predicted chance."
 )
 
 
 def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
-    """Return what two stages err here and how often they find all true rows, each beside its prediction.
+    """Return what two stages err here and how often they find all true features, each beside its prediction.
 
     Nothing is predicted before all runs at this epsilon are there: a first view must not wait for it.
     """
@@ -54,7 +54,9 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
             measured = QUANTITIES.get(scale.metric, "error")
             words.append(f"{measured} {middle}, closed form {predicted}")
         if results.experiment.table is None:
-            share = f"all true rows found in {found_all(cells)} of {text.count(len(cells), 'run', 'runs')}"
+            share = (
+                f"all true features found in {found_all(cells)} of {text.count(len(cells), 'run', 'runs')}"
+            )
             chance = bound.quantities.get("support_probability")
             words.append(share if chance is None else f"{share}, predicted {text.chance(chance)}")
         if words:

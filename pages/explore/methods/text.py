@@ -47,7 +47,7 @@ _TRUSTS = {  # who trusts alike, and what that takes
     "none": ("without privacy", "all second moments in the open"),
 }
 _NEEDS = {
-    "s_hat": "how many rows to keep",
+    "s_hat": "how many features to keep",
     "iterations": "several rounds",
     "batches": "patients in random groups, each seen once",
 }
@@ -175,7 +175,7 @@ def facts(
 
 
 def _theory(measure: ComparisonMeasure, rows: pd.DataFrame, name: str) -> dict[str, float | str]:
-    """Return a method's closed form where it applies, and how often all true rows are found.
+    """Return a method's closed form where it applies, and how often all true features are found.
 
     The chance is predicted for two stages alone; the share is of runs, on a synthetic population.
     """
@@ -187,7 +187,7 @@ def _theory(measure: ComparisonMeasure, rows: pd.DataFrame, name: str) -> dict[s
         cells["closed form"] = float(in_unit(shown, bound.final, k)) if applies else np.nan
     if "support_found" in rows:
         complete = rows["support_found"].dropna() == 1.0
-        cells["all true rows found"] = complete.mean() if len(complete) else np.nan
+        cells["all true features found"] = complete.mean() if len(complete) else np.nan
         chance = None if bound is None else bound.quantities.get("support_probability")
         cells["predicted"] = "–" if chance is None else text.chance(chance)
     return cells

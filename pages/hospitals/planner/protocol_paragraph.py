@@ -36,7 +36,7 @@ _LIMITS = (
 _PURE = ("ε", "approximate sampler")  # guarantees in which delta plays no part
 _UNIT = "each row divided by its own length, so that no bound has to be chosen"
 _TOGETHER = ", over all that is released together"
-_OPTIONS = {"s_hat": "ŝ = {} rows kept", "iterations": "T = {} rounds", "burn_in": "{} burn-in steps"}
+_OPTIONS = {"s_hat": "ŝ = {} features kept", "iterations": "T = {} rounds", "burn_in": "{} burn-in steps"}
 
 
 def paragraph(settings: Settings, simulation: SimulatedAnswer | None) -> str:
@@ -72,7 +72,7 @@ def _plan(needed: float, simulation: SimulatedAnswer | None, settings: Settings)
     options, reference = study.options, view.method(name).reference
     listed = [words.format(options[key]) for key, words in _OPTIONS.items() if key in options]
     if options.get("s_hat") == RELEASED:
-        listed[0] = "the rows kept chosen from the release"
+        listed[0] = "the features kept chosen from the release"
     reference += f"; {', '.join(listed)}" if listed else ""
     guess = f"on average; a random guess captures {100 * (1 - study.guess):.2g} %"
     if not view.energetic(settings):

@@ -12,7 +12,7 @@ from pages.shared.settings.catalogue import Settings
 def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
     """Return a row for every method: its answers by closed form, and the simulated one if there is any.
 
-    For two stages the predicted chance that all rows that matter are kept stands beside what is asked.
+    For two stages the predicted chance that all features that matter are kept stands beside what is asked.
     """
     asked = settings["plan.asked"]
     epsilon, n, size = settings["epsilon"], view.in_total(settings), settings["plan.size"]
@@ -22,7 +22,7 @@ def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
         "epsilon": f"ε with {n:,} patients",
         "hospitals": f"hospitals of {size:,} {at}",
     }
-    simulated, kept = f"{columns[asked]}, simulated [95 %]", "all rows that matter kept"
+    simulated, kept = f"{columns[asked]}, simulated [95 %]", "all features that matter kept"
     rows, listed, on_table = [], view.listed(settings), own_table.table_of(settings) is not None
     for name in listed:
         planned = PLANNED_METHODS[name]

@@ -32,13 +32,13 @@ PARAGRAPH_TITLE = "For a protocol or an ethics application"
 CLOSED_FORM = (
     "**Closed forms** to first order, derived for this tool and checked against simulation in its tests, at "
     "ten settings within 15 % in the number of patients. Of two stages they are of half of the runs, and the "
-    "chance that stage 1 keeps all rows that matter stands beside them: below 90 % the answer is called a "
-    "guess, as the edge may lie elsewhere by 20 %."
+    "chance that stage 1 keeps all features that matter stands beside them: below 90 % the answer is called "
+    "a guess, as the edge may lie elsewhere by 20 %."
 )
 TUNING = (
     "**Tuned**: rows of length 1 in place of a public bound where the closed form then needs less, which is "
     "the limit of ever lower clip bounds; and the rounds of each method's own rule at its answer. Both come "
-    "from public numbers alone: sizes, rows kept, the budget, and a declared share of the components."
+    "from public numbers alone: sizes, features kept, the budget, and a declared share of the components."
 )
 SIMULATION = (
     "**Simulation**: bisection with runs of the method itself on fresh synthetic patients, until the last "
@@ -212,13 +212,13 @@ def _needs(needed: float, settings: Settings, least: bool = False) -> str:
 
 
 def chance_of(answer: PlanAnswer, simulation: SimulatedAnswer | None) -> str:
-    """Return how likely all rows that matter are kept at the answer, and what that makes of it."""
+    """Return how likely all features that matter are kept at the answer, and what that makes of it."""
     if answer.chance is None:
         return ""
     guess = "" if answer.chance >= view.LIKELY else ", so the formula's answer is uncertain"
     if guess and simulation is None:
         guess += " to be simulated"
-    return f" It then keeps all rows that matter with a chance {_of(answer.chance)}{guess}."
+    return f" It then keeps all features that matter with a chance {_of(answer.chance)}{guess}."
 
 
 def _of(chance: float) -> str:
@@ -251,7 +251,7 @@ def recommended(settings: Settings) -> str:
         return ""
     experiment = view.published(settings, view.focus(settings)).experiment
     declared = recommendations.declared(experiment)
-    half = "" if experiment.choose_rows else " Half of the rows kept are assumed to matter."
+    half = "" if experiment.choose_rows else " Half of the features kept are assumed to matter."
     lines = [f"Recommended under each trust, from public numbers and {declared}.{half}"]
     for trust, at, answer in current:
         lines.append(f"- {text.trust_heading(trust)}, at {value(at, settings)}: {answer.reason}")

@@ -44,7 +44,7 @@ VALUES = 6  # that a bisection usually takes
 _QUICK_SECONDS = 2.0  # a simulation up to here begins by itself where no closed form answers
 QUESTIONS: tuple[Asked, ...] = ("patients", "epsilon", "hospitals")
 EVALUATING = PlanAnswer(None, "evaluating")
-LIKELY = 0.9  # below this chance that all rows that matter are kept an answer is called a guess
+LIKELY = 0.9  # below this chance that all features that matter are kept an answer is called a guess
 Simulations = dict[str, SimulatedAnswer]  # by the name of the planned method
 
 

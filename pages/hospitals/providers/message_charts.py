@@ -57,7 +57,7 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str
         peak, part = max(float(np.abs(other).max()) for other in alike), cut(pair, matrix)
         return {"z": [rounded(row) for row in part], "text": signs(part, peak), "zmin": -peak, "zmax": peak}
 
-    labels = [names[row] if row < len(names) else f"row {row + 1}" for row in rows]
+    labels = [names[row] if row < len(names) else f"feature {row + 1}" for row in rows]
     heat = {"type": "heatmap", "y": labels, "colorscale": style.DIVERGING}
     heat |= {"texttemplate": "%{text}", "showscale": False, "hovertemplate": "%{y}: %{z:.3g}<extra></extra>"}
     received = heat | {"xaxis": "x2", "yaxis": "y2", "name": "received"}

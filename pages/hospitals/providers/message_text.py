@@ -52,14 +52,14 @@ def message(pair: MessagePair) -> dict[str, object]:
 def message_note(shown: ShownRun, most_rows: int) -> str:
     """Say which rows of a message are shown, and that what it hides is no private release."""
     if shown.transcript is None:
-        return "Rows are those with the largest numbers in the last round."
+        return "The rows of the picture are the features with the largest numbers in the last round."
     plan = shown.record.plan
     compressed = plan.method == "dpdis_pca" and plan.method_options.get("rank") != plan.d
     signs = " Compressed directions are shown multiplied with themselves, where signs do not matter."
     return (
         "Not private: what is without noise never leaves a hospital; it is here as this is a simulation."
-        f"{signs if compressed else ''} {text.count(most_rows, 'row', 'rows')} at most are shown, the "
-        "heaviest without noise."
+        f"{signs if compressed else ''} {text.count(most_rows, 'feature', 'features')} at most are shown, "
+        "the heaviest without noise."
     )
 
 

@@ -67,7 +67,9 @@ def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> d
         rows = shown.chosen_rows(number)
         sentence = f"Round {number} of {whole}: the server "
         if rows is not None:
-            sentence += f"names the {len(rows)} rows that stood out most to the {hospitals}, {asked} each."
+            sentence += (
+                f"names the {len(rows)} features that stood out most to the {hospitals}, {asked} each."
+            )
         elif len(names := set(done.question.arrays)) == 1 and names <= set(_PRIOR):
             sentence += f"sends {_PRIOR[names.pop()]} of all patients to the {hospitals}, {asked} each."
         else:
@@ -104,8 +106,12 @@ def _asked(done: Round) -> str:
     names -= set(_PRIOR)
     if not names:
         return prior[0]
-    asked = {"block": "the present directions", "rows": "which rows to release"}
-    first = asked[names.pop()] if len(names) == 1 else "the rows that are kept, and which"
+    asked = {"block": "the present directions", "rows": "which features to release"}
+    first = (
+        asked[names.pop()]
+        if len(names) == 1
+        else "the directions within the features kept, and which these are"
+    )
     return ", and ".join([first, *prior])
 
 

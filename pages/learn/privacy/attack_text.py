@@ -185,8 +185,8 @@ def attacked(method: str, settings: Mapping[str, Any]) -> str:
     what = {
         "dps_pca": f"{'all' if settings['iterations'] > 1 else 'the'} {count} of one hospital in a run",
         "dp_oja": "the message of the batch that the patient enters",
-        "two_stage": "both stages of one run, with the rows named that tell most",
-        "two_stage_own_noise": "both stages of one hospital, with the rows named that tell most",
+        "two_stage": "both stages of one run, with the features named that tell most",
+        "two_stage_own_noise": "both stages of one hospital, with the features named that tell most",
         "ldp_pca": "one patient's own message",
     }.get(method, "the noisy second moment")
     return (

@@ -103,12 +103,12 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
 
 
 def tile_titles(results: Results, settings: Settings) -> list[str]:
-    """Return the titles of the four figures; where no row is zero the heaviest count as true."""
+    """Return the titles of the four figures; where no loading is zero the heaviest count as true."""
     titles = {"energy": "Captured energy", "share": "Pattern recovered", "degrees": "Largest angle"}
     metric = unit(settings)
     first = titles.get(metric, f"Error, {CHOICES['metric'].text(settings['metric'])}")
     sparse = results.experiment.sparse
-    rows = "true rows found" if sparse else f"heaviest {results.support_size} features found"
+    rows = "true features found" if sparse else f"heaviest {results.support_size} features found"
     return [first, f"Share of the {rows}", "Noise σ per entry", "Each hospital sends"]
 
 
@@ -149,7 +149,7 @@ def _notes(results: Results, epsilon: float, beside: Collection[str]) -> str:
         sentences.append(f"{text.listed(titles)} {verb} left out: {reason}.")
     if results.experiment.choose_rows:
         sentences.append(
-            f"Two-stage methods choose from their own release how many rows to keep; "
+            f"Two-stage methods choose from their own release how many features to keep; "
             f"all other methods keep all {results.experiment.d:,}."
         )
     return " ".join(sentences)

@@ -12,7 +12,7 @@ from pages.shared.text.numbers import listed
 
 
 def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
-    """Return a heat map of a release's loadings, (d, k), beside the true ones, heaviest rows of either first.
+    """Return a heat map of a release's loadings, (d, k), beside the true ones, the heaviest of either first.
 
     The estimate is turned onto the truth (orthogonal Procrustes): only the subspace is estimated.
     """
@@ -55,7 +55,7 @@ _HEAVIEST = 5  # rows of a heat map that are named
 
 
 def _heavy(trace: Trace, most: int) -> list[str]:
-    """Return the names of a heat map's heaviest rows, by norm, without those that have no weight."""
+    """Return the names of a heat map's heaviest features, by norm, without those that have no weight."""
     weight = np.linalg.norm(np.array(trace["z"], dtype=float), axis=1)
     order = np.argsort(-weight, kind="stable")[: min(most, np.count_nonzero(weight))]
     return [str(trace["y"][row]) for row in order]
@@ -68,7 +68,7 @@ def description(figure: Figure) -> str:
     heaviest = _heavy(estimated, len(wanted))
     agreeing = len(set(wanted) & set(heaviest))
     return (
-        f"Heat map of the {text.count(len(true['y']), 'heaviest row', 'heaviest rows')}, true beside found. "
+        f"Heat map of {text.count(len(true['y']), 'feature', 'features')}, true beside found. "
         f"Heaviest in truth: {listed(wanted)}. Heaviest found: {listed(heaviest)}. {agreeing} of "
         f"{len(wanted)} agree."
     )

@@ -132,7 +132,7 @@ def how_measured(results: Results, runs: str = "") -> str:
     scaled = any(METHODS[name].scaling == "unit" for name in results.names)
     return (
         f"**Simulation**, {how_often}{draws}; {method.title} is {method.reference}, Algorithm 1, on the "
-        "population of its section 5: k equal spikes on s rows, the other eigenvalues uniform. Second "
+        "population of its section 5: k equal spikes on s features, the other eigenvalues uniform. Second "
         "moments are drawn from their exact (Wishart) law, so n costs nothing. Rows are divided by a "
         f"public bound that all {experiment.n:,} patients respect with probability "
         f"{1 - experiment.failure:g}. Truth is the population's."

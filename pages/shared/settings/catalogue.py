@@ -89,9 +89,9 @@ CHOICES: dict[str, Choice] = {
         Choice("providers", "Hospitals N", "Hospitals", _HOSPITALS, 5, link_name="N"),
         Choice("d", "Features d", "Measurements per patient", _FEATURES, 200),
         Choice("k", "Components k", "Patterns to find", tuple(range(1, 21)), 3),
-        Choice("s", "Rows that matter s", "Measurements that matter", _ROWS, 10),
+        Choice("s", "Features that matter s", "Measurements that matter", _ROWS, 10),
         Choice(
-            *("s_hat", "Rows kept ŝ", "Measurements kept"),
+            *("s_hat", "Features kept ŝ", "Measurements kept"),
             *((RELEASED, *_ROWS), 20, {RELEASED: "chosen from the release"}),
             help="At the left end, two-stage methods choose it from what they release, and others keep all.",
             link_name="shat",

@@ -1,7 +1,7 @@
 """Test the closed form for DPS-PCA's error against simulation.
 
 The mean of sin^2 over independent runs lies within Z = 4.89 standard errors (laws.py) and 1 % of its square:
-the rows kept are a finite number, which the quantile behind f ignores (.7 % over 3,000 runs here).
+the features kept are a finite number, which the quantile behind f ignores (.7 % over 3,000 runs here).
 """
 
 import math

@@ -99,7 +99,7 @@ def test_too_much_noise_is_void():
     assert bound.total == math.inf
     assert not bound.applies
     assert bound.quantities["alpha"] == pytest.approx(6.1, abs=0.051)  # theory.md section 1.5
-    assert "noise small enough" in lines(bound, "fails")[0]
+    assert "noise: α" in lines(bound, "fails")[0]
 
 
 def test_just_below_the_edge_of_the_noise():

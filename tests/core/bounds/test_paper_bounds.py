@@ -156,30 +156,35 @@ def test_every_norm_of_the_projector():
 @pytest.mark.parametrize(
     ("name", "changed", "constants", "message"),
     [
-        ("analyze_gauss", {"n": 10}, {}, "gap 0.2 at least"),
-        ("noisy_power", {"iterations": 1}, {}, "T = 1 steps at least"),
+        ("analyze_gauss", {"n": 10}, {}, "gap 0.2 should be at least"),
+        ("noisy_power", {"iterations": 1}, {}, "T = 1 steps should be at least"),
         ("noisy_power", {}, {"start": 1e9}, "noise on the truth"),
         ("noisy_power", {"n": 500}, {}, "5‖G‖/gap"),
         ("noisy_power", {"tau": 1.0}, {}, "success probability"),
         ("noisy_power_prediction", {"budget": Budget(2.0, 0.01, accounting="as-printed")}, {}, "beforehand"),
-        ("sparse_minimax", {}, {}, "2k = 4 at most s − k = 1"),
+        ("sparse_minimax", {}, {}, "s − k = 1 should be between 2k = 4"),
         ("sparse_minimax", {"n": 1}, {}, "guessing attains"),
         ("sparse_minimax", {"s": 6}, {}, "PCA or guessing attains"),
         ("cai_covariance", {}, {}, "a flat bulk leaves out"),
-        ("wang_xu_low_lower", {}, {}, "ε = 2 at most 1/2"),
-        ("wang_xu_low_lower", {"k": 1, "s": 1}, {}, "k = 1 between p/4 = 1.5"),
-        ("wang_xu_low_lower", {"n": 5}, {}, "n = 5 at least p = 6"),
-        ("wang_xu_low_lower", {}, {"c_n": 1e9}, "n = 1000000 at least"),
-        ("wang_xu_low", {"n": 5}, {}, "n = 5 at least p = 6"),
-        ("wang_xu_sparse", {}, {}, "ε = 2 below 1"),
+        ("wang_xu_low_lower", {}, {}, "ε = 2 should be at most 1/2"),
+        ("wang_xu_low_lower", {"k": 1, "s": 1}, {}, "k = 1 should be between p/4 = 1.5"),
+        ("wang_xu_low_lower", {"n": 5}, {}, "n = 5 should be at least p = 6"),
+        ("wang_xu_low_lower", {}, {"c_n": 1e9}, "n = 1000000 should be at least"),
+        ("wang_xu_low", {"n": 5}, {}, "n = 5 should be at least p = 6"),
+        ("wang_xu_sparse", {}, {}, "ε = 2 should be below 1"),
         ("wang_xu_sparse", {}, {}, "penalty of the method"),
-        ("wang_xu_sparse_lower", {}, {}, "s − k = 1 between 2k = 4"),
-        ("wang_xu_sparse_lower", {"k": 4, "s": 4}, {}, "k = 4 at most p − 4 = 2"),
-        ("wang_xu_sparse_lower", {}, {"c_n": 1e9}, "n = 1000000 at least"),
+        ("wang_xu_sparse_lower", {}, {}, "s − k = 1 should be between 2k = 4"),
+        ("wang_xu_sparse_lower", {"k": 4, "s": 4}, {}, "k = 4 should be at most p − 4 = 2"),
+        ("wang_xu_sparse_lower", {}, {"c_n": 1e9}, "n = 1000000 should be at least"),
         ("cai_projector", {}, {"c_signal": 1e9}, "signal"),
         ("cai_projector", {"n": 2}, {}, "r + log n"),
-        ("cai_projector", {}, {}, "flat bulk: largest 1.33 means"),
-        ("cai_projector", {"eigenvalues": np.array([0.9, 0.05, 0.01, 0.01, 0.01, 0.01])}, {}, "one order"),
+        ("cai_projector", {}, {}, "bulk: largest over mean = 1.33"),
+        (
+            "cai_projector",
+            {"eigenvalues": np.array([0.9, 0.05, 0.01, 0.01, 0.01, 0.01])},
+            {},
+            "largest over smallest",
+        ),
         ("cai_projector_lower", {"n": 1}, {}, "guessing attains"),
         ("projector_prediction", {"n": 10}, {}, "released spike and bulk"),
         ("ppca_laplace", {"n": 10}, {}, "first order"),
@@ -237,7 +242,7 @@ def test_theorems_2_and_4_undercut_the_methods_own_noise():
     assert noise == pytest.approx(0.46, abs=0.005)
     theorem = BOUNDS["wang_xu_low"](theirs)
     assert theorem.total == pytest.approx(2 * sqrt(200 * log(1e4) / 0.25 / 1e10))
-    assert f"{theorem.total:.3g} not below the {noise:.3g}" in theorem.why[-1]
+    assert f"{theorem.total:.3g} should not be below the {noise:.3g}" in theorem.why[-1]
     assert theorem.why[-1].startswith("fails: our own check")
     enough = (noise / theorem.total) ** 2
     assert enough == pytest.approx(71_800, rel=0.01)

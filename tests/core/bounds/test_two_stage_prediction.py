@@ -1,8 +1,8 @@
-"""Test the closed form of two stages, and the chance that all rows are kept, against simulation.
+"""Test the closed form of two stages, and the chance that all features are kept, against simulation.
 
 The median error of RUNS draws lies within 25 % of the prediction: their logarithm has a standard deviation of
 about .2, the median's is .08, and the closed form is good to 13 %. The chance lies within .35 of the share of
-runs that keep all rows: three standard errors of 24 runs, .3, and .06 of the prediction.
+runs that keep all features: three standard errors of 24 runs, .3, and .06 of the prediction.
 """
 
 from dataclasses import replace
@@ -108,9 +108,11 @@ def test_a_bulk_that_reaches_near_the_spikes_needs_more_rounds(rounds, seen):
 def test_it_says_where_it_does_not_reach():
     model = SpikedModel(d=200, k=2, s=6, seed=0)
     few = BOUNDS["two_stage_prediction"](setting_of(model, 24, 300, 1))
-    assert not few.applies and any(line.startswith("fails: all rows that matter") for line in few.why)
+    assert not few.applies and any(
+        line.startswith("fails: chance that all features that matter") for line in few.why
+    )
     narrow = BOUNDS["two_stage_prediction"](setting_of(model, 4, 10**6, 1))
-    assert any(line.startswith("fails: rows kept ŝ = 4 at least s = 6") for line in narrow.why)
+    assert any(line.startswith("fails: features kept ŝ = 4 should be at least s = 6") for line in narrow.why)
 
 
 def test_rows_kept_by_chance_count_more_only_where_sampling_chose_them():

@@ -154,7 +154,7 @@ def test_there_is_no_answer_and_why():
     assert first.kind == "first order" and first.value is None and first.start > 0
     assert refusal("ldp_pca", target=1e-5).kind == "patients"
     unkept = refusal(s_hat=5)
-    assert unkept.kind == "assumption" and unkept.failed == ("rows kept ŝ = 5 at least s = 8",)
+    assert unkept.kind == "assumption" and unkept.failed == ("features kept ŝ = 5 should be at least s = 8",)
     unfinished = refusal(target=0.001, iterations=3)
     assert unfinished.kind == "assumption" and "of the start" in unfinished.failed[0]
     printed = refusal("noisy_power", accounting="as-printed")

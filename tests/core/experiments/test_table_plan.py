@@ -102,7 +102,7 @@ def test_what_cannot_be_planned_says_why():
     assert plan(table=wide).patients(1.0).kind == "too large"
     assert plan("stacked_rounds", wide).patients(1.0).value > 900
     few = PublicTable(d=6, n=900, providers=1, bound=2.3)
-    assert plan("two_stage", few).patients(1.0).kind == "simulation"  # it would keep all rows
+    assert plan("two_stage", few).patients(1.0).kind == "simulation"  # it would keep all features
     assert plan("dps_pca").patients(1.0).kind == "simulation"
     assert plan(target=random_guess(20, K)).patients(1.0).kind == "guess"
     with pytest.raises(ValueError, match="energy"):

@@ -191,7 +191,7 @@ def test_rows_of_noise_alone_vanish_and_those_that_stand_out_stay():
     ],
 )
 def test_every_method_that_ends_in_a_noisy_moment_may_shrink_its_rows(name, options):
-    """Medians of three draws at d = 100, 8 rows that matter: less error, and the same release."""
+    """Medians of three draws at d = 100, 8 features that matter: less error, and the same release."""
     errors = {True: [], False: []}
     for seed in range(3):
         model = SpikedModel(d=100, k=2, s=8, seed=seed)

@@ -60,6 +60,13 @@ def test_without_noise_the_truth_is_found():
     assert kept == pytest.approx((1.0, 0.0, 0.0), abs=1e-12)
 
 
+def test_a_spike_that_rounding_leaves_about_zero_gives_a_number():
+    rows = SpikedRows(12, 12, (1.0,) * 6 + (0.5,) * 5 + (1e-12,), 0.0)
+    draws = reduced_rounds.draw(rows, 1, 16)
+    leading, basis = reduced_rounds.stacked(rows, (1e-3,), 0.0, 0, draws)
+    assert np.isfinite(leading).all() and np.isfinite(basis).all()
+
+
 def test_rows_that_matter_are_missed_where_too_few_are_kept():
     draws = reduced_rounds.draw(ROWS, 12, 16)
     leading, _ = reduced_rounds.stacked(ROWS, [1e-9] * 12, 0.0, 4, draws)

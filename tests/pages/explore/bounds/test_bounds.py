@@ -159,8 +159,8 @@ def test_two_stages_are_drawn_with_their_closed_form_and_the_chance_to_find_all_
 
 def test_it_says_why_two_stages_have_no_closed_form_here(screen):
     page = screen(PAGE, **SMALL | {"shat": "released"}, of="two_stage_own_noise")
-    assert "does not apply here: it needs a number of rows kept" in page.captions
-    assert "How often all true rows are found" not in page.markdown
+    assert "does not apply here: it needs a number of features kept" in page.captions
+    assert "How often all true features are found" not in page.markdown
 
 
 def test_the_arms_of_a_share_of_runs_are_clopper_and_pearsons(results):

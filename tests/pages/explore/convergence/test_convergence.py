@@ -149,7 +149,7 @@ def test_impossible_values_are_left_out_with_their_reason():
     now = settings(family="s", k=3, s=6)
     family = curves.family(now)
     assert 3 in family.left_out and 3 not in family.values and family.here in family.values
-    note = "Rows that matter s 3 left out: Components k must stay below s = 3."
+    note = "Features that matter s 3 left out: Components k must stay below s = 3."
     assert note in text.notes(family, now)
     assert set(sweep(family.recipe)["failed"]) == {""}
     hospitals = curves.family(settings(family="providers", n=100, providers=100))
@@ -256,7 +256,7 @@ def test_no_factor_is_fitted_to_two_stages(two_stages):
     few = readings[0]  # 100 or 1,000 patients: stage 1 cannot name the rows, and the page says so
     assert not few.closed_form.applies
     row = text.table(family, readings, now).iloc[0]
-    assert row["closed form"] == "–" and row["all true rows found"] == f"{few.complete} of 3"
+    assert row["closed form"] == "–" and row["all true features found"] == f"{few.complete} of 3"
     assert "needs" in stages.why_silent(few)
 
 

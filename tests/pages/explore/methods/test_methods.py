@@ -57,7 +57,7 @@ def test_it_opens_with_who_errs_least_among_equals(opened):
     staged = facts.loc[METHODS["two_stage"].title]
     assert staged["closed form"] == bound.final
     assert staged["predicted"] == shared_text.chance(bound.quantities["support_probability"])
-    assert facts["all true rows found"].between(0, 1).all()
+    assert facts["all true features found"].between(0, 1).all()
     errors = facts["error"]
     for trust in ("central", "untrusted server"):
         equals = [METHODS[name].title for name in DEFAULT if METHODS[name].trust == trust]

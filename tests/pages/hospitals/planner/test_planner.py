@@ -48,7 +48,7 @@ def test_it_opens_with_the_answer_a_row_for_every_method_and_a_paragraph(screen)
     assert paragraph(page) == protocol_paragraph.paragraph(settings, None)
     for part in (
         *(f"at least {needed} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-6)", "d = 200"),
-        *("ŝ = 20 rows kept", "T = 10 rounds", "a random guess has 1.72"),
+        *("ŝ = 20 features kept", "T = 10 rounds", "a random guess has 1.72"),
     ):
         assert part in paragraph(page)
     view.complete(settings)
@@ -181,7 +181,7 @@ def test_labels_stand_on_their_lines_and_the_table_holds_the_plane():
     assert (
         set(answers.index) == set(view.listed(central)) and answers.loc["wishart", "by"] == "none: simulation"
     )
-    stages = answers.loc["two_stage"]  # so rough a target keeps all rows seldom
+    stages = answers.loc["two_stage"]  # so rough a target keeps all features seldom
     assert stages["by"] == "none: assumption" and stages["chance_kept"] < 0.5 and np.isnan(stages["patients"])
 
 
@@ -208,7 +208,7 @@ def test_the_method_that_needs_least_is_named_unless_it_is_in_focus():
     least = text.value(needed["two_stage"], settings)
     assert text._least(needed["dps_pca"], settings).endswith(f"would do with {least}.")
     assert text._least(needed["two_stage"], settings) == ""
-    rough = settings | {"plan.target": 0.1}  # where few patients may miss a row that matters
+    rough = settings | {"plan.target": 0.1}  # where few patients may miss a feature that matters
     view.complete(rough)
     assert text._least(10**6, rough).endswith("patients (uncertain).")
 

@@ -23,7 +23,11 @@ COHORT = Cohort.from_rows([np.random.default_rng(n).normal(1.0, 0.3, (n, D)) for
     ("method", "asked", "rounds"),
     [
         ("two_stage_sealed", "the present directions, and the mean of all", [2, 3, 4, 5, 6]),
-        ("dps_pca", "the rows that are kept, and which, and the mean of all", list(range(2, 12))),
+        (
+            "dps_pca",
+            "the directions within the features kept, and which these are, and the mean of all",
+            list(range(2, 12)),
+        ),
         ("dpdis_pca", "the mean of all", [2]),
     ],
 )

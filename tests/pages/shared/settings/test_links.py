@@ -78,7 +78,7 @@ def test_a_good_link_says_nothing(screen):
 
 def test_one_setting_is_spoken_of_once(screen):
     page = screen(k="50", s="10", shat="9999")
-    assert page.notices.count("Components k") == 1 and page.notices.count("Rows kept") == 1
+    assert page.notices.count("Components k") == 1 and page.notices.count("Features kept") == 1
 
 
 def test_what_a_table_fixes_is_not_spoken_of(screen):
@@ -223,7 +223,7 @@ def test_one_control_gives_way_at_the_end_of_the_scale():
 def test_the_moved_control_stays_and_the_other_gives_way():
     now, sentences = catalogue.reconcile(catalogue.defaults() | {"k": 12}, moved="k")
     assert (now["k"], now["s"]) == (12, 13)
-    assert sentences == ["Rows that matter s raised to 13: it must stay above k = 12."]
+    assert sentences == ["Features that matter s raised to 13: it must stay above k = 12."]
 
 
 def test_a_control_reads_its_own_text_back():
