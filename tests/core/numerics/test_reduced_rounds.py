@@ -61,7 +61,7 @@ def test_without_noise_the_truth_is_found():
 
 
 def test_a_spike_that_rounding_leaves_about_zero_gives_a_number():
-    rows = SpikedRows(12, 12, (1.0,) * 6 + (0.5,) * 5 + (1e-12,), 0.0)
+    rows = SpikedRows(3, 3, (1.0, 1.0, 1e-17), 0.0)
     draws = reduced_rounds.draw(rows, 1, 16)
     leading, basis = reduced_rounds.stacked(rows, (1e-3,), 0.0, 0, draws)
     assert np.isfinite(leading).all() and np.isfinite(basis).all()
