@@ -42,7 +42,7 @@ def described(population: Population) -> SpikedModel | DictionaryTwin | datasets
 def method_options(method: str, setting: object, population: Population | None = None) -> dict[str, Any]:
     """Return those of a setting's OPTIONS that the method uses, where the setting has them.
 
-    A method that is to be told the true rows is told them where the population is synthetic.
+    A method that is to be told the true features is told them where the population is synthetic.
     """
     names = (name for name in OPTIONS if name in METHODS[method].uses and hasattr(setting, name))
     options = {name: getattr(setting, name) for name in names}

@@ -1,4 +1,4 @@
-"""Run PCA without privacy on the true rows, which only a simulation of synthetic patients knows.
+"""Run PCA without privacy on the true features, which only a simulation of synthetic patients knows.
 
 It takes the top eigenvectors of the second moment within the rows that truly carry the components. The
 distance to it is the price of looking for these rows, with privacy or without.
@@ -29,14 +29,14 @@ def fit(
     rng: np.random.Generator,
     support: Sequence[int] | None = None,
 ) -> Estimate:
-    """Return the top k eigenvectors of the moment within the true rows.
+    """Return the top k eigenvectors of the moment within the true features.
 
     Args:
         cohort: All hospitals' patients.
         k: Components, below d.
         budget: Not used.
         rng: Not used.
-        support: The true rows, at least k of them; all rows where nobody knows.
+        support: The true features, at least k of them; all rows where nobody knows.
 
     Returns:
         The basis, (d, k), zero outside the support.
@@ -55,7 +55,7 @@ def fit(
 
 
 METHOD = Method(
-    title="PCA of the true rows, no privacy",
+    title="PCA of the true features, no privacy",
     reference="the error that is left when the rows are known",
     trust="none",
     guarantee="none",

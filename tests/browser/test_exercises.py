@@ -66,7 +66,7 @@ def within(body: str) -> tuple[float, float]:
 
 
 def less_privacy(before: str, after: str) -> tuple[float, ...]:
-    shares = [number(r"Share of the true rows found\s+(\d+) %", body) for body in (before, after)]
+    shares = [number(r"Share of the true features found\s+(\d+) %", body) for body in (before, after)]
     assert shares == [100, 0]
     assert error(after) >= number(rf"A guess has {NUMBER}", after)
     return error(before), error(after)

@@ -48,9 +48,9 @@ def not_about(experiment: ExplorerExperiment, rule: BoundRule) -> str:
     if not any(METHODS[method].chooses_rows for method in rule.methods):
         return ""
     if experiment.choose_rows:
-        return "a number of features kept ŝ: here they are chosen from the release"
+        return "it needs a number of features kept ŝ, and here they are chosen from the release"
     if experiment.table is not None:
-        return "a population with a known number of features that matter: these patients are of a table"
+        return "it needs to know how many features matter, and of a table nobody does"
     return ""
 
 

@@ -210,7 +210,7 @@ class StudyPlan:
         if not PLANNED_METHODS[self.planned].rule:
             return "none is known for this method"
         reason = not_about(self.experiment, self.rule)
-        return f"it needs {reason}" if reason else ""
+        return reason
 
     @property
     def smooth(self) -> bool:

@@ -88,10 +88,10 @@ def card_title(name: str, bound: Bound, most: float) -> str:
 
 def value(bound: Bound) -> str:
     """Return a bound's value, and the probability with which it holds."""
-    shown = text.short(bound.final) if math.isfinite(bound.final) else "none: it says nothing"
+    shown = text.short(bound.final) if math.isfinite(bound.final) else "none"
     chance = bound.quantities.get("probability", math.nan)
     if chance <= 0:
-        shown += "; its success probability is below zero, so it says nothing"
+        shown += ", but its success probability is below zero" if math.isfinite(bound.final) else ""
     elif chance > 0 and bound.applies:
         shown += f"; holds with probability at least {text.short(chance)}"
     return f"Value here: {shown}."
@@ -120,7 +120,7 @@ def why_silent(method: str, here: Mapping[str, Bound]) -> str:
     name = CLOSED_FORMS.get(method, "")
     if name not in here or here[name].applies:
         return ""
-    return f"{BOUNDS[name].title} does not apply here: it needs {'; '.join(here[name].failed)}."
+    return f"{BOUNDS[name].title} does not apply here: {'; '.join(here[name].failed)}."
 
 
 def no_degrees(scale: Scale) -> str:

@@ -141,7 +141,7 @@ def why_silent(reading: CurveReading) -> str:
     bound = reading.closed_form
     if bound is None or bound.applies:
         return ""
-    return f"The closed form does not apply at this setting: it needs {'; '.join(bound.failed)}."
+    return f"The closed form does not apply at this setting: {'; '.join(bound.failed)}."
 
 
 def formulas(settings: Settings) -> str:

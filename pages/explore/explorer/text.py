@@ -62,7 +62,7 @@ def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
         if words:
             parts.append(f"{text.trust_heading(METHODS[name].trust)}: {'; '.join(words)}.")
         needs = needs or "; ".join(bound.failed)
-    return " ".join([*parts, *([f"The closed form needs {needs}."] if needs else [])])
+    return " ".join([*parts, *([f"The closed form does not apply: {needs}."] if needs else [])])
 
 
 def try_this(experiment: ExplorerExperiment, settings: Settings) -> str:

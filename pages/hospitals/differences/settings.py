@@ -56,7 +56,7 @@ def unused(settings: dict[str, Value]) -> dict[str, str]:
         "k": f"{recipe.k} here",
         "accounting": "exact here",
         "scaling": "public bound here",
-        **dict.fromkeys(("s", "spike", "bulk", "start"), "does not apply here"),
+        **dict.fromkeys(("s", "spike", "bulk", "start"), "not used here"),
     }
     if not recipe.synthetic:
         reasons["n"] = f"{sum(recipe.sizes):,} here"

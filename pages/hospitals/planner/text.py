@@ -336,7 +336,7 @@ def reason(answer: PlanAnswer, settings: Settings) -> str:
     if answer.kind == "too large":
         return answer.failed[0]
     if answer.kind not in _REASONS:
-        return "; ".join(answer.failed) + (" does not hold" if len(answer.failed) == 1 else " do not hold")
+        return "; ".join(answer.failed)
     words = {}
     for name, given in answer.numbers.items():
         words[name] = error_words(given, settings)

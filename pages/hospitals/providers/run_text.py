@@ -154,7 +154,7 @@ def headline(shown: ShownRun, settings: Settings) -> str:
         return f"{run} It did not come to its end."
     if shown.errors is not None:
         end = _value(shown, float(runs.curve_in_unit(shown, settings)[1][-1]), settings)
-        return f"{run} It ends with {QUANTITIES.get(error_unit(settings), 'error')} {end}."
+        return f"{run} This one run ends with {QUANTITIES.get(error_unit(settings), 'error')} {end}."
     return run
 
 

@@ -122,8 +122,8 @@ def _theorem(theorem: Bound, prediction: Bound, view: str) -> str:
         return f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {probability}."
     first = failed if view == "researcher" else failed[:1]
     more = f" ({len(failed)} assumptions fail)" if len(first) < len(failed) else ""
-    closed = f" The closed form is silent too: it needs {unpredicted[0]}." if unpredicted else ""
-    return f"Theorem 4.3 says nothing here: it needs {'; '.join(first)}{more}.{closed}"
+    closed = f" The closed form is silent too: {unpredicted[0]}." if unpredicted else ""
+    return f"Theorem 4.3 says nothing here: {'; '.join(first)}{more}.{closed}"
 
 
 def _notes(results: Results, epsilon: float, beside: Collection[str]) -> str:

@@ -25,7 +25,8 @@ _SAME = 0.9  # an error above this share of a guess's is no answer
 
 def share(percentage: float) -> str:
     """Return a share in %, with as many digits as matter to a board."""
-    return "over 99.99 %" if 99.99 < percentage < 99.99995 else text.recovered(percentage)
+    shown = text.recovered(percentage)
+    return "over 99.99 %" if percentage > 99.99 and shown != "100 %" else shown
 
 
 def no_answer(percentage: float, guess: float) -> bool:

@@ -42,7 +42,7 @@ def recovered(percentage: float) -> str:
         return "–"
     missing = 100 - percentage
     if missing < 5e-5:
-        return "100 %"
+        return "100 %" if missing < 1e-9 else "over 99.9999 %"  # less than 1e-9 is rounding
     digits = min(max(1, 1 - math.ceil(math.log10(missing))), 4) if missing < 10 or percentage < 10 else 0
     return f"{percentage:.{digits}f} %"
 

@@ -1,4 +1,4 @@
-"""Test the references of private methods: fair ones, and one that is told the true rows."""
+"""Test the references of private methods: fair ones, and one that is told the true features."""
 
 import numpy as np
 import pytest

@@ -496,7 +496,7 @@ def test_small_words_are_right_too():
         for changed in ({"n": 10**9}, {"epsilon": 10.0}, {"providers": 1})
     )
     assert "Working together hardly helps here." in lots[0] and "more clearly" not in lots[0]
-    assert "almost free: we recover 100 %" in lots[4] and "with noise or without" in lots[7]
+    assert "almost free: we recover over 99.9999 %" in lots[4] and "with noise or without" in lots[7]
     assert "protects nobody" in lavish[3] and "almost every time" in lavish[7]
     assert "One hospital has nobody else to trust." in lone[6]
     wide = settings(d=2000, n=10**9) | {"story.step": 6}

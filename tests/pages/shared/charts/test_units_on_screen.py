@@ -43,7 +43,14 @@ def test_a_verdict_is_alike_in_share_and_in_sine():
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [(98.8, "98.8 %"), (1.5, "1.5 %"), (99.9933, "99.993 %"), (86.2, "86 %"), (100.0, "100 %")],
+    [
+        (98.8, "98.8 %"),
+        (1.5, "1.5 %"),
+        (99.9933, "99.993 %"),
+        (86.2, "86 %"),
+        (100.0, "100 %"),
+        (99.99999, "over 99.9999 %"),
+    ],
 )
 def test_shares_keep_what_tells_them_from_all(value, words):
     assert text.recovered(value) == words
