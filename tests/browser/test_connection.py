@@ -7,7 +7,7 @@ from tests.browser.conftest import SMALL, go_to
 
 pytestmark = pytest.mark.browser
 
-# Of a page that is gone on to the browser hears as many messages as `hears` says, and misses `misses` more.
+# Once `arrived()` on the next page the browser misses the messages that `misses(i)` names, the first being 0.
 # `runs` counts the runs of a whole page that the server has said to have ended, missed or not.
 MEANT = ("v=2", "delta=1e-05", "method=dps_pca")  # what a link without a version meant, written out
 DEAF = """
@@ -32,8 +32,10 @@ function fields(bytes) {
 // 6, script_finished, is 0 when a whole run went well; 9 of 4, new_session, names the page of a run.
 const ENDED = 6, RUN = 4, PAGE = 9;
 const Socket = window.WebSocket;
-Object.assign(window, { hears: Infinity, misses: 0, runs: 0 });
-let first, current;
+Object.assign(window, { arrived: () => false, runs: 0 });
+let first, current, since = 0;
+window.begun = () => current !== first;
+window.shown = () => location.pathname.endsWith('/methods');
 window.WebSocket = function (...given) {
   const socket = new Socket(...given);
   socket.addEventListener('message', (event) => {
@@ -42,7 +44,7 @@ window.WebSocket = function (...given) {
     window.runs += message[ENDED] === 0;
     if (message[RUN]) current = String(fields(message[RUN])[PAGE]);
     first ??= current;
-    if (current !== first && window.hears-- <= 0 && window.misses-- > 0) event.stopImmediatePropagation();
+    if (window.arrived() && window.misses(since++)) event.stopImmediatePropagation();
   });
   return socket;
 };
@@ -57,20 +59,25 @@ def answered(page: Page) -> None:
     page.evaluate("window.awaited = window.runs")
 
 
-def leaving_bounds(watched, address, hears: int, misses: int) -> Page:
-    """Return a page from which a visitor goes on to the methods, missing some of that page's first run."""
+def leaving_bounds(watched, address, arrived: str, misses: str) -> Page:
+    """Return a page from which a visitor goes on to the methods, missing some of that page's first run.
+
+    arrived: "begun" when the server says that it runs the page, "shown" when the address is the page's.
+    """
     visitor = watched()
     visitor.page.add_init_script(DEAF)
     page = visitor.open(f"{address}bounds?{SMALL}").page
-    page.evaluate(f"Object.assign(window, {{ hears: {hears}, misses: {misses}, awaited: window.runs }})")
+    given = f"arrived: window.{arrived}, misses: {misses}, awaited: window.runs, former: true"
+    page.evaluate(f"() => {{ Object.assign(window, {{ {given} }}) }}")
     go_to(page, "Methods")
     return page
 
 
 def test_a_page_whose_first_run_was_lost_keeps_every_setting(watched, address):
-    page = leaving_bounds(watched, address, hears=1, misses=10**9)  # that there is a page, not what is on it
+    # It hears that there is a page, not what is on it.
+    page = leaving_bounds(watched, address, "begun", misses="(i) => i > 0")
     answered(page)
-    page.evaluate("window.misses = 0")
+    page.evaluate("() => { window.misses = () => false }")
     for _ in range(2):  # the second tells the server what the widgets began at
         page.get_by_role("slider", name="Privacy loss").first.press("ArrowRight")
         answered(page)
@@ -80,7 +87,7 @@ def test_a_page_whose_first_run_was_lost_keeps_every_setting(watched, address):
 
 
 def test_a_page_that_cannot_be_drawn_any_more_opens_anew(watched, address):
-    page = leaving_bounds(watched, address, hears=30, misses=12)
-    page.wait_for_function("window.hears === Infinity")  # of a page that was loaded since
+    page = leaving_bounds(watched, address, "shown", misses="(i) => i % 2")
+    page.wait_for_function("window.former === undefined")  # of a page that was loaded since
     page.get_by_text("where all trust one place").wait_for()
     page.wait_for_url(f"**/methods?*{SMALL.split('&')[0]}*")
