@@ -127,3 +127,15 @@ def test_on_a_telephone_a_step_of_the_story_has_its_first_setting_and_its_chart_
     assert tops == sorted(tops) and tops[0] > 0
     assert boxes[-1]["y"] + boxes[-1]["height"] <= 844 and boxes[-1]["height"] >= 300
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("place", ["", "convergence"])
+def test_a_chart_follows_the_window_when_a_tablet_is_turned(watched, address, place):
+    page = watched(viewport={"width": 1180, "height": 820}).open(f"{address}{place}?v=2&{SMALL}").page
+    chart = page.locator(".dppca-live .chart").first
+    for width, height in ((820, 1180), (1180, 820)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(
+            "chart => Math.abs(chart.querySelector('.main-svg').clientWidth - chart.clientWidth) <= 4",
+            arg=chart.element_handle(),
+        )

@@ -138,6 +138,18 @@ def test_a_page_for_statisticians_says_so_in_plain_view_alone(screen, path):
     assert notices == [1, 0]
 
 
+@pytest.mark.parametrize("path", sorted({path for path, _ in PLAIN.values()} | STATISTICIANS))
+def test_trust_is_chosen_where_it_makes_a_difference(screen, path):
+    without = {"convergence", "bounds", "privacy", "papers", "story", "your_data"}
+    shown = [box.key for box in screen(path, view="plain", **SMALL).app.sidebar.selectbox]
+    assert ("trust" in shown) == (path.split("/")[1] not in without)
+
+
+def test_a_table_leaves_no_greyed_control_that_plain_privacy_does_not_use(screen):
+    page = screen("learn/privacy/page.py", view="plain", data="breast_cancer", **SMALL)
+    assert [box.label for box in page.app.sidebar.text_input] == []
+
+
 @pytest.mark.parametrize("trust", list(rows.LOOKS))
 def test_a_row_is_the_analyst_s_number_for_the_same_method(trust):
     """One number in both views: the median share over the same runs, which the core computes."""

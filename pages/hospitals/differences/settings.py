@@ -64,4 +64,4 @@ def unused(settings: dict[str, Value]) -> dict[str, str]:
     return reasons | dict.fromkeys(absent, f"not used by {method.title}")
 
 
-PANEL = Panel(unused=unused)
+PANEL = Panel(unused=unused, plain_uses=("trust",))

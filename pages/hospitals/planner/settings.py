@@ -76,4 +76,4 @@ _DECIDED = {
     **{"trust": "chosen on the page", "provider_noise": "follows whom you trust"},
     "start": "always random here",
 }
-PANEL = Panel(decided=_DECIDED, held=_held)
+PANEL = Panel(decided=_DECIDED, plain_uses=("trust",), held=_held)

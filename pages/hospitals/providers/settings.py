@@ -63,5 +63,6 @@ PANEL = Panel(
         **{"trust": "all are compared", "provider_noise": "all kinds are on the page"},
         "start": "always random here",
     },
+    plain_uses=("trust",),
     held=_held,
 )

@@ -265,6 +265,7 @@ class View {
       layout[name] = { ...layout[name], uirevision: this.moved };
       if (zoomed?.whole === whole) layout[name] = { ...layout[name], range: zoomed.range, autorange: false };
     }
+    layout.width = this.width; // by itself the library keeps its first width when the window changes
     await library.react(this.chart, this.traces(), layout, { displayModeBar: false, responsive: false, showTips: false });
     if (this.first && Math.abs(this.legend - guessed) > 2) return this.draw();
     this.whole = { kind, index: began };

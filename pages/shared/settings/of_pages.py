@@ -29,12 +29,14 @@ class Panel:
         decided: Settings that are decided on the page itself, with the reason.
         unused: From all settings to those that make no difference on the page, with the reason; None where a
             table fixes some of them as on other pages.
+        plain_uses: Settings among these that the page's plain view uses all the same.
         held: From all settings to those that something else decides, with what they show and what decides.
     """
 
     hidden: bool = False
     decided: Reasons = field(default_factory=dict)
     unused: Callable[[Mapping[str, Any]], Reasons] | None = None
+    plain_uses: tuple[str, ...] = ()
     held: Callable[[Mapping[str, Any]], Mapping[str, tuple[str, str]]] = field(default=lambda settings: {})
 
 

@@ -70,6 +70,8 @@ def _widget(key: str, now: Settings, panel: Panel) -> None:
     """Show a control, or what something else decides in its place."""
     choice, plain = CHOICES[key], now["view"] == "plain"
     held, fixed = panel.held(now), _why_fixed(key, now, panel)
+    if plain and fixed:
+        return
     table = TABLES.get(now["data"])
     if table and key in catalogue.FIXED_BY_TABLE:
         sizes = {"n": f"{table.n:,}", "d": str(table.d), "s": "all count"}
@@ -78,8 +80,6 @@ def _widget(key: str, now: Settings, panel: Panel) -> None:
         shown, why = held[key]
         label = f"{choice.name(plain)} · {why}"
         st.text_input(label, shown, disabled=True, key=f"{key} held at {shown}")
-        return
-    if plain and fixed:
         return
     called = "Trust" if key == "trust" else choice.name(plain)  # on one line with the reason
     name = f"{called} · {fixed}" if fixed else label_with_ends(choice, plain)
@@ -90,7 +90,7 @@ def _widget(key: str, now: Settings, panel: Panel) -> None:
 
 def _why_fixed(key: str, now: Settings, panel: Panel) -> str | None:
     """Return why a control is greyed, in a few words; None when it is free."""
-    if key == "trust" and now["view"] == "plain":
+    if now["view"] == "plain" and key in panel.plain_uses:
         return None
     if panel.unused is not None:
         return panel.unused(now).get(key)
