@@ -37,7 +37,7 @@ test-core:
 	$(OFFLINE) $(BIN)/python -m pytest -m "not browser" -n auto --dist worksteal
 
 test-browser:
-	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest tests/browser
+	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest tests/browser -n 2 --dist worksteal
 
 # Two thousand hostile links, widgets and files on whole pages and their readers; the suite takes a sample.
 CASES ?= 2000
