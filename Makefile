@@ -34,7 +34,7 @@ test-style:
 	$(BIN)/python -m mypy
 
 test-core:
-	$(OFFLINE) $(BIN)/python -m pytest -m "not browser" -n auto --dist worksteal
+	$(OFFLINE) $(BIN)/python -m pytest --ignore tests/browser -n auto --dist worksteal
 
 test-browser:
 	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest tests/browser -n 2 --dist worksteal

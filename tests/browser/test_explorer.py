@@ -59,7 +59,7 @@ def test_a_link_copied_after_moving_reopens_the_same_screen(watched, address):
 def test_a_presets_link_and_a_reload_keep_the_screen(watched, address):
     """The address bar has what the program sets, not only what a widget was moved to."""
     page = watched().open(f"{address}?repeats=1&d=30&k=2&s=6&shat=10&ghost=true")
-    page.settle()  # Streamlit drops a press that meets the end of a page's run
+    page.page.wait_for_selector("[data-test-script-state=notRunning]")  # else Streamlit drops the press
     page.page.get_by_role("combobox", name="Start from").click()
     page.page.get_by_role("option", name="Five hospitals, small").click()
     page.page.wait_for_url("**n=10000**")

@@ -83,8 +83,8 @@ def against_epsilon(
 ) -> dict[str, Any]:
     """Draw the measured error of a method and the bounds, against epsilon on two log axes.
 
-    A bound's dash follows from its kind; its line is thin where an assumption fails, and hollow marks at the
-    top where it is void.
+    A bound's dash follows from its kind; its line is thin where an assumption fails. Where it is void, hollow
+    marks stand at the edge of the worst answers.
     """
     method, epsilon = settings["of"], settings["epsilon"]
     cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
@@ -105,7 +105,9 @@ def against_epsilon(
     traces[-1]["line"]["width"] = 3
     traces.append(_guess(scale, [EPSILONS[0], EPSILONS[-1]]))
     for row, (name, bounds) in enumerate(evaluated.items()):
-        traces += _bound_traces(name, bounds, scale, most, top * (0.98 if linear else 0.96) ** (2 * row))
+        inside = (0.98 if linear else 0.96) ** (2 * row)
+        edge = top * (1.02 - inside) if scale.rises else top * inside
+        traces += _bound_traces(name, bounds, scale, most, edge)
     here = this_setting(1, [epsilon] * 2, [scale.floor, top])
     upward = axis(text.METRIC_TITLES[scale.metric], decades=not linear, range=reach)
     across = _privacy_axis(range=[-2.04, 1.04])
@@ -174,7 +176,7 @@ def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]
     return pd.DataFrame([*runs, *bounds], columns=columns).astype({"repeat": "Int64"})
 
 
-def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float, top: float) -> list[Trace]:
+def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float, edge: float) -> list[Trace]:
     title, (shade, symbol, dash) = BOUNDS[name].title, look(name)
     states = [state(name, bound, most) for bound in bounds]
     drawn = scale.bounded([bound.final for bound in bounds])
@@ -190,7 +192,7 @@ def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float,
         for words, kind in (("", "applies"), (": an assumption fails", "assumption fails"))
     )
     thin["line"]["width"] = _THIN
-    y = [top if s == "void" else None for s in states]
+    y = [edge if s == "void" else None for s in states]
     hollow = {"x": list(EPSILONS), "y": y, "legendgroup": name, "hoverinfo": "name"}
     void = marks(1, f"{title}: says nothing", shade, f"{symbol}-open", 6, **hollow)
     return [full | {"showlegend": True}, thin, void]

@@ -23,11 +23,11 @@ TITLE = "Bounds"
 STEPS = (
     "The thick line is measured; the others are what papers promise.",
     "Move privacy: see where a promise still applies.",
-    "Hollow marks at the top promise nothing.",
+    "Hollow marks promise nothing.",
 )
 INTRODUCTION = (
     "**Does the theory hold here?** What the papers promise, beside what is measured. A line is thin where "
-    "an assumption fails, and hollow at the top where a bound says nothing."
+    "an assumption fails, and hollow where a bound says nothing."
 )
 REGIME_NOTES = {
     "closed form": (

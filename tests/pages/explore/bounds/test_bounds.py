@@ -99,6 +99,17 @@ def test_a_bound_is_drawn_once_at_each_epsilon(results):
     assert np.isfinite(values).all()
 
 
+@pytest.mark.parametrize(("metric", "sign"), [("sin", 1), ("share", -1)])
+def test_hollow_marks_stand_beyond_every_value(results, metric, sign):
+    """Where nothing is promised the error may be the largest, and the share that is recovered the least."""
+    now = catalogue.defaults() | {"metric": metric}
+    evaluated = {"ge2018": [BOUNDS["ge2018"](results.setting(e)) for e in EPSILONS]}
+    figure = charts.against_epsilon(results, evaluated, Scale(results, now), now)
+    full, thin, void = (t["y"] for t in figure["data"] if t.get("legendgroup") == "ge2018")
+    hollow, drawn = ([sign * y for y in row if y is not None] for row in (void, [*full, *thin]))
+    assert hollow and drawn and min(hollow) > max(drawn)
+
+
 def test_void_is_what_no_error_can_exceed(results):
     setting = results.setting(0.01)
     bound = BOUNDS["ge2018"](setting)
