@@ -31,9 +31,9 @@ INTRODUCTION = (
 )
 REGIME_NOTES = {
     "closed form": (
-        "By the closed form for DPS-PCA. Privacy is free where sampling causes more error than noise, and "
-        "costs where it causes less. It is hopeless where the predicted error exceeds a third of a guess's. "
-        "The form is silent where first-order reasoning does not apply."
+        "By the closed form for DPS-PCA. Privacy is called free where sampling causes more error than noise, "
+        "and costs where noise causes more. It is hopeless where the predicted error exceeds a third of a "
+        "guess's. The form is silent where first-order reasoning does not apply."
     ),
     "theorem": (
         "By Theorem 4.3 of Ge et al. with the constants set below. Its larger term decides whether privacy "
@@ -43,8 +43,8 @@ REGIME_NOTES = {
 }
 FIGURE_2_NOTE = (
     "The paper does not report the parameters of this figure. We fitted γ = 0.356 and α = 0.0513/ε to its "
-    "curve at δ = 0.01. They give its shape within 1 %, but other values would too. The whole curve lies "
-    "above √5, the largest possible error, and assumption B.3 fails along all of it."
+    "curve at δ = 0.01. These two give the curve within 1 %, but other values would too. The whole curve "
+    "lies above √5, the largest possible error, and assumption B.3 fails along all of it."
 )
 CHANCES_NOTE = (
     "The prediction is an average over populations, from at most 64 simulated runs without patients. The "
@@ -191,5 +191,5 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> str:
 
 TRY_THIS = (
     "start from the preset *Where Theorem 4.3 holds*. Then move *Patients in total* to the left. The "
-    "theorem says nothing at once, while the measured error hardly moves."
+    "theorem soon says nothing, while the measured error hardly moves."
 )

@@ -178,7 +178,7 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
     )
     if settings["traced"] != TRACED:
         return f"{sentence} Without noise, rounds tend to the factor λₖ₊₁/λₖ."
-    sentence += " The column of Theorem 4.3 checks one of its conditions: *Bounds* has all."
+    sentence += " The column of Theorem 4.3 checks one of its conditions; *Bounds* checks all."
     void = next((reading for reading in readings if reading.theorem_rate is None), None)
     if void is not None:
         limit = text.short(1 - void.theorem.quantities["gamma"])

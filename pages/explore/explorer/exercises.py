@@ -50,7 +50,7 @@ class Exercise:
         lines = (
             f"**{self.question}**",
             f"[Open this]({here}) and move *{choice.label}*{self.where} from {was} to {now} "
-            f"([the same after the move]({there})).",
+            f"([or open it already moved]({there})).",
             f"*Observe:* {observed}",
             f"*Why:* {self.why.format(**names)}",
         )

@@ -396,7 +396,7 @@ def below_table(settings: Settings) -> str:
     notes += f" {other}" if other else ""
     notes += " Methods without a formula are simulated one at a time: choose one as *Method*."
     if any(view.method(name).chooses_rows for name in view.listed(settings)):
-        notes += " Two stages are counted in half of the runs, other methods by the mean square."
+        notes += " Two stages must reach the target in half of the runs, others in the root mean square."
     if settings["data"] in TABLES:
         name = TABLES[settings["data"]].title.split(",")[0]
         notes += (

@@ -80,7 +80,7 @@ def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: Atta
     budget, cases = draws.attacked.budget, round(1 / honest.alpha)
     promise = f"the promise of {budget.epsilon:g}"
     rate = f"Such an audit accuses a program that keeps its promise in at most 1 of {cases} cases."
-    shows = f"From {count:,} releases with the patient and as many without, the audit shows"
+    shows = f"From {count:,} releases with the patient and as many without, the audit shows that ε is"
     first = f"**{shows} at least {figures(honest.epsilon)}, which does not contradict {promise}.**"
     if honest.epsilon > budget.epsilon:
         first = (

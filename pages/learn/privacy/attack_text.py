@@ -127,8 +127,8 @@ def frames(picture: Picture, limit: float) -> list[dict[str, Any]]:
     for index, (here, there) in enumerate(zip(picture.here, picture.there, strict=True), 1):
         guesses = [first if release.read > limit else second for release in (here, there)]
         notes = (
-            f"Release {index}: {first} the attacker reads {here.read:.2f} and says “{guesses[0]}”; "
-            f"{second} {there.read:.2f} and says “{guesses[1]}”. Right so far: "
+            f"Release {index}. The truth is “{first}”: the attacker reads {here.read:.2f} and says "
+            f"“{guesses[0]}”. The truth is “{second}”: {there.read:.2f}, “{guesses[1]}”. Right so far: "
             f"{picture.right_guesses(limit, index)} of {2 * index}."
         )
         spoken = f"Two data sets that differ in one patient, {index} of {count} releases. {notes}"
@@ -156,7 +156,7 @@ def measured(attack: Attack, draws: int) -> str:
     least = 1 - (silent.false_alarm_span[1] + silent.miss_span[1]) / 2
     clear = f"{_measured(silent.right)} of the time"
     if silent.right == 1:
-        clear = f"every time (at least {100 * least:.1f} %)"
+        clear = f"in every test, so at least {100 * least:.1f} % of the time"
     return (
         f"**Measured, {draws:,} times with the patient and {draws:,} times without:** "
         f"{_measured(rates.false_alarms, rates.false_alarm_span)} false alarms, "

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from dppca_core.auditing import membership, tradeoff_curves
 from dppca_core.privacy import Budget
-from pages.shared.text.numbers import number, patients
+from pages.shared.text.numbers import listed, number, patients
 
 GUARANTEES = {
     "(ε, δ)": "(ε, δ)-private",
@@ -60,10 +60,10 @@ def luck(right: int, tries: int) -> str:
 
 def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
     """Return which calibrations keep their paper's constants, with the epsilon that they truly give."""
-    each = "; ".join(f"{', '.join(titles)}: {given}" for given, titles in truly.items())
+    each = "; ".join(f"{listed(titles)}: {given}" for given, titles in truly.items())
     return (
-        f"Calibrated by their papers' constants for ε = {budget.epsilon:g}, these truly have another ε at "
-        f"δ = {number(budget.delta)}. {each}."
+        f"Some methods take their noise from their papers, for ε = {budget.epsilon:g}. What they truly "
+        f"give at δ = {number(budget.delta)}: {each}."
     )
 
 

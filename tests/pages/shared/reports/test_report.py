@@ -180,7 +180,7 @@ def test_a_printed_calibration_is_promised_what_it_truly_gives(screen, built):
     page = screen(d="50", n="5000", accounting="as-printed")
     made = built()
     assert page.words()["odds"] in made.guarantee and "73 times" not in made.guarantee
-    assert "truly have" in made.guarantee
+    assert "truly give" in made.guarantee
 
 
 def test_the_planners_report_has_the_answer_the_table_and_the_paragraph(screen, built):

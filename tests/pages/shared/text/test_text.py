@@ -60,7 +60,7 @@ def test_sizes(value, shown):
 
 def test_true_epsilons_are_told_together():
     sentence = text.printed_truth({"0.13": ["X", "Y"], "below 0.001": ["Z"]}, Budget(1.0, 0.3))
-    assert sentence.endswith("at δ = 0.3. X, Y: 0.13; Z: below 0.001.")
+    assert sentence.endswith("at δ = 0.3: X and Y: 0.13; Z: below 0.001.")
 
 
 @pytest.mark.parametrize(
