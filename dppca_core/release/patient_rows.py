@@ -61,6 +61,7 @@ def sum_rows(parts: Sequence[Part], d: int) -> IntegerSum:
 
 
 def matrix_of(part: Array | PatientRows) -> Array:
+    """Return a hospital's rows, (m, d)."""
     return part.rows if isinstance(part, PatientRows) else part
 
 
@@ -77,7 +78,7 @@ def reader(rows: Sequence[Part]) -> Reader:
 
     def read(use: Use, progress: Progress, of_mean: bool = False) -> None:
         for hospital, part in enumerate(rows):
-            assert not isinstance(part, IntegerSum)  # `_refuse` has seen to it
+            assert not isinstance(part, IntegerSum)  # `private_release.make` refuses it
             matrix, weights = matrix_of(part), None
             if isinstance(part, PatientRows):
                 weights = part.of_mean if of_mean and part.of_mean is not None else part.weights
@@ -111,6 +112,7 @@ def changed(
 
 
 def moment_of(part: Part) -> Moment:
+    """Return the mean of x x^T over a hospital's patients, (d, d). Reads private rows."""
     if isinstance(part, IntegerSum):
         return moments.DenseMoment(part.total / (4.0**part.bits * part.n))
     if isinstance(part, PatientRows):  # the mean over patients, not over rows

@@ -48,6 +48,7 @@ def _factor(epsilon: float) -> str:
 
 
 def noise_sentence(request: Request) -> str:
+    """Return which noise is drawn, and whether its last digits are safe."""
     if request.method in HARDENED:
         return (
             f"Noise: the discrete Gaussian of OpenDP {version('opendp')} on an exact integer sum, from the "
@@ -60,12 +61,14 @@ def noise_sentence(request: Request) -> str:
 
 
 def centre_sentence(request: Request) -> str:
+    """Return where rows are centred."""
     if not request.mean_share:
         return "in public, at the dictionary's usual values or the middle of its ranges, not at the mean"
     return f"at a mean that {request.mean_share:.3g} of the budget paid for"
 
 
 def scale_sentence(request: Request) -> str:
+    """Return how columns are scaled."""
     if not request.scale_share:
         return "in public, by the dictionary's ranges and the bound of rows"
     return (
@@ -75,6 +78,7 @@ def scale_sentence(request: Request) -> str:
 
 
 def score_sentence(request: Request) -> str:
+    """Return how the scores of a new row are computed."""
     steps = ["encode it by the dictionary", "divide it by the dictionary's bound"]
     steps += ["subtract the mean"] if request.mean_share else []
     steps += ["divide by the scales and by the length after scaling"] if request.scale_share else []
