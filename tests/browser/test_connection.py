@@ -51,6 +51,15 @@ window.WebSocket = function (...given) {
 Object.assign(window.WebSocket, { prototype: Socket.prototype, OPEN: Socket.OPEN, CLOSED: Socket.CLOSED });
 Object.assign(window.WebSocket, { CONNECTING: Socket.CONNECTING, CLOSING: Socket.CLOSING });
 """
+# What the server says arrives `late` milliseconds after it has come, as from far away.
+FAR = """
+window.late = 0;
+const listen = WebSocket.prototype.addEventListener;
+WebSocket.prototype.addEventListener = function (kind, heard, ...more) {
+  const later = (event) => setTimeout(() => heard(event), window.late);
+  listen.call(this, kind, kind === 'message' ? later : heard, ...more);
+};
+"""
 
 
 def answered(page: Page) -> None:
@@ -91,3 +100,24 @@ def test_a_page_that_cannot_be_drawn_any_more_opens_anew(watched, address):
     page.wait_for_function("window.former === undefined")  # of a page that was loaded since
     page.get_by_text("where all trust one place").wait_for()
     page.wait_for_url(f"**/methods?*{SMALL.split('&')[0]}*")
+
+
+def test_moves_before_the_last_one_is_answered_are_kept_and_what_follows_them_is_no_move(watched, address):
+    visitor = watched()
+    visitor.page.add_init_script(FAR)
+    page = visitor.open(f"{address}?v=2&repeats=1&d=30&k=2&s=6&shat=10").page
+    visitor.settle()
+    page.evaluate("() => { window.late = 600 }")
+    patients = page.get_by_role("slider", name="Patients in total")
+    for _ in range(4):  # up to 2,000,000, where delta follows
+        patients.press("ArrowRight")
+    page.wait_for_url("**&n=2000000&**")
+    page.wait_for_timeout(1500)  # every browser's report of delta has come by then
+    assert "delta=" not in page.url
+    page.get_by_role("combobox", name="Start from").click()
+    page.get_by_role("option", name="Five hospitals, small").click()
+    page.get_by_role("slider", name="Privacy loss").press("ArrowRight")
+    page.wait_for_url("**&eps=1.25&n=10000&**")
+    page.wait_for_timeout(1500)
+    assert "&eps=1.25&n=10000&" in page.url
+    assert visitor.errors == []

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -91,13 +92,17 @@ class Screen:
         return self.app.session_state["settings of the last run"]
 
     def setting(self, key: str) -> Any:
-        return self.app.session_state[key]
+        return self.settings[key]
+
+    def shown(self, widget: str) -> Any:
+        """Return what a widget shows, which need not be its setting."""
+        return self.app.session_state["what each widget shows, and its edition"][widget][0]
 
     def move(self, key: str, value: Any) -> None:
         """Set a slider, a box or a row of pills and rerun."""
         for kind in (self.app.select_slider, self.app.selectbox, self.app.get("button_group")):
             for widget in kind:
-                if widget.key == key:
+                if re.fullmatch(rf"{re.escape(key)}( \d+)?", widget.key or ""):
                     widget.set_value(value)
                     self.run()
                     return

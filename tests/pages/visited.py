@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from pages.hospitals.providers.sizes import Sizes
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
-from pages.shared.settings.setting import Choice, Sizes
+from pages.shared.settings.setting import Choice
 from scripts.started import ROOT
 from tests import hostile
 from tests.pages.conftest import Screen

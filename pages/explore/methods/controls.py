@@ -14,7 +14,7 @@ from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.background.sweep_jobs import Job
-from pages.shared.settings import widgets
+from pages.shared.settings import editions, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 LIVE = ""  # the key of the job of all methods that are not heavy
@@ -44,22 +44,23 @@ def choose(settings: Settings) -> None:
 
 def _choose_methods(settings: Settings) -> None:
     now = used(settings)
-    if st.session_state.get(_PICKED) != now:
-        st.session_state[_PICKED] = now
+    key = editions.key(_PICKED, now)
     st.multiselect(
         *("Methods", order(list(METHODS))),
         default=now,
-        key=_PICKED,
+        key=key,
         format_func=lambda name: METHODS[name].title,
         on_change=_keep_methods,
+        args=(key,),
         placeholder="choose one or more",
     )
 
 
-def _keep_methods() -> None:
-    if _PICKED in st.session_state:  # it is not, where the browser missed the run that drew the list
+def _keep_methods(key: str) -> None:
+    picked = editions.moved_to(_PICKED, key)
+    if picked is not None:
         for name in METHODS:
-            widgets.set_to(f"use.{name}", name in st.session_state[_PICKED])
+            widgets.set_to(f"use.{name}", name in picked)
 
 
 def jobs(slot: str, sweep: SweepSetting) -> dict[str, Job]:

@@ -7,9 +7,9 @@ import streamlit as st
 
 from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS, CollaborationSetting
 from pages.hospitals.providers import text as page_text
+from pages.hospitals.providers.sizes import Sizes
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
-from pages.shared.settings.setting import Sizes
 
 _COLUMN = "patients"
 _TABLE = "sizes table: what it began with, and its number"

@@ -3,9 +3,10 @@
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS
 from dppca_core.experiments.collaboration.transcript import CARRIED
+from pages.hospitals.providers.sizes import Sizes
 from pages.shared import text
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice, Sizes, Value
+from pages.shared.settings.setting import Choice, Value
 
 _RANKS = (*range(1, 21), 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 2000)
 

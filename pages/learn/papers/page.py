@@ -16,13 +16,14 @@ from pages.shared import text
 from pages.shared.background import refresh, sweep_jobs, sweep_status
 from pages.shared.figure import component
 from pages.shared.reports import take_along
-from pages.shared.settings import catalogue, widgets
+from pages.shared.settings import catalogue, editions, widgets
 
 
-def choose_figure() -> None:
+def choose_figure(key: str) -> None:
     """Open another figure at its first run."""
-    if "figure" in st.session_state:  # it is not, where the browser missed the run that drew the list
-        widgets.set_to("figure", st.session_state["figure"])
+    chosen = editions.moved_to("figure", key)
+    if chosen is not None:
+        widgets.set_to("figure", chosen)
         widgets.set_to("run", 0)
 
 
@@ -109,24 +110,24 @@ overview = results.overview()
 introduction = page_text.introduction(*results.counts())
 settings = widgets.head(page_text.TITLE, introduction, page_text.STEPS, instead="Explorer")
 choice = catalogue.CHOICES["figure"]
+figure_key = editions.key("figure", settings["figure"])
 st.selectbox(
     *(choice.label, choice.options, choice.options.index(settings["figure"])),
-    key="figure",
+    key=figure_key,
     format_func=choice.text,
     on_change=choose_figure,
+    args=(figure_key,),
 )
 figure = FIGURES[settings["figure"]]
 index = min(settings["run"], len(figure.runs) - 1)
 if len(figure.runs) > 1:
-    run_key = f"run of {figure.key}"
     st.segmented_control(
         *("Run", range(len(figure.runs))),
         default=index,
-        key=run_key,
         format_func=lambda index: text.symbols(figure.runs[index].title),
         label_visibility="collapsed",
         required=True,
-        on_change=lambda: widgets.set_to("run", st.session_state[run_key]),
+        **widgets.bound("run", index, f"run of {figure.key}"),
     )
 run = figure.runs[index]
 slot = f"papers {run.recipe}"  # where the visitor's second run is kept

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.learn.story.settings import STEPS
 from pages.shared.settings.catalogue import CHOICES
-from pages.shared.settings.widgets import remember, set_to, settings
+from pages.shared.settings.widgets import bound, set_to, settings
 
 _KEY, _NEWEST = "story.step", "story.step newest"
 
@@ -19,11 +19,9 @@ def step_through() -> None:
     st.segmented_control(
         *(CHOICES[_KEY].plain, CHOICES[_KEY].options),
         default=step,
-        key=_KEY,
         label_visibility="collapsed",
         required=True,
-        on_change=remember,
-        args=(_KEY,),
+        **bound(_KEY, step),
     )
     st.button("Next", on_click=_step, args=(1,), disabled=step == STEPS, shortcut="Right", key=f"{_KEY} on")
 
@@ -31,8 +29,7 @@ def step_through() -> None:
 def _step(by: int) -> None:
     """Move by so many steps from where the last press left the row.
 
-    The settings may be older, since a press interrupts the run that would read them. So may the row, which
-    the browser sends as it was before the last press.
+    The settings may be older, since a press interrupts the run that would read them.
     """
     st.session_state[_NEWEST] = min(max(st.session_state[_NEWEST] + by, 1), STEPS)
     set_to(_KEY, st.session_state[_NEWEST])

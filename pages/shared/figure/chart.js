@@ -181,7 +181,7 @@ class View {
   // The page's epsilon slider tells the server only when it is released. Its value, the index of the frame,
   // changes at once and all frames are here, so the figure follows without waiting.
   follow(control) {
-    const input = control && document.querySelector(`.st-key-${control} input[type=range]`);
+    const input = control && document.querySelector(`[class*="st-key-${control}"] input[type=range]`);
     if (!input || input === this.followed) return;
     this.followed = input;
     this.follower?.disconnect();

@@ -49,7 +49,8 @@ class Prefetch {
   moved(input) {
     if (!this.figures || input !== document.activeElement) return;
     const names = input.closest("[class*=st-key-]")?.classList ?? [];
-    const control = [...names].find((name) => name.startsWith("st-key-"))?.slice("st-key-".length);
+    const control = [...names].find((name) => name.startsWith("st-key-"))?.slice("st-key-".length)
+      .replace(/-\d+$/, ""); // the edition of its widget
     const option = Number(input.value); // its index among the slider's options
     const figure = this.figures.near[control]?.[option];
     if (figure) this.view.preview(figure);

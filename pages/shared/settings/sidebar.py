@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dppca_core.datasets import TABLES
-from pages.shared.settings import catalogue, in_context, of_pages
+from pages.shared.settings import catalogue, editions, in_context, of_pages
 from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.widgets import label_with_ends, set_all, settings, show, update
@@ -17,6 +17,7 @@ MORE = (
 PLAIN_MAIN = ("data", "trust", "epsilon", "n", "providers", "d", "k", "s")
 PLAIN_MORE = ("delta", "largest_share", "spike", "bulk")
 # Presets leave these as they are but where they name them: what is shown, and whom the visitor trusts.
+_PRESET = "the preset from which the settings began"
 _KEPT = ("trust", "view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
 
 
@@ -26,22 +27,24 @@ def render(page: str) -> None:
     A page whose panel is hidden shows no sidebar.
     """
     now = update()
-    plain, chosen = now["view"] == "plain", st.session_state.get("preset")
+    plain, chosen = now["view"] == "plain", st.session_state.get(_PRESET)
     # Presets that set delta are of papers.
     names = [name for name, preset in PRESETS.items() if not (plain and "delta" in preset)]
     if chosen and (chosen not in names or catalogue.reconcile(_preset(chosen, now))[0] != now):
-        st.session_state["preset"] = None  # a slider has moved since
+        chosen = st.session_state[_PRESET] = None  # a slider has moved since
     panel = of_pages.panel(page)
     if panel.hidden:
         return
     with st.sidebar, st.container(key="shared-settings"):
+        key = editions.key("preset", chosen)
         st.selectbox(
             *("Start from", names),
-            key="preset",
-            index=None,
+            key=key,
+            index=names.index(chosen) if chosen else None,
             placeholder="Start from a preset ...",
             label_visibility="collapsed",
             on_change=_apply_preset,
+            args=(key,),
         )
         main, others = (PLAIN_MAIN, PLAIN_MORE) if plain else (MAIN, MORE)
         for key in main:
@@ -60,9 +63,10 @@ def _preset(name: str, now: Settings) -> Settings:
     return catalogue.changed({key: now[key] for key in _KEPT} | PRESETS[name])
 
 
-def _apply_preset() -> None:
-    name = st.session_state.get("preset")
+def _apply_preset(key: str) -> None:
+    name = editions.moved_to("preset", key)
     if name is not None:
+        st.session_state[_PRESET] = name
         set_all(_preset(name, settings()))
 
 

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dppca_core.datasets import TABLES
 from pages.shared import text
 from pages.shared.plain import phrases
-from pages.shared.settings import catalogue, newcomer
+from pages.shared.settings import catalogue, editions, newcomer
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.settings.setting import Choice
 
@@ -40,30 +40,30 @@ def _possible_settings() -> tuple[Settings, list[str]]:
     return possible, st.session_state[_NOTICES] if moved is None else sentences
 
 
-def remember(key: str) -> None:
-    """Note that a widget was moved: its setting is what it shows now.
-
-    Of a page whose run the browser missed, Streamlit reports moves of widgets that it has forgotten by then.
-    """
-    if key in st.session_state:
-        st.session_state.setdefault(_MOVED, {})[key] = st.session_state[key]
+def _remember(setting: str, widget: str, key: str) -> None:
+    """Note that a widget was moved: its setting is what it shows now."""
+    value = editions.moved_to(widget, key)
+    if value is not None:
+        st.session_state.setdefault(_MOVED, {})[setting] = value
 
 
-def _bound(key: str) -> dict[str, Any]:
-    """Return the arguments that bind a widget to its setting."""
-    return {"key": key, "on_change": remember, "args": (key,)}
+def bound(setting: str, value: Any, widget: str = "") -> dict[str, Any]:
+    """Return the arguments that bind a widget, which shows this value, to its setting."""
+    widget = widget or setting
+    key = editions.key(widget, value, follows=setting not in st.session_state.get(_MOVED, {}))
+    return {"key": key, "on_change": _remember, "args": (setting, widget, key)}
 
 
 def set_to(key: str, value: object) -> None:
     """Set a setting from a page's own button."""
-    st.session_state[key] = value
-    remember(key)
+    st.session_state.setdefault(_MOVED, {})[key] = value
+    editions.release()
 
 
 def follow(key: str, value: object) -> Settings:
     """Set a setting that was not set by hand, before its widget; return the settings of all controls."""
     if not st.session_state[_LAST][f"{key}_set"]:
-        st.session_state[key] = st.session_state[_LAST][key] = value
+        st.session_state[_LAST][key] = value
     return settings()
 
 
@@ -77,8 +77,7 @@ def set_all(requested: Settings) -> None:
     possible, _ = catalogue.reconcile(requested)
     st.session_state[_LAST], st.session_state[_NOTICES] = possible, []
     st.session_state.pop(_MOVED, None)
-    for key, value in possible.items():
-        st.session_state[key] = value
+    editions.release()
 
 
 def label_with_ends(choice: Choice, plain: bool) -> str:
@@ -96,7 +95,7 @@ def show(key: str, name: str, plain: bool, **more: Any) -> None:
     choice, now = CHOICES[key], settings()[key]
     begins = {"value": now} if choice.numeric else {"index": choice.options.index(now)}
     words = {"options": choice.options, "format_func": partial(choice.option, plain=plain)}
-    _CONTROLS[choice.numeric](name, **words | _bound(key) | begins | more)
+    _CONTROLS[choice.numeric](name, **words | bound(key, now) | begins | more)
 
 
 def update() -> Settings:
@@ -106,10 +105,6 @@ def update() -> Settings:
     # Streamlit may interrupt this run after any statement when the user moves another widget, so the state
     # must be consistent after each line.
     st.session_state.pop(_MOVED, None)
-    for key, value in now.items():
-        # Do not write what a widget shows already, or it would jump back while the user moves it.
-        if st.session_state.get(key) != value:
-            st.session_state[key] = value
     link = catalogue.to_link(now)
     if st.query_params.to_dict() != link:
         st.query_params.from_dict(link)
@@ -121,7 +116,7 @@ def choose(key: str) -> None:
     choice, now = CHOICES[key], settings()
     plain = now["view"] == "plain"
     if isinstance(choice.default, bool):
-        st.checkbox(choice.name(plain), now[key], help=choice.help or None, **_bound(key))
+        st.checkbox(choice.name(plain), now[key], help=choice.help or None, **bound(key, now[key]))
     else:
         show(key, label_with_ends(choice, plain), plain, help=choice.help or None)
 
@@ -140,12 +135,14 @@ def beside(name: str, spec: int | Sequence[float]) -> list[DeltaGenerator]:
 
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
     """Show the switches for detail, ghost and loadings: what is shown, not what is measured."""
-    now = settings()
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
-        if "ghost" in shown:
-            st.toggle("Hold as a ghost", now["ghost"], help=_GHOST, width="content", **_bound("ghost"))
-        if "loadings" in shown:
-            st.toggle("Loadings", now["loadings"], help=_LOADINGS, width="content", **_bound("loadings"))
+        for key, name, explained in (
+            ("ghost", "Hold as a ghost", _GHOST),
+            ("loadings", "Loadings", _LOADINGS),
+        ):
+            if key in shown:
+                now = settings()[key]
+                st.toggle(name, now, help=explained, width="content", **bound(key, now))
         _segments("view")
 
 
@@ -156,15 +153,15 @@ def _segments(key: str) -> None:
 
 def _choose_word(control: Callable[..., object], key: str, **more: Any) -> None:
     """Choose by a control whose words need no label."""
-    choice = CHOICES[key]
+    choice, now = CHOICES[key], settings()[key]
     control(
         *(choice.label, choice.options),
-        default=settings()[key],
+        default=now,
         format_func=choice.text,
         label_visibility="collapsed",
         required=True,
         **more,
-        **_bound(key),
+        **bound(key, now),
     )
 
 
@@ -235,22 +232,12 @@ def headline(sentence: str, *keys: str) -> None:
         for key in keys:
             if now["data"] in TABLES and key in catalogue.FIXED_BY_TABLE:
                 continue
-            choice, twin = CHOICES[key], f"telephone {key}"
-            if st.session_state.get(twin) != now[key]:
-                st.session_state[twin] = now[key]
+            choice = CHOICES[key]
             st.select_slider(
                 *(choice.name(plain), choice.options, now[key]),
-                key=twin,
                 format_func=partial(choice.option, plain=plain),
-                on_change=_move_twin,
-                args=(key, twin),
+                **bound(key, now[key], f"telephone {key}"),
             )
-
-
-def _move_twin(key: str, twin: str) -> None:
-    """Set a setting to what its second slider shows, which a browser may have missed."""
-    if twin in st.session_state:
-        set_to(key, st.session_state[twin])
 
 
 def choose_panel(key: str) -> None:
@@ -261,9 +248,8 @@ def choose_panel(key: str) -> None:
 def choose_among(key: str, options: Sequence[str], shown: str) -> None:
     """Choose one of `options`; the link keeps what was asked for until that is among them again."""
     choice = CHOICES[key]
-    st.session_state[key] = shown
     words = partial(choice.option, plain=settings()["view"] == "plain")
-    st.selectbox(choice.label, options, options.index(shown), format_func=words, **_bound(key))
+    st.selectbox(choice.label, options, options.index(shown), format_func=words, **bound(key, shown))
 
 
 def slow_methods_button(titles: Sequence[str], seconds: float) -> None:

@@ -132,7 +132,7 @@ def test_a_link_restores_methods_and_views(screen):
     page = screen(PAGE, **SMALL, **link)
     assert link.items() <= page.link.items()
     used = {*DEFAULT, "sulq"} - {"pca"}
-    assert page.setting("methods compared") == charts.order([name for name in METHODS if name in used])
+    assert page.shown("methods compared") == charts.order([name for name in METHODS if name in used])
 
 
 def test_a_bad_link_says_what_it_opens_instead(screen):

@@ -79,7 +79,7 @@ def test_trust_decides_which_methods_are_listed_and_drawn(screen, trust):
     assert set(page.app.table[0].value["method"].str.rstrip(" †‡*")) == {
         PLANNED_METHODS[name].title for name in listed
     }
-    assert page.setting("plan.way") in listed and page.link.get("plan.trust", "any") == trust
+    assert page.shown("plan.way") in listed and page.link.get("plan.trust", "any") == trust
     page.move("plan.way", listed[-1])
     if len(listed) > 1:  # the only method is shown whatever was asked for, which the link keeps
         assert page.link["plan.way"] == listed[-1]

@@ -178,7 +178,7 @@ def test_a_presets_link_is_the_preset(screen, name):
     )
     assert (copied.setting("view"), copied.setting("ghost")) == ("researcher", True)
     page.move("epsilon", 0.05)
-    assert page.setting("preset") is None
+    assert page.app.session_state["the preset from which the settings began"] is None
 
 
 @given(

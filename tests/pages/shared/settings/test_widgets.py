@@ -8,15 +8,40 @@ def moved_and_gone() -> None:
 
     from pages.shared.settings import widgets
 
-    st.session_state["view"] = "plain"
-    widgets.remember("view")
-    del st.session_state["view"]
-    widgets.remember("view")
-    widgets.remember("epsilon")
-    st.write(st.session_state[widgets._MOVED])
+    key = widgets.bound("view", "analyst")["key"]
+    st.session_state[key] = "plain"
+    widgets._remember("view", "view", key)
+    del st.session_state[key]
+    widgets._remember("view", "view", key)
+    widgets._remember("epsilon", "epsilon", "epsilon")
+
+
+def changed_and_moved_before() -> None:
+    import streamlit as st
+
+    from pages.shared.settings import widgets
+
+    before = widgets.bound("n", 1000)["key"]
+    now = widgets.bound("n", 100)["key"]
+    st.session_state[before], st.session_state[now] = 1000, 100
+    widgets._remember("n", "n", before)
+    st.session_state["moved by the browser"] = widgets.moved()
+    st.session_state[now] = 500
+    widgets._remember("n", "n", now)
+    st.session_state["moved by hand"] = dict(st.session_state[widgets._MOVED])
+    del st.session_state[widgets._MOVED]
+    st.session_state["held"] = now == widgets.bound("n", 200)["key"], st.session_state[now]
 
 
 def test_a_move_of_a_widget_that_streamlit_has_forgotten_is_left_out():
     app = AppTest.from_function(moved_and_gone).run()
     assert not app.exception
     assert app.session_state["settings moved since the last run"] == {"view": "plain"}
+
+
+def test_what_a_widget_showed_before_we_changed_it_is_not_a_move_and_one_that_is_held_keeps_its_key():
+    app = AppTest.from_function(changed_and_moved_before).run()
+    assert not app.exception
+    assert not app.session_state["moved by the browser"]
+    assert app.session_state["moved by hand"] == {"n": 500}
+    assert app.session_state["held"] == (True, 200)

@@ -1,0 +1,48 @@
+"""Give a widget its key: another one whenever we change what it shows.
+
+A browser reports what all its widgets show. Where it has not drawn our last run yet, that is what they showed
+before our change. Had the widget kept its key, that report would count as the visitor's choice.
+"""
+
+from typing import Any
+
+import streamlit as st
+
+_SHOWN = "what each widget shows, and its edition"
+_HELD = "widget moved last"
+
+
+def _key(widget: str, edition: int) -> str:
+    return f"{widget} {edition}" if edition else widget
+
+
+def key(widget: str, value: Any, follows: bool = True) -> str:
+    """Return the key of a widget that shows this value, unless it does not follow yet."""
+    every = st.session_state.setdefault(_SHOWN, {})
+    shown, edition = every.get(widget, (value, 0))
+    if shown != value and follows:
+        if widget == st.session_state.get(_HELD):  # under another key it would lose the focus
+            st.session_state[_key(widget, edition)] = value
+        else:
+            edition += 1
+        shown = value
+    every[widget] = shown, edition
+    return _key(widget, edition)
+
+
+def moved_to(widget: str, key: str) -> Any:
+    """Return the value to which a visitor has moved the widget of this key; None if that is there no more.
+
+    Of a page whose run the browser missed, Streamlit reports moves of widgets that it has forgotten by then.
+    """
+    _, edition = st.session_state.get(_SHOWN, {}).get(widget, (None, 0))
+    if key != _key(widget, edition) or key not in st.session_state:
+        return None
+    st.session_state[_SHOWN][widget] = st.session_state[key], edition
+    st.session_state[_HELD] = widget
+    return st.session_state[key]
+
+
+def release() -> None:
+    """Note that a setting was changed by other means than its widget."""
+    st.session_state.pop(_HELD, None)
