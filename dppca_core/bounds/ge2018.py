@@ -90,7 +90,7 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     geometric = 1 - rho**0.25
     conditions = [
         (geometric > 0, f"noise: α = {alpha:.3g} should be below 1 − γ = {1 - gamma:.3g}"),
-        (fails < 1, f"success probability {1 - fails:.3g} should be above 0"),
+        (fails < 1, f"the probability with which it holds, at least {1 - fails:.3g}, should be above 0"),
     ]
     if not geometric > 0:
         return void_bound(conditions, quantities)

@@ -61,7 +61,7 @@ def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bou
         (reached < 1, f"noise: e = 5‖G‖/gap = {reached:.3g} should be below 1"),
         (5 * inside <= room, f"noise on the truth: 5‖UᵀG‖ = {5 * inside:.3g} should be at most {room:.3g}"),
         (steps >= needed, f"T = {steps} steps should be at least {needed:.3g}"),
-        (fails < 1, f"success probability of the noise's norms {1 - fails:.3g} should be above 0"),
+        (fails < 1, f"the probability of such noise, at least {1 - fails:.3g}, should be above 0"),
     )
     terms = {
         "priv": math.sqrt(k) * reached,

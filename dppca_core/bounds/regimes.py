@@ -3,7 +3,7 @@
     "privacy is free here"   the privacy term is at most the sampling term
     "privacy costs"          it is larger
     "hopeless"               the error is near a guess, or the bound above it
-    "theorem silent"         an assumption fails, so nothing follows
+    "nothing follows"        an assumption fails
 
 A closed form is hopeless where only its first order fails: the predicted error is beyond a third of a guess.
 A theorem is silent as soon as any assumption fails, void or not, and hopeless where it applies but promises
@@ -24,7 +24,7 @@ from dppca_core.records import Bound, Setting
 FREE = "privacy is free here"
 COSTS = "privacy costs"
 HOPELESS = "hopeless"
-SILENT = "theorem silent"
+SILENT = "nothing follows"
 REGIONS = (FREE, COSTS, HOPELESS, SILENT)
 
 _PRIVACY = ("privacy", "priv")

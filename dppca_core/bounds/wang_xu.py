@@ -45,8 +45,8 @@ def _noise_check(setting: Setting, total: float, directions: int) -> Check:
     noise = math.sqrt(perturbation.symmetric_noise(top, bulk[len(bulk) - directions :], std))
     floor = min(noise, random_guess(setting.d, setting.k))
     return total >= floor, (
-        f"our own check: {total:.3g} should not be below the {floor:.3g} that the method's own noise gives, "
-        f"in which λ₁ = {float(top[0]):.3g} plays no part"
+        f"our own check: the bound, {total:.3g}, should be at least {floor:.3g}, the error that the method's "
+        "noise alone causes"
     )
 
 

@@ -258,10 +258,10 @@ def test_a_hostile_link_opens_with_one_sentence_and_no_script(watched, address):
     page.open(f"{address}?eps=0&n=1e40&k=20&s=5&view=%3Cscript%3Ealert(1)%3C%2Fscript%3E&repeats=1&d=30")
     notice = page.page.get_by_test_id("stAlert").inner_text()
     assert (
-        "Privacy loss ε was 0: set to 0.01" in notice
-        and "Patients in total n was 1e40: set to 1,000,000,000" in notice
+        "“Privacy loss ε” was 0: we set it to 0.01" in notice
+        and "“Patients in total n” was 1e40: we set it to 1,000,000,000" in notice
     )
-    assert "Components k lowered to 4" in notice
+    assert "We lowered “Components k” to 4" in notice
     assert page.page.get_by_test_id("stException").count() == 0
     assert page.errors == []
     page.page.wait_for_url("**k=4**")  # the address bar shows the settings, not what was asked for

@@ -33,12 +33,12 @@ REGIME_NOTES = {
     "closed form": (
         "By the closed form for DPS-PCA. Privacy is called free where sampling causes more error than noise, "
         "and costs where noise causes more. It is hopeless where the predicted error exceeds a third of a "
-        "guess's. The form is silent where first-order reasoning does not apply."
+        "guess's. Nothing follows where first-order reasoning does not apply."
     ),
     "theorem": (
         "By Theorem 4.3 of Ge et al. with the constants set below. Its larger term decides whether privacy "
-        "is free or costs. It is hopeless where its total is no better than a guess, and silent where an "
-        "assumption fails."
+        "is free or costs. It is hopeless where its total is no better than a guess. Nothing follows where "
+        "an assumption fails."
     ),
 }
 FIGURE_2_NOTE = (
@@ -47,8 +47,8 @@ FIGURE_2_NOTE = (
     "lies above √5, the largest possible error, and assumption B.3 fails along all of it."
 )
 CHANCES_NOTE = (
-    "The prediction is an average over populations, from at most 64 simulated runs without patients. The "
-    "runs are of this population alone. Bars hold 80 % of what the chance could be."
+    "The prediction is an average over populations, from up to 64 simulated runs. They draw second moments, "
+    "not patients. The runs are of this population alone. Bars hold 80 % of what the chance could be."
 )
 _KINDS = {"upper": "upper bound", "lower": "lower bound", "prediction": "closed-form prediction"}
 _STATES = {
@@ -59,7 +59,7 @@ _STATES = {
 
 
 def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings: Settings) -> str:
-    """Return the measured error, and how many of the bounds on this method apply."""
+    """Return the measured error, and how many bounds and closed forms of this method apply."""
     method, epsilon = settings["of"], settings["epsilon"]
     cells = results.measured(method, epsilon)
     most = largest_error(results)
@@ -76,7 +76,7 @@ def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings
     return (
         f"At ε = {text.number(epsilon)}, {METHODS[method].title} {quality} {middle} "
         f"(a guess: {scale.text(scale.guess)}). "
-        f"Of {text.count(len(states), 'bound', 'bounds')} on its error, {text.listed(counted)}."
+        f"Of {text.count(len(states), 'formula', 'formulas')} for its error, {text.listed(counted)}."
     )
 
 
@@ -91,7 +91,7 @@ def value(bound: Bound) -> str:
     shown = text.short(bound.final) if math.isfinite(bound.final) else "none"
     chance = bound.quantities.get("probability", math.nan)
     if chance <= 0:
-        shown += ", but its success probability is below zero" if math.isfinite(bound.final) else ""
+        shown += ", but the probability with which it holds may be zero" if math.isfinite(bound.final) else ""
     elif chance > 0 and bound.applies:
         shown += f"; holds with probability at least {text.short(chance)}"
     return f"Value here: {shown}."

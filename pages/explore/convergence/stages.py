@@ -54,7 +54,11 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
         ends = [(choice.text(reading.value), _error(reading, settings)) for reading in measured]
         (first, start), (last, end) = ends[0], ends[-1]
         name = text.symbols(family.key)
-        sentences.append(f"{name} from {first} to {last}: the error at the end goes from {start} to {end}.")
+        guesses = all(reading.middle[-1] > _A_GUESS * reading.guess for reading in measured)
+        hopeless = ", hardly better than a guess" if guesses else ""
+        sentences.append(
+            f"{name} from {first} to {last}: the error at the end goes from {start} to {end}{hopeless}."
+        )
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -129,8 +133,8 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
     sentence = (
         "Stage 1 chooses ŝ features; stage 2 releases the second moment of these alone. The closed form "
         "assumes that all true features are kept; where noise hardly matters it was up to 40 % too high. The "
-        "predicted chance comes from at most 64 simulated runs that draw no patients. It is good to 6 "
-        "percentage points, and less where some features hardly matter."
+        "predicted chance comes from up to 64 simulated runs, which draw second moments and not patients. It "
+        "is good to 6 percentage points, and less where some features hardly matter."
     )
     reading = next(reading for reading in readings if reading.value == family.here)
     return f"{sentence} {why_silent(reading)}".strip()

@@ -110,9 +110,9 @@ EXERCISES = (
         "the noise, third of the four figures, grows {0} times.",
         (6.5,),
         "Ge et al. count a patient's influence as 2, but it is the square root of 2. They divide the "
-        "budget by ten rounds, and use a loose formula in each round. Exactly counted, ten rounds of such "
-        "noise are one round with the square root of ten times the influence. (We use the formula of their "
-        "Lemma A.1, because Algorithm 1 is printed without its logarithm.)",
+        "budget by ten rounds, and use a loose formula in each round. Exactly counted, ten rounds with this "
+        "noise cost as much as one in which a patient has √10 times the influence. (We use the formula of "
+        "their Lemma A.1, because Algorithm 1 is printed without its logarithm.)",
         " (*More settings*)",
     ),
     Exercise(

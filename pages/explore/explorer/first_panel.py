@@ -47,7 +47,7 @@ class FirstPanel:
         if angle is None:
             return ""
         which = "The angle" if k == 1 else f"The largest of the {k} angles"
-        return f"{which} between the true and the private directions is {angle:.2g} degrees."
+        return f"{which} between the true and the private pattern is {angle:.2g} degrees."
 
 
 def bare_axes(x: float, y: float) -> Trace:

@@ -67,7 +67,7 @@ class PlainView(ExplorerView):
                     **{"sentence": sentence, "spoken": " ".join(filter(None, spoken)), "tiles": []},
                     **{"at": f"{at:g}", "epsilon": f"{at:g}"},
                     "odds": f"{phrases.references(shares.unprotected, shares.guess)} {promise}",
-                    "notes": phrases.ROWS_NOTE,
+                    "notes": rows.note(shares),
                 }
             )
         references = [(name, colour, dash, "line") for name, colour, dash, _ in rows.references(each[0])]

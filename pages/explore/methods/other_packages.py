@@ -127,10 +127,14 @@ def notes(neighbours: str) -> str:
     setting, versions = record["settings"], record["versions"]
     parts = [
         f"All had the same rows, ε = {setting['epsilon']:g}, δ = {text.number(setting['delta'])}, "
-        f"k = {setting['k']}, {setting['s']} true features and twice as many kept. Neighbours: {neighbours}."
+        f"k = {setting['k']}, {setting['s']} true features and twice as many kept. "
+        f"{text.sentence(text.RELATIONS[neighbours])}."
     ]
     patients = rows[rows["population"] == "sparse population"].groupby("n")["d"].unique()
-    parts += [f"{n:,} patients at {', '.join(map(str, sizes))} features." for n, sizes in patients.items()]
+    parts += [
+        f"{n:,} patients were drawn with {text.listed([str(d) for d in sizes])} features."
+        for n, sizes in patients.items()
+    ]
     silent = rows[(rows["kind"] == "peer") & rows["error"].isna()]
     for recipe, group in silent.groupby("recipe"):
         sizes = ", ".join(str(d) for d in sorted(set(group["d"])))

@@ -12,7 +12,10 @@ QUESTION = (
 )
 FIXED = "The number of patients in a table is fixed. So the chart varies the privacy loss instead."
 CURVES = "Every run is repeated. Lines show the median; the band holds 8 in 10 repeats."
-TRY = "**Try this:** move *Hospitals* to the right. Only hospitals that trust nobody need more patients."
+TRY = (
+    "**Try this:** move *Hospitals* to the right. Hospitals that trust nobody then need more patients. "
+    "Others do not."
+)
 TRY_TABLE = "**Try this:** raise *Patterns to find*. More patterns need more privacy loss: less protection."
 _IF = {
     "untrusted server": "if nobody is trusted",
@@ -37,14 +40,18 @@ def amount(value: float, key: str, least: float, most: float) -> str:
     return f"at most {shown(least)}" if value <= least else shown(value)
 
 
+def _much(value: float, key: str, ends: tuple[float, float]) -> str:
+    shown = amount(value, key, *ends)
+    return f"{shown} patients" if key == "n" else f"a privacy loss of {shown}"
+
+
 def headline(needed: Mapping[str, float], trust: str, key: str, ends: tuple[float, float]) -> str:
     """Return how much the chosen trust needs, and one place that all trust."""
     if math.isnan(needed[trust]):
         return text.MEASURING
-    shown, least = (amount(needed[each], key, *ends) for each in (trust, "central"))
-    much = f"{shown} patients" if key == "n" else f"a privacy loss of {shown}"
+    much, least = (_much(needed[each], key, ends) for each in (trust, "central"))
     goal, who = f"To recover {WANTED:.0f} % of the pattern, hospitals", phrases.WHO[trust]
-    if trust == "central" or shown == least or math.isnan(needed["central"]):
+    if trust == "central" or much == least or math.isnan(needed["central"]):
         return f"{goal} {who} need {much}."
     return f"{goal} {who} need {much}. With one trusted place they need {least}."
 
@@ -52,5 +59,5 @@ def headline(needed: Mapping[str, float], trust: str, key: str, ends: tuple[floa
 def others(needed: Mapping[str, float], trust: str, key: str, ends: tuple[float, float]) -> str:
     """Return how much the trusts need that the headline leaves out."""
     left = [each for each in needed if each not in (trust, "central") and not math.isnan(needed[each])]
-    parts = [f"{_IF[each]}, they need {amount(needed[each], key, *ends)}" for each in left]
+    parts = [f"{_IF[each]}, they need {_much(needed[each], key, ends)}" for each in left]
     return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts)

@@ -207,7 +207,7 @@ def drawn(measure: ComparisonMeasure, sweep: SweepSetting) -> str:
     if measure.panel == "bytes":
         return "What a hospital sends in all rounds together: the same in every run"
     where = ", timed on this server while others run" if measure.panel == "time" else ""
-    return f"Median of {runs(sweep).partition(',')[0]}; bands hold 8 of 10{where}"
+    return f"Lines: median of {runs(sweep).partition(',')[0]}; bands hold 8 of 10{where}"
 
 
 def failures(table: pd.DataFrame) -> str:

@@ -23,6 +23,7 @@ from pages.shared.plain.rows import ShareRow, Shares
 from pages.shared.plain.screen import Cell, Several
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
+from pages.shared.text.verdicts import A_BOARD_CARES
 
 _RAW = "public"  # one public range for all: nothing is standardised
 
@@ -88,7 +89,15 @@ class Differing(Several):
         alone, joined = self.chosen.spread("alone"), self.chosen.spread("joined")
         if alone is None or joined is None:
             return pd.DataFrame(), []
-        outcomes, site = self.chosen.outcomes(alone, joined), self.chosen.recipe
+        site = self.chosen.recipe
+        outcomes = [
+            "same" if same and outcome != "nothing" else outcome
+            for outcome, same in zip(
+                self.chosen.outcomes(alone, joined),
+                np.abs(joined[1] - alone[1]) < 100 * A_BOARD_CARES,
+                strict=True,
+            )
+        ]
         table = {
             "hospital": list(site.hospitals),
             "patients": [f"{size:,}" for size in site.sizes],

@@ -11,13 +11,13 @@ QUESTION = (
     "**What if hospitals differ?** They measure differently and treat different patients. Who gains by "
     "joining?"
 )
-ALONE, AS_MEASURED, STANDARDISED = "Alone, protected", "Joined as measured", "Standardised"
+ALONE, AS_MEASURED, STANDARDISED = "Alone, protected", "Joined, not standardised", "Standardised"
 ROWS_NOTE = "Each bar shows how much of its own patients' pattern the median hospital recovers."
 HOSPITALS = "Hospital by hospital"
 TRY = "**Try this:** let hospitals differ more. When does joining harm a hospital?"
 TRY_HEART = "**Try this:** move *Privacy loss* to the right. What is left is what hospitals do not share."
 NOT_PRIVATE = "Computed from the patients' records without noise: not private."
-IN_HOUSE = "Used in-house, without protection, a hospital may do better alone."
+IN_HOUSE = "A hospital that publishes nothing needs no protection, and may do better alone."
 # How joining compares with staying alone, for a hospital.
 OUTCOMES = {
     "gains": "better",
@@ -43,9 +43,9 @@ def headline(outcomes: Sequence[str], trust: str) -> str:
 
 def below(alone: float, joined: float, as_measured: float | None, unprotected: float) -> str:
     """Return what the middle hospital recovers, joined and alone, standardised or not, in %."""
-    shown = f"{phrases.share(joined)} of its own pattern by joining, and {phrases.share(alone)} alone"
-    sentences = [f"With protection, the median hospital recovers {shown}."] if math.isfinite(alone) else []
-    others = {"Joined without standardising": as_measured, "Joined without protection": unprotected}
+    shown = f"{phrases.share(joined)} of its own pattern joined, and {phrases.share(alone)} alone"
+    sentences = [f"Protected, the median hospital recovers {shown}."] if math.isfinite(alone) else []
+    others = {AS_MEASURED: as_measured, "Joined, without protection": unprotected}
     for name, value in others.items():  # what is measured so far
         if value is not None and math.isfinite(value):
             sentences.append(f"{name}: {phrases.share(value)}.")

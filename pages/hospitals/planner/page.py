@@ -37,14 +37,15 @@ def panels() -> None:
     simulations = controls.simulated(settings)
     headline = text.headline(settings, simulations)
     widgets.headline(headline, "epsilon", "providers")
-    figure = charts.figure(view.drawn(settings), settings, simulations)
+    drawn = view.drawn(settings)
+    figure = charts.figure(drawn, settings, simulations)
     component.figure(figure, key="plan figure", says=headline)
     take_along.menu(
         *("plan figure", "dppca-plan", text.TITLE, lambda: figure),
         table=lambda: charts.table(settings, simulations),
         code=lambda: figure_code.plans(settings),
     )
-    st.caption(text.below_chart(settings))
+    st.caption(text.below_chart(settings, drawn.reaching))
     controls.confirm(settings)
     st.table(table.table(settings, simulations), hide_index=True, border="horizontal")
     st.caption(text.below_table(settings))

@@ -11,7 +11,7 @@ CAUTIOUS_TITLE = "What does the most cautious hospital cost us?"
 FOLD_NOTE = "The analyst's view compares all methods, and checks the numbers by simulation."
 WORKING = "Working it out …"
 UNCERTAIN = "These numbers are uncertain: have them checked by simulation."
-NOT_CAUTIOUS = "This needs two hospitals or more, and an answer in patients above."
+NOT_CAUTIOUS = "We can say this for two hospitals or more, once the number of patients above is known."
 NO_SIMULATION = "A formula gives these numbers. They were not checked by simulation here."
 AXES: Mapping[Asked, str] = {
     "patients": "patients needed",

@@ -28,8 +28,9 @@ def build(settings: Settings, simulations: view.Simulations, link: str) -> Repor
     study, table = view.plan(settings, name), own_table.table_of(settings)
     simulation = simulations.get(name)
     headline, _, more = page_text.headline(settings, simulations).partition(". ")
-    figure = charts.figure(view.drawn(settings), settings, simulations)
-    about = f"{headline.removesuffix('.')}. {page_text.below_chart(settings)}"
+    drawn = view.drawn(settings)
+    figure = charts.figure(drawn, settings, simulations)
+    about = f"{headline.removesuffix('.')}. {page_text.below_chart(settings, drawn.reaching)}"
     notes = text.unmarked(page_text.below_table(settings))
     methods = dict.fromkeys(PLANNED_METHODS[other].method for other in view.listed(settings))
     formulas = (*page_text.PLAIN_FORMULAS, phrases.accounting(settings))

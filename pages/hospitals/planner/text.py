@@ -4,7 +4,7 @@ The paragraph for a protocol is in protocol_paragraph.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
@@ -371,14 +371,18 @@ def short_reason(answer: PlanAnswer, settings: Settings) -> str:
     }.get(answer.kind, "none")
 
 
-def below_chart(settings: Settings) -> str:
-    """Return what the chart's lines are."""
+def below_chart(settings: Settings, curves: Collection[str]) -> str:
+    """Return what the chart's lines are; curves: the methods that have one."""
     if view.plan(settings, view.focus(settings)).no_formula:
         return f"Lines: {goal(settings)}, by methods with a formula. Diamond: this method, simulated."
     which = "share captured" if view.energetic(settings) else "error"
+    focus = view.title(view.focus(settings))
+    bold = f"Bold line: {focus} reaches {goal(settings)}."
+    if view.focus(settings) not in curves:
+        bold = f"{focus} has no bold line, as it never reaches {goal(settings)} here."
     return (
-        f"Bold line: {view.title(view.focus(settings))} reaches {goal(settings)}. Dotted lines: its lines of "
-        f"equal {which}. Grey and hatched: it has no answer. Thin lines: other methods. All by closed form."
+        f"{bold} Dotted lines: its lines of equal {which}. Grey and hatched: it has no answer. Thin lines: "
+        "other methods. All by closed form."
     )
 
 

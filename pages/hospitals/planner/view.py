@@ -256,6 +256,11 @@ class DrawnPlan(NamedTuple):
     curves: dict[str, Array]
     floor: float
 
+    @property
+    def reaching(self) -> list[str]:
+        """Return the methods whose curve is anywhere on the plane."""
+        return [name for name, curve in self.curves.items() if np.isfinite(curve).any()]
+
 
 def _shape(settings: Settings) -> tuple[tuple[float, float], int | None]:
     """Return the amounts that are drawn, and the patients of each hospital where hospitals are asked for."""

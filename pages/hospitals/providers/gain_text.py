@@ -104,13 +104,13 @@ def _weaker_guarantee(grouped: dict[str, list[Row]], joined: Row, recipe: Collab
 
 
 _GAINS: dict[Gain, str] = {
-    "less": "pays for {who}",
-    "more": "does not pay for {who}: alone the error is less",
+    "less": "helps {who}",
+    "more": "does not help {who}: alone the error is less",
     "level": "changes little for {who}",
     "neither": "does not help {who}, nor does staying alone: both are hardly better than a guess",
 }
 # A hospital that may stay in-house may do best there, so a comparison of published results alone does not say
-# that joining "pays".
+# that joining "helps".
 _PUBLISHED: dict[Gain, str] = {
     "less": "errs less than {who} alone and protected",
     "more": "errs more than {who} alone and protected",

@@ -103,8 +103,8 @@ def paper(verdict: str, curves: pd.DataFrame, measure: str) -> str:
 
 
 def reason(run: PaperRun, because: str) -> str:
-    """Return why the run does not come out as printed, or that every condition holds."""
-    sentence = text.sentence(because or "Every condition below holds.")
+    """Return why the run does not come out as printed, or that every check comes out."""
+    sentence = text.sentence(because or "Every check below comes out as it should.")
     return text.symbols(f"**Found ({run.title}).** {sentence}")
 
 

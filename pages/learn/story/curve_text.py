@@ -64,7 +64,8 @@ def _try_cost(curve: Curve) -> str:
     if not any(useful):
         return f"move {control} to the left. Does any setting become useful?"
     if all(useful):
-        return f"move *Privacy setting* to the left. Does the ring near the long dashes? Then move {control}."
+        more = "move *Privacy setting* to the left, for more privacy"
+        return f"{more}. Does the ring near the long dashes? Then move {control}."
     right = all(useful[:here]) if useful[here] else any(useful[here:])
     move = f"move *Privacy setting* to the {'right' if right else 'left'}"
     return f"{move} until the ring meets the long dashes, then move {control}."

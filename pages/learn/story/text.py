@@ -74,7 +74,9 @@ def rebuilt(record: view.RebuiltRecord) -> StepText:
     setting, size = record.setting, max(record.setting.sizes)
     values = f"all {setting.d} values of one patient, right to {min(record.digits, 12)} digits"
     totals = "One total has the patient, the other does not. All the others cancel out."
-    crowd = f"So a crowd of {size:,} hides nobody." if size > 1 else "Here there is not even a crowd."
+    crowd = (
+        f"So even {size:,} patients together hide nobody." if size > 1 else "Here there is not even a crowd."
+    )
     finding = f"From two exact totals, a spy works out {values}."
     move = (
         f"pick another patient, then move {'*Hospitals*' if _is_table(setting) else '*Patients in total*'}."

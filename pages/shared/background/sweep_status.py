@@ -41,7 +41,7 @@ def progress(job: Job) -> str:
         return queue(*job.position)
     seconds = job.progress.seconds_left
     left = "" if seconds is None else f", about {text.duration(seconds)} left"
-    return f"{job.progress.completed:,} of {job.progress.total:,} runs measured{left}"
+    return f"{job.progress.completed:,} of {job.progress.total:,} runs measured in all{left}"
 
 
 def queue(others: int, same_visitor: int) -> str:

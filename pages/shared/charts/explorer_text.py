@@ -95,7 +95,8 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
         columns = f", on as many {(table.column_noun if table else MEASUREMENTS)[1]}," if cut else ""
         least = float(quantiles([scale.last(cell) for cell in cells])[1])
         better = least > middle if scale.rises else least < middle
-        free = f" Without privacy{columns} it is{'' if better else ' no better,'} {scale.text(least)}."
+        why = "" if better else ": noise is not what costs here"
+        free = f" Without privacy{columns} it is{'' if better else ' no better,'} {scale.text(least)}{why}."
     return (
         f"With {experiment.n:,} {rows} in {hospitals} at ε = {text.number(epsilon)}, "
         f"{method.title} {quality}.{free} A guess has {scale.text(scale.guess)}."
@@ -122,7 +123,7 @@ def _theorem(theorem: Bound, prediction: Bound, view: str) -> str:
         return f"Theorem 4.3 applies (C1 = 1 assumed), with probability at least {probability}."
     first = failed if view == "researcher" else failed[:1]
     more = f" ({len(failed)} assumptions fail)" if len(first) < len(failed) else ""
-    closed = f" The closed form is silent too: {unpredicted[0]}." if unpredicted else ""
+    closed = f" Nor does the closed form: {unpredicted[0]}." if unpredicted else ""
     return f"Theorem 4.3 says nothing here: {'; '.join(first)}{more}.{closed}"
 
 

@@ -4,6 +4,7 @@ import math
 
 from dppca_core.auditing import tradeoff_curves
 from pages.shared import text
+from pages.shared.settings.catalogue import delta_for
 
 FOLD = "For the statistician"
 # A row's label, and who the hospitals are, by whom they trust.
@@ -20,6 +21,7 @@ WHO = {
 TITLE = "Share of the pattern recovered"
 PICTURE = "Patients, with the true and the private pattern"
 ROWS_NOTE = "Every run is repeated. Each bar shows the median; the thin line holds 8 in 10 repeats."
+OUT_OF_ORDER = "More trust recovers less here: by chance, or because another method would do better."
 _SAME = 0.9  # an error above this share of a guess's is no answer
 
 
@@ -57,7 +59,7 @@ def promise(epsilon: float, delta: float, neighbours: str) -> str:
     used = "your record or another's was used" if neighbours == "replace-one" else "your record was used"
     return (
         "Suppose someone already knows everything about everybody else. "
-        f"Asked whether {used}, they are right at most {times} times in 100. A coin is right 50 times."
+        f"Asked whether {used}, they would be right at most {times} times in 100. A coin is right 50 times."
     )
 
 
@@ -66,7 +68,8 @@ def delta_too_large(delta: float, n: float) -> str:
     if delta <= 1 / n:
         return ""
     return (
-        f"The chance that privacy fails, {text.one_in(delta)}, is too large for {n:,.0f} patients. Lower it."
+        f"The chance that privacy fails, {text.one_in(delta)}, is too large for {n:,.0f} patients. "
+        f"Choose {text.one_in(delta_for(n))}."
     )
 
 

@@ -3,6 +3,7 @@
 The rows of the three trusts are those of the method recommended under each: the same numbers on every page.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from pages.shared.charts.metric_axis import SPANS
 from pages.shared.charts.traces import Trace, axis, line, one_panel, rounded
 from pages.shared.plain import phrases
 from pages.shared.settings.catalogue import RECOMMENDED, Settings
+from pages.shared.text.verdicts import A_BOARD_CARES
 
 # What a board neither sees nor moves: as we advise it, whatever a statistician's link says.
 ADVISED: Settings = {
@@ -163,6 +165,13 @@ def description(shares: Shares) -> str:
     """Return the figure in words, for those who do not see it."""
     rows = "; ".join(f"{row.label}: {phrases.share(row.share)}" for row in shares.rows)
     return f"{rows}. {phrases.references(shares.unprotected, shares.guess)}"
+
+
+def note(shares: Shares) -> str:
+    """Return how to read the rows, and what it means where more trust recovers less."""
+    by_trust = [row.share for row in shares.rows if row.trust in LOOKS and row.measured]
+    falls = any(after < before - 100 * A_BOARD_CARES for before, after in itertools.pairwise(by_trust))
+    return f"{phrases.ROWS_NOTE} {phrases.OUT_OF_ORDER}" if falls else phrases.ROWS_NOTE
 
 
 def table(shares: Shares, k: int) -> str:

@@ -61,7 +61,7 @@ def bars(shares: Shares, name: str, title: str, says: str = "", note: str = "", 
     drawn = rows.figure(shares)
     component.figure(drawn, key=f"{name} figure", says=f"{says} {rows.description(shares)}".strip())
     take_along.menu(f"{name} figure", f"dppca-{name}", title, lambda: drawn, **along)
-    st.caption(note or phrases.ROWS_NOTE)
+    st.caption(note or rows.note(shares))
 
 
 def fold(

@@ -233,8 +233,10 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
             continue
         number = choice.numeric and link_text[key][0] in "+-.0123456789"
         why = f", as {reasons[key]}" if key in reasons else ", the nearest setting" if number else ""
-        name, value = choice.name(now["view"] == "plain"), choice.text(now[key])
-        sentences.append(f"{name} was {link_text[key]}: set to {value}{why}.")
+        sentences.append(
+            f"{_quoted(key, now)[0].upper()}{_quoted(key, now)[1:]} was {link_text[key]}: "
+            f"we set it to {choice.text(now[key])}{why}."
+        )
     return now, sentences
 
 
@@ -250,7 +252,12 @@ def reconcile(settings: Settings, moved: str | None = None) -> tuple[Settings, l
 def _change(key: str, before: Settings, now: Settings, reason: str) -> str:
     choice = CHOICES[key]
     verb = ("lowered" if now[key] < before[key] else "raised") if choice.numeric else "set"
-    return f"{choice.name(now['view'] == 'plain')} {verb} to {choice.text(now[key])}: {reason}."
+    return f"We {verb} {_quoted(key, now)} to {choice.text(now[key])}: {reason}."
+
+
+def _quoted(key: str, now: Settings) -> str:
+    """Return a control's name within a sentence: a question is called by its subject."""
+    return "the trust" if key == "trust" else f"“{CHOICES[key].name(now['view'] == 'plain')}”"
 
 
 def conflict(settings: Settings) -> str | None:
@@ -290,7 +297,7 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
     now |= {flag: True for key, flag in _BY_HAND.items() if key == moved}
     if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
         title, needed = METHODS[now["method"]].title, METHODS[now["method"]].trust
-        title = "the method of the link" if now["view"] == "plain" else title
+        title = "the method in the link" if now["view"] == "plain" else title
         reason = f"{title} trusts {text.TRUST_TITLES[needed].lower()}"
         if moved == "trust":
             set_to("method", RECOMMENDED, reason)

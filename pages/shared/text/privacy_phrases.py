@@ -52,7 +52,7 @@ def odds(epsilon: float, delta: float, neighbours: str, yours: bool = False) -> 
 def luck(right: int, tries: int) -> str:
     """Return how right guesses compare with a coin's, and what luck alone does to a coin."""
     (low, high), coin = membership.coin_span(tries), tries // 2
-    by = f"by luck below a coin's {coin}" if right < coin else f"like a coin's {coin}"
+    by = f"below a coin's {coin}, by luck" if right < coin else f"like a coin's {coin}"
     if right > coin:
         by = f"above a coin's {coin}, {'but within luck' if right <= high else 'by more than luck'}"
     return f"{right} of {tries}: {by}. A coin lands between {low} and {high} in 19 of 20 tries."
@@ -77,7 +77,9 @@ def margin(delta: float) -> str:
 
     A release may reveal more than e^epsilon with a chance above delta. Over all releases `odds` holds.
     """
-    return f"The promise may fail, with a chance of at most {one_in(delta)}. The odds include this."
+    return (
+        f"The promise may fail, with a chance of at most {one_in(delta)}. The odds above include that chance."
+    )
 
 
 def large_delta(delta: float, n: float) -> str:

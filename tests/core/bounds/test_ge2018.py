@@ -132,4 +132,4 @@ def test_a_hopeless_probability_is_said():
     """It falls below zero for T = 10 and tau < 2.45 (theory.md, trap 6)."""
     bound = ge2018(replace(RAW, tau=2.4))
     assert bound.quantities["probability"] < 0
-    assert any("success probability" in line for line in lines(bound, "fails"))
+    assert any("the probability with which it holds" in line for line in lines(bound, "fails"))

@@ -160,7 +160,7 @@ def test_every_norm_of_the_projector():
         ("noisy_power", {"iterations": 1}, {}, "T = 1 steps should be at least"),
         ("noisy_power", {}, {"start": 1e9}, "noise on the truth"),
         ("noisy_power", {"n": 500}, {}, "5‖G‖/gap"),
-        ("noisy_power", {"tau": 1.0}, {}, "success probability"),
+        ("noisy_power", {"tau": 1.0}, {}, "the probability of such noise"),
         ("noisy_power_prediction", {"budget": Budget(2.0, 0.01, accounting="as-printed")}, {}, "beforehand"),
         ("sparse_minimax", {}, {}, "s − k = 1 should be between 2k = 4"),
         ("sparse_minimax", {"n": 1}, {}, "guessing attains"),
@@ -242,7 +242,7 @@ def test_theorems_2_and_4_undercut_the_methods_own_noise():
     assert noise == pytest.approx(0.46, abs=0.005)
     theorem = BOUNDS["wang_xu_low"](theirs)
     assert theorem.total == pytest.approx(2 * sqrt(200 * log(1e4) / 0.25 / 1e10))
-    assert f"{theorem.total:.3g} should not be below the {noise:.3g}" in theorem.why[-1]
+    assert f"{theorem.total:.3g}, should be at least {noise:.3g}" in theorem.why[-1]
     assert theorem.why[-1].startswith("fails: our own check")
     enough = (noise / theorem.total) ** 2
     assert enough == pytest.approx(71_800, rel=0.01)

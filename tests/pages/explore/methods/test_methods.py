@@ -138,8 +138,8 @@ def test_a_link_restores_methods_and_views(screen):
 def test_a_bad_link_says_what_it_opens_instead(screen):
     bad = {"use.pca": "<script>", "compare.over": "rm -rf", "compare.target": "-1", "compare.at": "nan"}
     page = screen(PAGE, **SMALL, **FEW, **bad)
-    assert "Swept was “rm -rf”, which is not a choice: set to Privacy loss ε." in page.notices
-    assert "set to 0.01" in page.notices and "<" not in page.notices
+    assert "“Swept” was “rm -rf”, which is not a choice: we set it to Privacy loss ε." in page.notices
+    assert "set it to 0.01" in page.notices and "<" not in page.notices
 
 
 def test_no_method_is_asked_for_one(screen):

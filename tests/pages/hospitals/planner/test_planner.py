@@ -372,7 +372,11 @@ def test_every_method_has_true_words(name):
         words = protocol_paragraph.limits(settings)[0]
         unit = study.unit_rows or study.method.scaling == "unit"
         assert ("own length" in words or "count for the same" in words) == unit
-        assert text.headline(settings, {}) and text.below_chart(settings) and text.try_this(settings)
+        assert (
+            text.headline(settings, {})
+            and text.below_chart(settings, view.drawn(settings).reaching)
+            and text.try_this(settings)
+        )
         assert (
             view.true_epsilon(settings | {"accounting": "as-printed"}, name) is None or study.method.private
         )

@@ -63,7 +63,7 @@ def test_sizes_come_from_the_link_and_hold_the_sliders(screen):
 
 def test_a_bad_size_is_one_sentence(screen):
     page = opened(screen, **{"join.sizes": "9-<b>"})
-    assert page.notices.count("Hospitals' sizes was") == 1 and "<" not in page.notices
+    assert page.notices.count("“Hospitals' sizes” was") == 1 and "<" not in page.notices
     table = opened(screen, data="breast_cancer", shat="30", **{"join.sizes": "400-300-100"})
     assert page_text.sizes_ignored(569) in table.captions
 
@@ -245,7 +245,7 @@ def test_what_is_published_is_never_said_to_pay(in_house, published):
 
 def test_a_verdict_is_about_the_largest_and_the_smallest():
     first, second = gain_text.verdict(["more", "level", "less"]).split(", and ")
-    assert "largest" in first and "smallest" in second and second.startswith("pays")
+    assert "largest" in first and "smallest" in second and second.startswith("helps")
     assert "the largest hospital and the smallest" in gain_text.verdict(["level", "less", "level"])
 
 
@@ -261,8 +261,8 @@ RARE = {"n": 200_000, "providers": 200, "d": 50, "spike": 20.0, "bulk": 15.0, "d
         (RARE | {"n": 50_000, "providers": 50, "epsilon": 10.0}, "less", "less"),
     ],
 )
-def test_joining_pays_only_where_staying_alone_unprotected_errs_more(changed, in_house, publish):
-    """Compare with the cells themselves: it pays if the largest error joined is below the least alone."""
+def test_joining_helps_only_where_staying_alone_unprotected_errs_more(changed, in_house, publish):
+    """Compare with the cells themselves: it helps if the largest error joined is below the least alone."""
     settings, _ = catalogue.reconcile(catalogue.defaults() | {"repeats": 4} | changed)
     results = CollaborationResults(view.recipe(settings)[0])
     for key in (key for key, protocol in PROTOCOLS.items() if not protocol.own_moments or protocol.full):
@@ -278,7 +278,7 @@ def test_joining_pays_only_where_staying_alone_unprotected_errs_more(changed, in
     assert f"oining a server that nobody trusts {gain_text.verdict([in_house])}" in headline
     if in_house != publish:
         assert f"To publish, joining {gain_text.verdict([publish], publish=True)}" in headline
-    assert headline.count("pays for") == (in_house == "less")
+    assert headline.count("trusts helps") == (in_house == "less")
 
 
 @pytest.mark.parametrize(

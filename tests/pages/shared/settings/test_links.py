@@ -17,28 +17,36 @@ from tests.pages.visited import allowed
 
 BAD = {
     "not a number": ({"eps": "abc"}, {"epsilon": 1.0}, "not a number"),
-    "nothing": ({"n": ""}, {"n": 100_000}, "Patients in total n was not readable: set to 100,000."),
-    "decimal comma": ({"eps": "1,3"}, {"epsilon": 1.25}, "Privacy loss ε was 1,3: set to 1.25, the nearest"),
+    "nothing": ({"n": ""}, {"n": 100_000}, "“Patients in total n” was not readable: we set it to 100,000."),
+    "decimal comma": (
+        {"eps": "1,3"},
+        {"epsilon": 1.25},
+        "“Privacy loss ε” was 1,3: we set it to 1.25, the nearest",
+    ),
     "underscores": ({"eps": "1__0"}, {"epsilon": 1.0}, "not a number"),
     "nan": ({"delta": "nan"}, {"delta": 1e-6}, "not a number"),
-    "zero": ({"eps": "0"}, {"epsilon": 0.01}, "set to 0.01"),
-    "negative": ({"n": "-5"}, {"n": 100}, "set to 100"),
-    "huge": ({"n": "1e40"}, {"n": 10**9}, "set to 1,000,000,000"),
-    "infinite": ({"d": "inf"}, {"d": 2000}, "set to 2,000"),
-    "between": ({"eps": "0.97"}, {"epsilon": 1.0}, "set to 1"),
+    "zero": ({"eps": "0"}, {"epsilon": 0.01}, "set it to 0.01"),
+    "negative": ({"n": "-5"}, {"n": 100}, "set it to 100"),
+    "huge": ({"n": "1e40"}, {"n": 10**9}, "set it to 1,000,000,000"),
+    "infinite": ({"d": "inf"}, {"d": 2000}, "set it to 2,000"),
+    "between": ({"eps": "0.97"}, {"epsilon": 1.0}, "set it to 1"),
     "script": ({"view": "<script>alert(1)</script>"}, {"view": "analyst"}, "not a choice"),
-    "k at s": ({"k": "10", "s": "10"}, {"k": 9}, "k lowered to 9: it must stay below s = 10"),
+    "k at s": ({"k": "10", "s": "10"}, {"k": 9}, "We lowered “Components k” to 9: it must stay below s = 10"),
     "k off the scale": (
         {"k": "50", "s": "10"},
         {"k": 9},
-        "k was 50: set to 9, as it must stay below s = 10.",
+        "“Components k” was 50: we set it to 9, as it must stay below s = 10.",
     ),
     "rows beyond d": ({"shat": "500", "d": "100"}, {"s_hat": 100}, "cannot exceed d = 100"),
-    "rows off the scale": ({"shat": "9999"}, {"s_hat": 200}, "ŝ was 9999: set to 200, as it cannot exceed d"),
+    "rows off the scale": (
+        {"shat": "9999"},
+        {"s_hat": 200},
+        "ŝ” was 9999: we set it to 200, as it cannot exceed d",
+    ),
     "a board's words": (
         {"k": "50", "view": "plain"},
         {"k": 9},
-        "Patterns to find was 50: set to 9, as it must stay below 10 measurements that matter",
+        "“Patterns to find” was 50: we set it to 9, as it must stay below 10 measurements that matter",
     ),
     "s beyond d": ({"s": "300", "d": "100"}, {"s": 100}, "cannot exceed d = 100"),
     "more hospitals than patients": ({"N": "200", "n": "100"}, {"providers": 100}, "there are 100 patients"),
@@ -46,8 +54,8 @@ BAD = {
     "no sizes": (
         {"join.sizes": "4-x-<2>"},
         {"join.sizes": ""},
-        "Hospitals' sizes was “4-x-2”, which is not up to 200 sizes such as 400-300-100: set to those of the "
-        "sliders.",
+        "“Hospitals' sizes” was “4-x-2”, which is not up to 200 sizes such as 400-300-100: we set it to "
+        "those of the sliders.",
     ),
     "too many sizes": ({"join.sizes": "1-" * 200 + "1"}, {"join.sizes": ""}, "not up to 200 sizes"),
     "a size of nobody": ({"join.sizes": "5-0"}, {"join.sizes": ""}, "which is not up to 200 sizes"),
@@ -216,14 +224,14 @@ def test_any_sequence_of_moves_stays_possible(moves):
 def test_one_control_gives_way_at_the_end_of_the_scale():
     full = catalogue.defaults() | {"d": 10, "s": 10, "k": 10, "s_hat": 10}
     assert catalogue.reconcile(full, moved="k")[1] == [
-        "Components k lowered to 9: it must stay below s = 10."
+        "We lowered “Components k” to 9: it must stay below s = 10."
     ]
 
 
 def test_the_moved_control_stays_and_the_other_gives_way():
     now, sentences = catalogue.reconcile(catalogue.defaults() | {"k": 12}, moved="k")
     assert (now["k"], now["s"]) == (12, 13)
-    assert sentences == ["Features that matter s raised to 13: it must stay above k = 12."]
+    assert sentences == ["We raised “Features that matter s” to 13: it must stay above k = 12."]
 
 
 def test_a_control_reads_its_own_text_back():

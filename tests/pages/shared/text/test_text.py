@@ -26,7 +26,7 @@ def test_odds_read_as_a_person_would_say_them(epsilon, right):
 @pytest.mark.parametrize(
     ("right", "words"),
     [
-        (18, "by luck below a coin's 20."),
+        (18, "below a coin's 20, by luck."),
         (20, "like a coin's 20."),
         (26, "above a coin's 20, but within luck."),
         (27, "above a coin's 20, by more than luck."),
