@@ -9,7 +9,7 @@ from pages.shared.settings.catalogue import delta_for
 
 FOLD = "For the statistician"
 RELEASES = "One patient more or less"
-TRY_THIS = "move *Privacy* to the left. How close to a coin does the attacker come?"
+TRY_THIS = "move *Privacy loss* to the left. How close to a coin does the attacker come?"
 
 
 def headline(draws: AttackDraws) -> str:

@@ -95,8 +95,9 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
         columns = f", on as many {(table.column_noun if table else MEASUREMENTS)[1]}," if cut else ""
         least = float(quantiles([scale.last(cell) for cell in cells])[1])
         better = least > middle if scale.rises else least < middle
-        why = "" if better else ": noise is not what costs here"
-        free = f" Without privacy{columns} it is{'' if better else ' no better,'} {scale.text(least)}{why}."
+        free = f" Without privacy{columns} it is {scale.text(least)}."
+        if not better:  # it is another method, which chooses features by itself
+            free = f" {METHODS[reference].title}{columns or ','} is no better: {scale.text(least)}."
     return (
         f"With {experiment.n:,} {rows} in {hospitals} at ε = {text.number(epsilon)}, "
         f"{method.title} {quality}.{free} A guess has {scale.text(scale.guess)}."
