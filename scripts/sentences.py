@@ -1,9 +1,9 @@
 """Print the sentences that pages can say, to be read by people: python -m scripts.sentences [--runs 200]
 
 Opens every page at random settings, plain and analyst's, and prints each sentence once, whatever its numbers.
-With --ease it prints how easily each page reads instead: Flesch's reading ease of the median sentence,
-technical terms left out (100 is very easy, 60 plain English, 30 academic). Syllables are counted where a word
-may be hyphenated, which misses some: compare pages rather than numbers.
+With --ease it prints how easily each page reads instead: Flesch's reading ease of the median sentence, labels
+and technical terms left out (100 is very easy, 60 plain English, 30 academic). Syllables are counted where a
+word may be hyphenated, which misses some: compare pages rather than numbers.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def sentences(text: str) -> Iterator[str]:
     text = re.sub(r":[a-z]+\[|\]\([^)]*\)|<[^>]+>|%\{[^}]*\}|[*`_\[\]]|^#+ ", "", text, flags=re.MULTILINE)
     for line in text.splitlines():
         for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z])", line.strip(" -|")):
-            if len(re.findall(r"[A-Za-z]{2,}", sentence)) >= _LEAST_WORDS:
+            if sum(re.search("[A-Za-z]{2}", word) is not None for word in sentence.split()) >= _LEAST_WORDS:
                 yield sentence.strip()
 
 
@@ -114,7 +114,8 @@ def main() -> None:
                 kept.setdefault(re.sub(r"[\d.,]*\d", "#", sentence), sentence)
     for (name, view), kept in sorted(shown.items()):
         if options.ease:
-            print(f"{name:15}{view:10}{statistics.median(map(ease, kept.values())):6.0f}{len(kept):7}")
+            whole = [ease(sentence) for sentence in kept.values() if sentence[-1] in ".!?"]
+            print(f"{name:15}{view:10}{statistics.median(whole):6.0f}{len(whole):7}")
             continue
         print(f"\n== {name}, {view}")
         for sentence in kept.values():
