@@ -68,7 +68,8 @@ def check_small_error(setting: Setting, total: float) -> Check:
     """Check that a predicted error is small enough for the first order."""
     guess = random_guess(setting.d, setting.k)
     return total <= SMALL_SHARE * guess, (
-        f"{LABEL}: predicted error {total:.3g} should be below {SMALL_SHARE:.2g} of a guess"
+        f"{LABEL}: predicted error {total:.3g} should be below {SMALL_SHARE * guess:.3g}, "
+        f"{SMALL_SHARE:.2g} of a guess's"
     )
 
 

@@ -134,7 +134,9 @@ def check_reachable(setting: Setting, total: float, attained: float = math.inf, 
     """Check that guessing, or `method`, attains at least a lower bound; if not, its constant is less."""
     best = min(attained, random_guess(setting.d, setting.k))
     who = f"{method} or guessing" if method else "guessing"
-    return total <= best, f"our own check: {total:.3g} should be at most the {best:.3g} that {who} attains"
+    return total <= best, (
+        f"our own check: the bound, {total:.3g}, should be at most {best:.3g}, the error that {who} attains"
+    )
 
 
 def void_bound(conditions: Sequence[Check], quantities: Mapping[str, float] | None = None) -> Bound:

@@ -9,8 +9,9 @@ import codecs
 import csv
 import io
 import itertools
+import re
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,7 +22,9 @@ from dppca_core.tables.layout import NO_ROWS, Layout, check_names, select_column
 
 _FORMS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV", "|": "CSV with bars"}
 _BLOCK = 2**23  # one row fits into it
+_COPIED = 2**20  # bytes at a time
 _SAMPLE_ROWS = 50
+_RAGGED = re.compile(r"^CSV parse error: Row #(\d+): Expected \d+ columns, got (\d+)")
 
 
 class _Utf8(io.RawIOBase):
@@ -134,23 +137,33 @@ def _no_patient(names: Sequence[str]) -> None:
         )
 
 
+def _batches(text: _Utf8, options: Sequence[Any], ragged: list[tuple[int, int]]) -> Iterator[pa.RecordBatch]:
+    """Yield what Arrow reads; note how many cells a row has that has not as many as the others, and which.
+
+    A thread of Arrow may be the last to let go of what it reads and of what it reads from. Where that is
+    Python's it needs the interpreter, and while the interpreter ends it aborts the process. So Arrow gets
+    copies of the bytes, no handler of such rows, and a source that is closed here.
+    """
+    with pa.BufferedInputStream(pa.PythonFile(text, mode="r"), _COPIED) as source:
+        try:
+            yield from pyarrow.csv.open_csv(source, *options)
+        except pa.ArrowInvalid as error:
+            ragged += [(int(count), int(row)) for row, count in _RAGGED.findall(str(error))]
+            raise
+
+
 def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
     """Yield batches of text columns, by position, the first line among the rows."""
-    ragged: list[tuple[int, int | None]] = []
-
-    def refuse(row: pyarrow.csv.InvalidRow) -> str:
-        ragged.append((row.actual_columns, row.number))
-        return "error"
-
+    ragged: list[tuple[int, int]] = []
     options = (
         pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK, autogenerate_column_names=True),
-        pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+        pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         pyarrow.csv.ConvertOptions(
             column_types={f"f{i}": pa.large_string() for i in range(count)}, strings_can_be_null=False
         ),
     )
     done = 0
-    for batch in cells.until_refused(lambda: pyarrow.csv.open_csv(text, *options)):
+    for batch in cells.until_refused(lambda: _batches(text, options, ragged)):
         if batch is None or batch.num_columns != count:
             break
         for position, column in enumerate(batch.columns if text.quoted else (), 1):  # else none has one
@@ -169,7 +182,7 @@ def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
     if ragged:
         columns, row = ragged[0]
         raise ValueError(
-            f"Row {row or done + 1:,} of the file has not as many cells as the first ({columns:,}, not "
+            f"Row {row:,} of the file has not as many cells as the first ({columns:,}, not "
             f"{count:,}): every row needs one for each name, and no quotation mark left open."
         )
     raise ValueError(

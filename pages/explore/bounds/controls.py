@@ -29,7 +29,7 @@ def choose(settings: Settings) -> list[str]:
         for i, name in enumerate(SIN_BOUNDS):
             with columns[i % 2]:
                 if name == fitting:
-                    st.caption(f"{BOUNDS[name].title}: drawn with the method measured")
+                    st.caption(f"{BOUNDS[name].title}: drawn while its method is measured")
                 else:
                     widgets.choose(f"show.{name}")
     return drawn

@@ -33,7 +33,7 @@ REGIME_NOTES = {
     "closed form": (
         "By the closed form for DPS-PCA. Privacy is called free where sampling causes more error than noise, "
         "and costs where noise causes more. It is hopeless where the predicted error exceeds a third of a "
-        "guess's. Nothing follows where first-order reasoning does not apply."
+        "guess's. Nothing follows where another assumption fails."
     ),
     "theorem": (
         "By Theorem 4.3 of Ge et al. with the constants set below. Its larger term decides whether privacy "

@@ -95,9 +95,9 @@ EXERCISES = (
         "",
         {"d": 400, "n": 10**6, "s_hat": 12, "burn_in": 0, "epsilon": 0.1, "delta": 1e-7, "method": TRACED},
         *("epsilon", 1.0),
-        "the error falls at first, then jumps: from {0} to {1} in all. That is no better than guessing, "
-        "because most runs keep none of the features that matter. How many runs do so is luck: try another "
-        "{seed}.",
+        "the error starts at {0}, falls at first, then jumps, and ends at {1}. That is no better than "
+        "guessing, because most runs keep none of the features that matter. How many runs do so is luck: try "
+        "another {seed}.",
         (0.18, 1.73),
         "DPS-PCA as printed keeps few features from the first step on, and that step is random. A start that "
         "keeps none of the right features learns nothing about them. Large noise brings other features in; "
@@ -116,7 +116,7 @@ EXERCISES = (
         " (*More settings*)",
     ),
     Exercise(
-        "Is an error in one paper an error in the next?",
+        "Do all papers measure the error in the same way?",
         *("", {"method": TRACED}, "metric", "projector"),
         "the error and the random guess both grow {0} times. The runs stay the same.",
         (1.41,),

@@ -46,8 +46,8 @@ class FirstPanel:
         angle, k = self.angle(epsilon), self.results.experiment.k
         if angle is None:
             return ""
-        which = "The angle" if k == 1 else f"The largest of the {k} angles"
-        return f"{which} between the true and the private pattern is {angle:.2g} degrees."
+        which = "" if k == 1 else f", the largest of {k} angles"
+        return f"The private pattern is off by {angle:.2g} degrees{which}."
 
 
 def bare_axes(x: float, y: float) -> Trace:

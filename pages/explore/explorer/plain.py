@@ -46,7 +46,7 @@ def report(view: PlainView, link: str) -> Report:
         sentence=plain_figure.headline(results, shares, trust),
         settings=report_phrases.settings_in_words(view.settings, (*sidebar.PLAIN_MAIN, *sidebar.PLAIN_MORE)),
         figures=[ReportFigure(payload, phrases.TITLE, rows.description(shares))],
-        guarantee=phrases.promise(view.epsilon, experiment.delta, experiment.neighbours),
+        guarantee=text.odds(view.epsilon, experiment.delta, experiment.neighbours, yours=True),
         limits=[limit for limit in limits if limit],
         sources=[
             text.unmarked(sources.how_measured(results)),

@@ -60,7 +60,7 @@ class PlainView(ExplorerView):
             }
             frames.append({"traces": {str(i): patch for i, patch in moved.items()}})
             sentence = headline(results, shares, trust)
-            promise = phrases.promise(at, experiment.delta, experiment.neighbours)
+            promise = text.odds(at, experiment.delta, experiment.neighbours, yours=True)
             spoken = [sentence, drawn.spoken(at), rows.description(shares)]
             words.append(
                 {

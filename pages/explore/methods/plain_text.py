@@ -41,6 +41,8 @@ def amount(value: float, key: str, least: float, most: float) -> str:
 
 
 def _much(value: float, key: str, ends: tuple[float, float]) -> str:
+    if key == "epsilon" and math.isinf(value):
+        return f"less protection than a privacy loss of {ends[1]:.2g} gives"
     shown = amount(value, key, *ends)
     return f"{shown} patients" if key == "n" else f"a privacy loss of {shown}"
 

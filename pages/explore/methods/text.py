@@ -341,8 +341,8 @@ _TRY_SWEEP = (
     "grows only where nobody is trusted: there each hospital adds its own noise."
 )
 _TRY_PANEL = {
-    "needed": "halve the target error. Where sampling dominates, it takes four times the patients; where "
-    "privacy noise dominates, only twice.",
+    "needed": "halve the target error. Where sampling dominates, or each patient adds noise, it takes four "
+    "times the patients. Where the noise of sums dominates, it takes only twice as many.",
     "frontier": "click two points of one method, one with much privacy and one with little. Which loadings "
     "does the noise hide first?",
 }

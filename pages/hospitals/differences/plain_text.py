@@ -28,7 +28,7 @@ OUTCOMES = {
 
 
 def headline(outcomes: Sequence[str], trust: str) -> str:
-    """Return how many hospitals joining helps and harms."""
+    """Return how many hospitals find a better pattern by joining, and a worse one."""
     gains, loses, all_of_them = outcomes.count("gains"), outcomes.count("loses"), len(outcomes)
     who = f"hospitals {phrases.WHO[trust]}"
     if set(outcomes) == {"nothing"}:
@@ -36,9 +36,11 @@ def headline(outcomes: Sequence[str], trust: str) -> str:
     if not gains and not loses:
         return f"Joining makes little difference to {all_of_them} {who}."
     parts = [
-        f"{verb} {number} of {all_of_them}" for verb, number in (("helps", gains), ("harms", loses)) if number
+        f"{number} of {all_of_them} a {kind} pattern"
+        for kind, number in (("better", gains), ("worse", loses))
+        if number
     ]
-    return f"Among {who}, joining {text.listed(parts)}."
+    return f"Among {who}, joining gives {text.listed(parts)}."
 
 
 def below(alone: float, joined: float, as_measured: float | None, unprotected: float) -> str:

@@ -125,7 +125,7 @@ def promise(epsilon: float, delta: float, neighbours: str, n: float) -> str:
     """Return what each patient is promised."""
     parts = (
         f"Differential privacy protects each patient, with a privacy loss of {text.number(epsilon)}.",
-        phrases.promise(epsilon, delta, neighbours),
+        text.odds(epsilon, delta, neighbours, yours=True),
         f"With a chance of {text.one_in(delta)} the promise may fail.",
         phrases.delta_too_large(delta, n),
     )

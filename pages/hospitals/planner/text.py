@@ -379,7 +379,8 @@ def below_chart(settings: Settings, curves: Collection[str]) -> str:
     focus = view.title(view.focus(settings))
     bold = f"Bold line: {focus} reaches {goal(settings)}."
     if view.focus(settings) not in curves:
-        bold = f"{focus} has no bold line, as it never reaches {goal(settings)} here."
+        why = short_reason(view.answer(settings, view.focus(settings)), settings)
+        bold = f"{focus} has no bold line here: {why}."
     return (
         f"{bold} Dotted lines: its lines of equal {which}. Grey and hatched: it has no answer. Thin lines: "
         "other methods. All by closed form."
@@ -400,7 +401,7 @@ def below_table(settings: Settings) -> str:
     notes += f" {other}" if other else ""
     notes += " Methods without a formula are simulated one at a time: choose one as *Method*."
     if any(view.method(name).chooses_rows for name in view.listed(settings)):
-        notes += " Two stages must reach the target in half of the runs, others in the root mean square."
+        notes += " Two stages are judged by the median error, others by the root mean square error."
     if settings["data"] in TABLES:
         name = TABLES[settings["data"]].title.split(",")[0]
         notes += (

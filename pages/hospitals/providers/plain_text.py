@@ -14,17 +14,17 @@ IN_HOUSE, PUBLISHED = "alone, in-house", "alone, to publish"
 NO_ANSWER = "Some of these have no answer at this setting."
 TRY = "**Try this:** move *Hospitals* far to the right. Each hospital gets smaller. Does joining pay now?"
 ALONE = "**Try this:** move *Hospitals* to 5. Then there is somebody to join."
-IN_HOUSE_MEANS = "In-house nothing is published, so nothing needs protection."
+IN_HOUSE_MEANS = "In-house, the pattern stays inside, so it needs no noise."
 # What leaves a hospital, by whom the hospitals trust.
 LEAVES = {
-    "untrusted server": "No record leaves a hospital. Only sums hidden by noise do.",
+    "untrusted server": "No record leaves a hospital. Each adds noise to its sums before it sends them.",
     "secure aggregation": "No record leaves a hospital. Only sealed sums do: nobody can read a single one.",
     "central": "No record leaves a hospital. The trusted place sees each hospital's sums.",
 }
 _ADVICE: dict[Gain, str] = {
     "less": "join",
     "more": "stay alone",
-    "level": "no clear gain",
+    "level": "no clear difference",
     "neither": "no answer",
 }
 

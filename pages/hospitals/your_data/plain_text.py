@@ -86,7 +86,7 @@ def stop(sign: StopSign) -> str:
 def promise(epsilon: float, delta: float, neighbours: str, n: int) -> str:
     """Return what each patient is promised."""
     large = phrases.delta_too_large(delta, n)
-    return f"{phrases.promise(epsilon, delta, neighbours)} {large}".strip()
+    return f"{text.odds(epsilon, delta, neighbours, yours=True)} {large}".strip()
 
 
 def released(k: int, patients: str) -> str:

@@ -44,8 +44,8 @@ HELD = (
 def large(most: int) -> str:
     """Return how large a file may be, in MB, and which is read in pieces."""
     return (
-        f"Up to {most:,} MB. Above {limits.MOST_BYTES / 2**20:,.0f} MB, we read at most "
-        f"{limits.MOST_IN_PIECES:,} columns in pieces, and keep sums only."
+        f"Up to {most:,} MB. Above {limits.MOST_BYTES / 2**20:,.0f} MB, a file may have at most "
+        f"{limits.MOST_IN_PIECES:,} columns: we read it in pieces, and keep sums only."
     )
 
 

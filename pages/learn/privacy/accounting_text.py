@@ -79,8 +79,9 @@ def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: Atta
     """Return what an audit of so many draws proves of the program as it is, and with the bug."""
     budget, cases = draws.attacked.budget, round(1 / honest.alpha)
     promise = f"the promise of {budget.epsilon:g}"
-    rate = f"Such an audit accuses a program that keeps its promise in at most 1 of {cases} cases."
-    shows = f"From {count:,} releases with the patient and as many without, the audit shows that ε is"
+    rate = f"If a program keeps its promise, such an audit accuses it in at most 1 of {cases} cases."
+    knows = "" if honest.mu is None else ", which knows that the noise is Gaussian,"
+    shows = f"From {count:,} releases with the patient and as many without, the audit{knows} shows that ε is"
     first = f"**{shows} at least {figures(honest.epsilon)}, which does not contradict {promise}.**"
     if honest.epsilon > budget.epsilon:
         first = (

@@ -96,8 +96,8 @@ def three_odds(attack: Attack, draws: AttackDraws) -> str:
         "| | right of 100 | what it is |\n|---|---|---|\n"
         f"| **Promised** | at most {promised} | What {promise} allows, for any method and attack. |\n"
         f"| **Best possible** | {best} | The best test against the noise of {method}, by formula. |\n"
-        f"| **Measured** | {measured} ({low} to {high}) | The best test with {100 * attack.alarms:g} % false "
-        f"alarms, on {drawn}. |\n\nA coin is right 50 of 100 times."
+        f"| **Measured** | {measured} ({low} to {high}) | The best of all tests with "
+        f"{100 * attack.alarms:g} % false alarms, on {drawn}. |\n\nA coin is right 50 of 100 times."
     )
 
 
@@ -156,7 +156,7 @@ def measured(attack: Attack, draws: int) -> str:
     least = 1 - (silent.false_alarm_span[1] + silent.miss_span[1]) / 2
     clear = f"{_measured(silent.right)} of the time"
     if silent.right == 1:
-        clear = f"in every test, so at least {100 * least:.1f} % of the time"
+        clear = f"in every test, which shows at least {100 * least:.1f} % of the time"
     return (
         f"**Measured, {draws:,} times with the patient and {draws:,} times without:** "
         f"{_measured(rates.false_alarms, rates.false_alarm_span)} false alarms, "

@@ -35,11 +35,9 @@ def releases(picture: Picture, limit: float) -> tuple[str, ...]:
 def failure(n: int, delta: float) -> tuple[str, ...]:
     """Return what the chance of failure allows, and a safer one where it allows too much."""
     chance = text.one_in(delta)
-    allowed = (
-        f"Even a program that publishes each full record with a chance of {chance} would keep this promise."
-    )
+    allowed = f"The promise alone would allow publishing each full record with a chance of {chance}."
     some = float(f"{outright_publication.published(n, delta).some:.2g}")
-    follows = f"With {n:,} patients, it would publish at least one with a chance of {text.one_in(some)}."
+    follows = f"With {n:,} patients, that would publish at least one with a chance of {text.one_in(some)}."
     if delta > 1 / n:
         safer = f"set the chance of failure to {text.one_in(delta_for(n))}"
         follows = f"That is not safe enough for {n:,} patients: {safer}."

@@ -83,7 +83,7 @@ def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> dic
         heads.append(over | {"text": f"{head}<br><i>{under}</i>"})
         short_heads.append(over | {"text": head})
     ticks = {"tickvals": [0, 25, 50, 75, 100]} if shares else {}
-    lost = f"lost of the pattern, in {text.patients(parts)} (less is better)"
+    lost = f"pattern lost, parts in {text.patients(parts)} (less is better)"
     wide, narrow = (
         [note | {"showarrow": False} for note in (*notes, *each)] for each in (heads, short_heads)
     )

@@ -104,7 +104,7 @@ def _enough(curve: Curve) -> str:
     if useless(curve.free[-1], setting):
         return f"{'At any size' if relaxed <= at[0] else since}, noise hardly adds to that."
     if relaxed <= at[curve.here]:
-        return "More patients cost nothing in privacy."
+        return "With still more patients, too, noise costs almost nothing."
     return f"{since}, privacy is almost free."
 
 

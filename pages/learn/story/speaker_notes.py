@@ -16,8 +16,8 @@ NOTES = (
     Note(
         75,
         "Start with why we are here. Read the axis first: bars show what we recover. Where that is nearly "
-        "all, they show what we miss. Nothing on this slide is private yet. If one hospital sees the "
-        "pattern, say so.",
+        "all, they show what we miss, and shorter is better. Nothing on this slide is private yet. If one "
+        "hospital sees the pattern, say so.",
         "Why not let the largest hospital do it alone?",
         "It can, where it recovers enough by itself. Make hospitals smaller, as with a rare disease, and "
         "look again.",

@@ -2,7 +2,6 @@
 
 import math
 
-from dppca_core.auditing import tradeoff_curves
 from pages.shared import text
 from pages.shared.settings.catalogue import delta_for
 
@@ -21,7 +20,7 @@ WHO = {
 TITLE = "Share of the pattern recovered"
 PICTURE = "Patients, with the true and the private pattern"
 ROWS_NOTE = "Every run is repeated. Each bar shows the median; the thin line holds 8 in 10 repeats."
-OUT_OF_ORDER = "More trust recovers less here: by chance, or because another method would do better."
+OUT_OF_ORDER = "More trust normally recovers more. Here it is less, by chance or by an unsuited method."
 _SAME = 0.9  # an error above this share of a guess's is no answer
 
 
@@ -50,17 +49,6 @@ def references(unprotected: float, guess: float) -> str:
     """Return what the same patients give without protection, and what a guess gives."""
     without = f"Without protection: {share(unprotected)}. " if math.isfinite(unprotected) else ""
     return f"{without}A guess: {share(guess)}."
-
-
-def promise(epsilon: float, delta: float, neighbours: str) -> str:
-    """Return what the guarantee means to one patient, with the chance of a coin beside it."""
-    right = 100 * tradeoff_curves.best_guess(epsilon, delta)
-    times = f"{right:.0f}" if right < 99 else f"{right:.4g}"
-    used = "your record or another's was used" if neighbours == "replace-one" else "your record was used"
-    return (
-        "Suppose someone already knows everything about everybody else. "
-        f"Asked whether {used}, they would be right at most {times} times in 100. A coin is right 50 times."
-    )
 
 
 def delta_too_large(delta: float, n: float) -> str:

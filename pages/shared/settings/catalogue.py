@@ -297,8 +297,9 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
     now |= {flag: True for key, flag in _BY_HAND.items() if key == moved}
     if now["method"] != RECOMMENDED and METHODS[now["method"]].trust != now["trust"]:
         title, needed = METHODS[now["method"]].title, METHODS[now["method"]].trust
-        title = "the method in the link" if now["view"] == "plain" else title
         reason = f"{title} trusts {text.TRUST_TITLES[needed].lower()}"
+        if now["view"] == "plain":
+            reason = "the method in your link needs it"
         if moved == "trust":
             set_to("method", RECOMMENDED, reason)
         else:

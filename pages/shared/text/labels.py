@@ -48,7 +48,7 @@ JOIN_TITLES = {
     "central": "Joined, trusting one place",
     "secure aggregation": "Joined, sealed sums",
     "untrusted server": "Joined, trusting nobody",
-    "one message": "Undone by two messages",
+    "one message": "Two messages undo the noise",
     "alone": "Alone, protected",
     "alone, none": "Alone, unprotected",
 }

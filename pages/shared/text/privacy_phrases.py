@@ -39,13 +39,13 @@ def right_at_most(chance: float) -> str:
 
 def odds(epsilon: float, delta: float, neighbours: str, yours: bool = False) -> str:
     """Return the promise about one patient, or about you: how often whoever knows all others is right."""
-    most, question = tradeoff_curves.best_guess(epsilon, delta), "one patient took part"
-    if neighbours == "replace-one":
-        question = "one patient's record or another's was used"
+    most = tradeoff_curves.best_guess(epsilon, delta)
+    other = " or another's" if neighbours == "replace-one" else ""
+    whose = "your" if yours else "one patient's"
     right = f"would be {right_at_most(most)}. A coin is right 50 times."
     if most >= 0.995:
         right = "could be almost certain. At this setting the promise protects nobody."
-    asked = f"Asked whether {'your record was used' if yours else question}, they {right}"
+    asked = f"Asked whether {whose} record{other} was used, they {right}"
     return f"Suppose someone already knows everything about everybody else. {asked}"
 
 

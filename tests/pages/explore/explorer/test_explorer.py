@@ -219,13 +219,13 @@ def test_the_picture_is_of_the_median_angle_and_says_it(screen):
     assert frame[str(names.index("angle"))]["texttemplate"] == f"off by {angle:.2g}°"
     # With one direction the headline's error is the sine of the same angle.
     assert float(page.words()["tiles"][0][0]) == pytest.approx(math.sin(math.radians(angle)), rel=0.06)
-    assert f"is {angle:.2g} degrees" in page.words()["spoken"]
+    assert f"off by {angle:.2g} degrees" in page.words()["spoken"]
 
 
 def test_a_picture_of_several_directions_says_which_angle_it_shows(screen):
     page = screen(k="4", repeats="1", d="50", s="6", shat="12")
     assert "the largest of 4 angles" in page.figure["layout"]["meta"]["titles"][0]
-    assert "The largest of the 4 angles" in page.words()["spoken"]
+    assert "the largest of 4 angles" in page.words()["spoken"]
 
 
 def points(figure, name):

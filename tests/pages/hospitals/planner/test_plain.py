@@ -11,6 +11,7 @@ from dppca_core.experiments.planning.planning import PLANNED_METHODS, StudyPlan
 from pages.hospitals.planner import figure_code, plain, plain_text, text, view
 from pages.shared.plain import phrases
 from pages.shared.settings import catalogue
+from pages.shared.text.privacy_phrases import odds
 from tests.pages.hospitals.outside_folds import shown, technical
 from tests.waiting import eventually
 
@@ -91,5 +92,5 @@ def test_the_report_has_plain_sentences():
         *map(str, made.settings),
     ]
     assert not technical("\n".join(words)) and len(made.sentence.split()) <= 20
-    assert phrases.promise(1.0, 1e-6, "replace-one") in made.guarantee
+    assert odds(1.0, 1e-6, "replace-one", yours=True) in made.guarantee
     assert np.isfinite(made.figures[0].figure["data"][0]["x"]).all()

@@ -42,7 +42,10 @@ def test_a_table_without_room_is_refused_before_it_is_read(monkeypatch):
     page.upload(OTHER_TABLE, "large.csv")
     assert "the server has 0 MB left for tables: try again once other visitors have finished" in page.errors
     assert page.errors.endswith(upload_text.FORMER_STAYS) and page.state.raw is kept
-    assert "Up to 200 MB. Above 100 MB, we read at most 2,000 columns in pieces" in page.captions
+    assert (
+        "Up to 200 MB. Above 100 MB, a file may have at most 2,000 columns: we read it in pieces"
+        in page.captions
+    )
     assert "forgotten when you say so, or 2 minutes after the page is closed" in page.captions
 
 
