@@ -12,7 +12,7 @@ from tests.browser.conftest import DESK
 pytestmark = pytest.mark.browser
 
 # What shows that a page has all that is read from it.
-READY = {"privacy": "Measured, ", "bounds": "bounds on its error", "differences": "joined without privacy"}
+READY = {"privacy": "Measured, ", "bounds": "for its error, ", "differences": "joined without privacy"}
 # What the map has at the cross: the nearest of its cells, on its log axes.
 REGION = """() => {
   const data = [...document.querySelectorAll('.dppca-live .chart')].flatMap((chart) => chart.data ?? []);
@@ -132,7 +132,7 @@ def test_the_links_of_the_front_page_open_by_a_click(page, address):
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="or open it already moved").nth(1).click()
     other = opened.value
-    other.get_by_text("bounds on its error").wait_for()
+    other.get_by_text("for its error, ").wait_for()
     assert (
         other.get_by_role("slider", name="Patients in total").get_attribute("aria-valuetext") == "10,000,000"
     )

@@ -49,7 +49,7 @@ def test_a_heavy_method_is_found_again_after_another_page(watched, address):
     button.click()
     button.wait_for(state="detached")
     go_to(page.page, "Bounds")
-    page.page.get_by_text("bounds on its error").wait_for()
+    page.page.get_by_text("for its error, ").wait_for()
     go_to(page.page, "Methods")
     page.page.get_by_text("where all trust one place").wait_for()
     assert button.count() == 0
