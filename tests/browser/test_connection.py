@@ -107,17 +107,17 @@ def test_moves_before_the_last_one_is_answered_are_kept_and_what_follows_them_is
     visitor.page.add_init_script(FAR)
     page = visitor.open(f"{address}?v=2&repeats=1&d=30&k=2&s=6&shat=10").page
     visitor.settle()
-    page.evaluate("() => { window.late = 600 }")
+    page.evaluate("() => { window.late = 400 }")
     patients = page.get_by_role("slider", name="Patients in total")
     for _ in range(4):  # up to 2,000,000, where delta follows
         patients.press("ArrowRight")
     page.wait_for_url("**&n=2000000&**")
-    page.wait_for_timeout(1500)  # every browser's report of delta has come by then
+    page.wait_for_timeout(1000)  # what the browser reports of delta has come by then
     assert "delta=" not in page.url
     page.get_by_role("combobox", name="Start from").click()
     page.get_by_role("option", name="Five hospitals, small").click()
     page.get_by_role("slider", name="Privacy loss").press("ArrowRight")
     page.wait_for_url("**&eps=1.25&n=10000&**")
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(1000)
     assert "&eps=1.25&n=10000&" in page.url
     assert visitor.errors == []
