@@ -379,7 +379,8 @@ def below_chart(settings: Settings, curves: Collection[str]) -> str:
     focus = view.title(view.focus(settings))
     bold = f"Bold line: {focus} reaches {goal(settings)}."
     if view.focus(settings) not in curves:
-        why = short_reason(view.answer(settings, view.focus(settings)), settings)
+        answer = view.answer(settings, view.focus(settings))
+        why = "its answer is off the chart" if answer.value is not None else short_reason(answer, settings)
         bold = f"{focus} has no bold line here: {why}."
     return (
         f"{bold} Dotted lines: its lines of equal {which}. Grey and hatched: it has no answer. Thin lines: "

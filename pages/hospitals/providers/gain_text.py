@@ -161,12 +161,17 @@ def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting) ->
     for trust, members in grouped.items():
         for hospital, (least, *_) in groupby(members, key=lambda row: row.hospital):  # sorted by their errors
             if math.isfinite(least.middle):
-                best = {"share": "most recovered", "degrees": "smallest angle"}.get(
-                    least.metric, "least error"
-                )
-                error, by = least.text, title(least.protocol, recipe)
-                parts.append(f"{heading(trust, hospital, recipe)}: {best} {error}, by {by}")
+                best, by = _LEAST.get(least.metric, "least error"), title(least.protocol, recipe)
+                parts.append(f"{heading(trust, hospital, recipe)}: {best} {least.text}, by {by}")
     return "; ".join(parts)
+
+
+def _better_than_open(grouped: dict[str, list[Row]]) -> str:
+    """Return why a private method may err less than all without privacy; empty where none does."""
+    least = {trust: min(row.middle for row in members) for trust, members in grouped.items()}
+    if "none" not in least or min(least.get(trust, math.inf) for trust in _JOINING) >= least["none"]:
+        return ""
+    return "a private method may err less than those without privacy: it chooses features in another way"
 
 
 def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
@@ -192,6 +197,7 @@ def notes(results: CollaborationResults, settings: Settings) -> str:
     if len(set(recipe.sizes)) <= 5:
         alike = "alone, one hospital of each size is shown"
     parts = [_number_of_runs(results, settings), text.guarantee_notes(kinds).rstrip(".")]
+    parts.append(_better_than_open(rows(results, settings)))
     parts += [alike] if len(recipe.hospitals) < len(recipe.sizes) else []
     reasons: dict[str, list[str]] = {}
     for key, reason in results.refused.items():

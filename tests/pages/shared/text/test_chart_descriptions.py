@@ -178,6 +178,10 @@ def test_joining_says_the_least_error_under_every_heading():
     description = gain_text.least_errors(grouped, recipe)
     assert "least error 0.3, by DPdisPCA" in description and "0.4" not in description
     assert gain_text.least_errors({"alone": [row("alone", np.nan, 0)]}, recipe) == ""
+    for without, explained in ((0.31, True), (0.29, False)):
+        words = gain_text._better_than_open(grouped | {"none": [row("pca", without), row("pca", 1.0)]})
+        assert ("may err less" in words) == explained
+    assert gain_text._better_than_open(grouped) == ""
 
 
 def test_a_papers_figure_says_its_verdict_and_every_curve():
