@@ -39,15 +39,15 @@ def headline(view: SiteView) -> str:
     if view.kind not in measured:
         return waiting(view)
     spread, plain = measured[view.kind]
-    middle, guess = float(spread[1]), f"guessing {view.text(view.guess)}"
+    middle, guess = float(spread[1]), view.text(view.guess)
     truth = "the directions common to all hospitals"
-    beside = f"without privacy {view.text(plain)}, {guess}"
+    beside = f"Without privacy it is {view.text(plain)}, and a guess has {guess}."
     if not recipe.synthetic:
-        truth, beside = "what the same analysis finds without privacy", guess
+        truth, beside = "what the same analysis finds without privacy", f"A guess has {guess}."
     sentence = (
         f"Standardised by {KIND_TITLES[view.kind]}, the joint answer of {METHODS[recipe.method].title} "
         f"{'recovers' if view.unit == 'share' else 'is off by'} {view.text(middle)} "
-        f"{'of' if view.unit == 'share' else 'from'} {truth} ({beside})."
+        f"{'of' if view.unit == 'share' else 'from'} {truth}. {beside}"
     )
     medians = {kind: float(errors[1]) for kind, (errors, _) in measured.items()}
     kind = min(medians, key=lambda kind: loss(view.unit, medians[kind]))

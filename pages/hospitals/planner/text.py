@@ -170,7 +170,7 @@ def no_answer(settings: Settings) -> str:
         return f"{_question(settings)}: the formula is being evaluated."
     if answer.kind == "simulation":
         return f"{_question(settings)} has no formula: {answer.failed[0]}."
-    return f"{_question(settings)} has no answer by closed form: {reason(answer, settings)}."
+    return f"{_question(settings)} has no answer by closed form. {text.sentence(reason(answer, settings))}."
 
 
 def headline(settings: Settings, simulations: view.Simulations) -> str:

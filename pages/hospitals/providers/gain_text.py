@@ -28,9 +28,9 @@ _COLUMNS = (
     *("error", "energy captured"),
 )
 _JOINING = {
-    "untrusted server": "trusting nobody",
-    "secure aggregation": "with sealed sums",
-    "central": "with one place that all trust",
+    "untrusted server": "Trusting nobody",
+    "secure aggregation": "With sealed sums",
+    "central": "With one trusted place",
 }
 
 
@@ -74,15 +74,15 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     parts = []
     for trust, words in _JOINING.items():
         row = joined[trust]
-        parts.append(f"{words} {row.text} ({title(row.protocol, recipe)})")
+        parts.append(f"{words}: {'' if parts else f'{error} '}{row.text} ({title(row.protocol, recipe)}).")
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
     who = "One of them" if len(recipe.hospitals) == 1 else "The largest"
     untrusted = joined["untrusted server"]
     known = [gain(untrusted.losses, row.losses, loss(metric, chance)) for row in in_house]
     published = [gain(untrusted.losses, row.losses, loss(metric, chance)) for row in alone]
     return (
-        f"Joined, {hospitals} with {patients} find the {directions} with {error}: "
-        f"{', '.join(parts)}. {who} alone, protecting its {plural} as well: {_first_and_last(alone)}. "
+        f"{hospitals} with {patients} join to find the {directions}. "
+        f"{' '.join(parts)} {who} alone, protecting its {plural} as well: {_first_and_last(alone)}. "
         f"In-house, unprotected: {_first_and_last(in_house)}. Guessing: {guess}. "
         f"{advice(known, published)}{_weaker_guarantee(grouped, untrusted, recipe)}."
     )
