@@ -167,11 +167,12 @@ def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting) ->
 
 
 def _better_than_open(grouped: dict[str, list[Row]]) -> str:
-    """Return why a private method may err less than all without privacy; empty where none does."""
+    """Return why a private method errs less than all without privacy; empty where none does."""
     least = {trust: min(row.middle for row in members) for trust, members in grouped.items()}
     if "none" not in least or min(least.get(trust, math.inf) for trust in _JOINING) >= least["none"]:
         return ""
-    return "a private method may err less than those without privacy: it chooses features in another way"
+    why = "it is another method, or few runs differ by chance"
+    return f"a private method errs less than those without privacy: {why}"
 
 
 def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
@@ -188,8 +189,11 @@ def table(results: CollaborationResults, settings: Settings) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=_COLUMNS)
 
 
-def notes(results: CollaborationResults, settings: Settings) -> str:
-    """Return the notes below the chart: runs, guarantees, hospitals shown and protocols left out."""
+def notes(results: CollaborationResults, settings: Settings, grouped: dict[str, list[Row]]) -> str:
+    """Return the notes below the chart: runs, guarantees, hospitals shown and protocols left out.
+
+    grouped: the rows of the chart.
+    """
     recipe = results.recipe
     shown = [protocol for protocol in PROTOCOLS.values() if settings["join.trust"] in ("all", protocol.trust)]
     kinds = {title(each, recipe): METHODS[each.method].guarantee_at(recipe.k) for each in shown}
@@ -197,7 +201,7 @@ def notes(results: CollaborationResults, settings: Settings) -> str:
     if len(set(recipe.sizes)) <= 5:
         alike = "alone, one hospital of each size is shown"
     parts = [_number_of_runs(results, settings), text.guarantee_notes(kinds).rstrip(".")]
-    parts.append(_better_than_open(rows(results, settings)))
+    parts.append(_better_than_open(grouped))
     parts += [alike] if len(recipe.hospitals) < len(recipe.sizes) else []
     reasons: dict[str, list[str]] = {}
     for key, reason in results.refused.items():

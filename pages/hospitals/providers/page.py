@@ -36,7 +36,8 @@ def compared() -> None:
     failed_runs.show(results.failed, lambda cell: title(cell[0]))
     grouped = view.rows(results, settings)
     if panel == "gain":
-        headline, notes = gain_text.headline(results, settings), gain_text.notes(results, settings)
+        headline = gain_text.headline(results, settings)
+        notes = gain_text.notes(results, settings, grouped)
         figure, name = gain_charts.gains(results, grouped, settings), "joining"
         table_name = "collaboration.gains"
         says = gain_text.least_errors(grouped, recipe) or headline

@@ -198,11 +198,11 @@ def test_a_weaker_guarantee_is_named_only_where_it_errs_less(measured, error):
 
 def test_no_dot_is_a_median_of_runs_before_the_first_run(measured):
     results, settings = measured
-    assert gain_text.notes(results, settings).startswith("Dots are medians of 3 runs")
+    assert gain_text.notes(results, settings, {}).startswith("Dots are medians of 3 runs")
     empty = CollaborationResults(results.recipe)
-    assert gain_text.notes(empty, settings).startswith("No run is measured yet")
+    assert gain_text.notes(empty, settings, {}).startswith("No run is measured yet")
     empty.try_cell(*next(empty.wanted()))
-    assert gain_text.notes(empty, settings).startswith("1 run measured, more coming")
+    assert gain_text.notes(empty, settings, {}).startswith("1 run measured, more coming")
 
 
 def narrow(value):

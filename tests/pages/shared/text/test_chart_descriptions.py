@@ -180,7 +180,7 @@ def test_joining_says_the_least_error_under_every_heading():
     assert gain_text.least_errors({"alone": [row("alone", np.nan, 0)]}, recipe) == ""
     for without, explained in ((0.31, True), (0.29, False)):
         words = gain_text._better_than_open(grouped | {"none": [row("pca", without), row("pca", 1.0)]})
-        assert ("may err less" in words) == explained
+        assert ("errs less" in words) == explained
     assert gain_text._better_than_open(grouped) == ""
 
 
