@@ -23,20 +23,19 @@ run: $(VENV)/run.stamp
 # What follows it has no network but loopback, one BLAS thread, and keeps what it compiles for what it starts.
 OFFLINE = env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 scripts/offline $(BIN)/python
 
-# What mostly waits is done beside what computes: downloads of one kind, then the browser and the other tests.
+# What mostly waits is done beside what computes: the browser's tests, and its download, beside the others.
 test:
-	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/dev.stamp chromium
 	@$(MAKE) --no-print-directory --jobs=3 test-style test-core test-browser
 
-test-style:
+test-style: $(VENV)/dev.stamp
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 
-test-core:
+test-core: $(VENV)/dev.stamp
 	$(OFFLINE) $(BIN)/python -m pytest --ignore tests/browser -n auto --dist worksteal
 
-test-browser:
+test-browser: $(VENV)/dev.stamp chromium
 	CHROMIUM="$$(scripts/find-chromium)" $(OFFLINE) $(BIN)/python -m pytest tests/browser -n 2 --dist worksteal
 
 # Two thousand hostile links, widgets and files on whole pages and their readers; the suite takes a sample.
@@ -108,9 +107,7 @@ chromium: | $(BIN)/pip
 $(BIN)/pip:
 	@scripts/make-environment $(VENV) "$(SUITABLE)"
 
-INSTALL = @echo "Installing $< into $(VENV) (about a minute, once)"; \
-	if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(BIN)/python -r $<; \
-	else $(BIN)/python -m pip install --quiet --disable-pip-version-check -r $<; fi
+INSTALL = @scripts/install $(BIN)/python $<
 
 $(VENV)/run.stamp: requirements.txt | $(BIN)/pip
 	$(INSTALL)
