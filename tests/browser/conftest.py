@@ -2,7 +2,8 @@
 
 import urllib.request
 from collections.abc import Callable, Iterator
-from functools import partial
+from contextlib import ExitStack, nullcontext
+from functools import cache, partial
 from typing import Any, TypeVar
 
 import pytest
@@ -16,6 +17,7 @@ from tests.waiting import PATIENCE_SECONDS
 SMALL = "repeats=1&d=30&n=10000&k=2&s=6&shat=10"
 
 DESK: ViewportSize = {"width": 1440, "height": 900}
+FAILED = pytest.StashKey[bool]()  # whether any part of a test has failed
 POLLING = 50  # milliseconds between looks at a page that something is waited for on
 PATIENCE_MS = 1000 * PATIENCE_SECONDS
 expect.set_options(timeout=PATIENCE_MS)
@@ -27,9 +29,28 @@ def browser() -> Iterator[Browser]:
         yield running
 
 
+SERVERS = ExitStack()
+
+
+@cache
+def shared_server() -> str:
+    """Return the address of a server for all workers: what one has measured, the others draw at once."""
+    return SERVERS.enter_context(serving())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["address"] = shared_server()
+
+
+def pytest_unconfigure() -> None:
+    SERVERS.close()
+
+
 @pytest.fixture(scope="session")
-def address() -> Iterator[str]:
-    with serving() as started:
+def address(request: pytest.FixtureRequest) -> Iterator[str]:
+    shared = getattr(request.config, "workerinput", {}).get("address")
+    with nullcontext(shared) if shared else serving() as started:
         with urllib.request.urlopen(f"{started}healthz") as answer:
             assert answer.read() == b"ok"
         yield started
@@ -125,9 +146,6 @@ class Watched:
         """Return the requests that left this machine."""
         inside = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:http://127.0.0.1:")
         return [url for url in self.requests if not url.startswith(inside)]
-
-
-FAILED = pytest.StashKey[bool]()
 
 
 @pytest.hookimpl(wrapper=True)

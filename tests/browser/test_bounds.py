@@ -27,11 +27,3 @@ def test_a_deep_link_reproduces_the_page_and_sliders_move_it(watched, address):
     assert text(other) == moved
     assert page.page.get_by_test_id("stException").count() == 0
     assert page.remote() == []
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
-def test_nothing_is_cut_off(watched, address, width, scheme):
-    page = watched(viewport={"width": width, "height": 844}, color_scheme=scheme)
-    page.page.goto(address + LINK)
-    text(page)
-    assert page.page.evaluate("document.documentElement.scrollWidth") <= width

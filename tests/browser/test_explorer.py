@@ -160,14 +160,6 @@ def test_the_first_panel_is_chosen_and_its_link_restores_it(watched, address):
     assert not other.locator(".dppca-live .noises").is_visible()
 
 
-def test_on_a_phone_the_picture_comes_under_the_headline(watched, address):
-    page = watched(viewport={"width": 390, "height": 844}).open(f"{address}?{SMALL}").page
-    tops = [
-        page.locator(f".dppca-live {part}").bounding_box()["y"] for part in (".sentence", ".chart", ".tiles")
-    ]
-    assert tops == sorted(tops) and tops[1] < 500
-
-
 def test_the_ghost_holds_the_previous_setting(watched, address):
     page = watched().open(f"{address}?{SMALL}&ghost=true")
     assert not [name for name, *_ in page.drawn() if name.endswith(", before")]

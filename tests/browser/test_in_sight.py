@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.browser.conftest import SMALL
+from pages import order
+from tests.browser.conftest import SMALL, go_to
 
 pytestmark = pytest.mark.browser
 
@@ -29,22 +30,35 @@ new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
 })).observe({ type: 'layout-shift', buffered: true });"""
 
 
-@pytest.mark.parametrize(
-    ("place", "size", "view"),
-    [
-        *(("", size, "analyst") for size in ((1440, 900), (1920, 1080))),
-        *((place, (1280, 720), "analyst") for place in ("", *WITH_SLIDERS)),
-        ("", (1280, 720), "plain"),
-    ],
-)
-def test_all_sliders_and_the_chart_are_in_sight(watched, address, place, size, view):
-    width, height = size
-    link = f"{address}{place}?v=2&view={view}&{SMALL}"
-    page = watched(viewport={"width": width, "height": height}).open(link).page
+FITTED = """() => [...document.querySelectorAll('.dppca-live .chart')].every(
+  (chart) => Math.abs(chart.querySelector('.main-svg')?.clientWidth - chart.clientWidth) <= 4)"""
+
+
+@pytest.fixture(scope="module")
+def tour(tabs, address):
+    """Yield a tab in which a visitor goes from page to page by the menu, as most do."""
+    page = tabs.new_page()
+    page.goto(f"{address}?v=2&view=analyst&{SMALL}")
+    yield page
+    page.close()
+
+
+def at(page, place, width, height):
+    """Show this page in a window of this size; return once it is drawn so."""
+    page.set_viewport_size({"width": width, "height": height})
+    title = order.titles()[place or "explorer"]
+    if not page.title().startswith(title):
+        go_to(page, title)
+        page.wait_for_function("title => document.title.startsWith(title)", arg=title)
     page.locator(".unready").wait_for(state="detached")
+    page.wait_for_selector("[data-test-script-state=notRunning]")
+    page.wait_for_function(FITTED)
+
+
+def check_in_sight(page, height, fewest):
+    """Check that all sliders, at least so many, whom to trust and what a chart is read by are in sight."""
     keys = [key for key in SLIDERS if page.locator(f".st-key-{key} [data-testid=stSlider]").count()]
-    # What another setting decides is a field, and a board moves neither delta nor the features kept.
-    assert len(keys) >= (6 if view == "plain" else 7)
+    assert len(keys) >= fewest
     boxes = page.evaluate(BOXES, keys)
     assert [box["key"] for box in boxes if box["top"] < 0 or box["bottom"] > height] == []
     assert [box["key"] for box in boxes if not box["reached"]] == []
@@ -54,13 +68,32 @@ def test_all_sliders_and_the_chart_are_in_sight(watched, address, place, size, v
     assert parts and all(top >= 0 and bottom <= height for top, bottom in parts), parts
 
 
+@pytest.mark.parametrize(
+    ("place", "size"),
+    [
+        *(("", size) for size in ((1440, 900), (1920, 1080))),
+        *((place, (1280, 720)) for place in ("", *WITH_SLIDERS)),
+    ],
+)
+def test_all_sliders_and_the_chart_are_in_sight(tour, place, size):
+    at(tour, place, *size)
+    check_in_sight(tour, size[1], fewest=7)
+    assert tour.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def test_a_boards_sliders_and_the_chart_are_in_sight(watched, address):
+    """A board moves neither delta nor the features kept: what another setting decides is a field."""
+    page = watched(viewport={"width": 1280, "height": 720}).open(f"{address}?v=2&view=plain&{SMALL}").page
+    page.locator(".unready").wait_for(state="detached")
+    check_in_sight(page, 720, fewest=6)
+
+
 @pytest.mark.parametrize("place", ["", "privacy", "story", "your_data"])
-def test_no_empty_band_stands_above_or_below_the_content(watched, address, place):
+def test_no_empty_band_stands_above_or_below_the_content(tour, place):
     """Sixty pixels at most between the menu and what a page begins with, and eighty below its end."""
-    page = watched().page
-    page.goto(address + place)
-    page.get_by_text("Try this").first.wait_for()
-    first, below = page.evaluate(
+    at(tour, place, 1440, 900)
+    tour.get_by_text("Try this").first.wait_for()
+    first, below = tour.evaluate(
         """() => {
           const main = document.querySelector('[data-testid=stMain]');
           const boxes = [...main.querySelector('[data-testid=stVerticalBlock]').children]
@@ -70,7 +103,7 @@ def test_no_empty_band_stands_above_or_below_the_content(watched, address, place
           return [Math.min(...boxes.map((box) => box.top)), block.bottom - end];
         }"""
     )
-    header = page.get_by_test_id("stHeader").bounding_box()
+    header = tour.get_by_test_id("stHeader").bounding_box()
     assert first - header["y"] - header["height"] <= 60
     assert below <= 80
 
@@ -90,9 +123,10 @@ def test_on_a_telephone_two_settings_stand_under_the_headline_with_the_result(wa
     page = watched(viewport={"width": 390, "height": 844}).open(f"{address}?{SMALL}").page
     live = page.locator(".dppca-live").first
     sliders = [live.get_by_role("slider", name=name) for name in ("Scrub ε", "Patients in total")]
-    headline, chart = live.locator(".sentence"), live.locator(".chart")
-    tops = [place.bounding_box()["y"] for place in (headline, *sliders, chart)]
-    assert tops == sorted(tops) and tops[0] > 0 and tops[-1] < 844 - 250  # a panel of 250 pixels at least
+    headline, chart, tiles = (live.locator(part) for part in (".sentence", ".chart", ".tiles"))
+    tops = [place.bounding_box()["y"] for place in (headline, *sliders, chart, tiles)]
+    assert tops == sorted(tops) and tops[0] > 0 and tops[-2] < 844 - 250  # a panel of 250 pixels at least
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     sliders[1].press("ArrowLeft")
     page.get_by_text("With 5,000 patients").wait_for()
     page.wait_for_url("**n=5000**")
@@ -108,34 +142,37 @@ def test_on_a_telephone_each_page_has_two_settings_between_headline_and_result(w
     tops = [part.bounding_box()["y"] for part in parts]
     assert sliders.count() == 2
     assert tops == sorted(tops) and tops[0] > 0 and tops[-1] < 844 - 200  # with the steps of a first visit
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     visitor.settle()  # of a page that still draws itself Streamlit may drop a press
     sliders.nth(0).press("ArrowLeft")
     page.wait_for_url("**eps=**")
 
 
+@pytest.fixture(scope="module")
+def story(tabs, address):
+    """Yield a telephone on a first visit of the story, whose three steps stand above."""
+    page = tabs.new_page()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{address}story?v=2&repeats=2")
+    yield page
+    page.close()
+
+
 @pytest.mark.parametrize("step", [1, 5, 7, 8])
-def test_on_a_telephone_a_step_of_the_story_has_its_first_setting_and_its_chart_on_one_screen(
-    watched, address, step
-):
-    """Also on a first visit, whose three steps stand above."""
-    page = watched(viewport={"width": 390, "height": 844}).page
-    page.goto(f"{address}story?v=2&repeats=2&story.step={step}")
-    page.locator(f".st-key-story-{step} .dppca-live[data-drawn]").wait_for()
+def test_on_a_telephone_a_step_of_the_story_has_its_first_setting_and_its_chart_on_one_screen(story, step):
+    story.get_by_role("radio", name=str(step), exact=True).click()
+    story.locator(f".st-key-story-{step} .dppca-live[data-drawn]").wait_for()
     parts = (".st-key-story-finding", ".st-key-story-first", ".st-key-story-figure .chart")
-    boxes = [page.locator(part).first.bounding_box() for part in parts]
+    boxes = [story.locator(part).first.bounding_box() for part in parts]
     tops = [box["y"] for box in boxes]
     assert tops == sorted(tops) and tops[0] > 0
     assert boxes[-1]["y"] + boxes[-1]["height"] <= 844 and boxes[-1]["height"] >= 300
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert story.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 @pytest.mark.parametrize("place", ["", "convergence"])
 def test_a_chart_follows_the_window_when_a_tablet_is_turned(watched, address, place):
     page = watched(viewport={"width": 1180, "height": 820}).open(f"{address}{place}?v=2&{SMALL}").page
-    chart = page.locator(".dppca-live .chart").first
     for width, height in ((820, 1180), (1180, 820)):
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_function(
-            "chart => Math.abs(chart.querySelector('.main-svg').clientWidth - chart.clientWidth) <= 4",
-            arg=chart.element_handle(),
-        )
+        page.wait_for_function(FITTED)
