@@ -17,6 +17,7 @@ are the same at every noise, so what is predicted changes smoothly with a settin
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ DRAWS = 64
 FEW_DRAWS = 16
 _TUNING_DRAWS = 32
 _COLUMNS = 20  # up to which the eigenvectors of a stack cost next to nothing
+_MOST_KEPT = 1000  # rows up to which draws are kept for the next call: 20 MB
 DECLARED_ENERGY = 1 / 3  # mean |x|^2 of rows inside a public bound, .2 to .6 for Gaussian rows
 _NO_NOISE = 1e-200  # variance of rows of noise where there are none
 MOST_ROUNDS = 15  # among which the best number of rounds is sought
@@ -78,21 +80,27 @@ class Draws(NamedTuple):
 
 def draw(rows: SpikedRows, rounds: int, draws: int) -> Draws:
     """Return the draws of a run of this many rounds; more draws begin with those of fewer."""
-    k, others = len(rows.spikes), rows.d - rows.s
-    width = k * (rounds + 1)
+    kept = _draw if rows.s <= _MOST_KEPT else _draw.__wrapped__
+    return kept(rows.d, rows.s, len(rows.spikes), rounds, draws)
+
+
+@lru_cache(maxsize=2)  # a map asks for the same draws at hundreds of settings, few and many by turns
+def _draw(d: int, s: int, k: int, rounds: int, draws: int) -> Draws:
+    others, width = d - s, k * (rounds + 1)
     height = min(others, width)
-    rng, diagonal = np.random.default_rng([0, rows.d, rows.s, k]), np.random.default_rng([1, others, k])
-    drawn = rng.standard_normal((draws, rows.s + height, k + width))
+    rng, diagonal = np.random.default_rng([0, d, s, k]), np.random.default_rng([1, others, k])
+    drawn = rng.standard_normal((draws, s + height, k + width))
     truth = drawn[:, :, :k].copy()
-    truth[:, rows.s :] = 0.0
-    truth[:, : rows.s] = np.linalg.qr(truth[:, : rows.s])[0]
+    truth[:, s:] = 0.0
+    truth[:, :s] = np.linalg.qr(truth[:, :s])[0]
     noise = drawn[:, :, k:]
     if height == width:
-        below, each = noise[:, rows.s :], np.arange(width)
+        below, each = noise[:, s:], np.arange(width)
         below[:, *np.tril_indices(width, -1)] = 0.0
         below[:, each, each] = np.sqrt(diagonal.chisquare(others - each, (draws, width)))
-    parts = noise.reshape(draws, rows.s + height, rounds + 1, k).transpose(2, 0, 1, 3)
-    return Draws(truth, np.ascontiguousarray(parts))
+    parts = np.ascontiguousarray(noise.reshape(draws, s + height, rounds + 1, k).transpose(2, 0, 1, 3))
+    truth.flags.writeable = parts.flags.writeable = False  # others get the same arrays
+    return Draws(truth, parts)
 
 
 def _transposed(block: Array) -> Array:
