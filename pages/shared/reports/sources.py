@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from importlib.metadata import version
 
 import streamlit as st
@@ -51,7 +52,8 @@ def drawer(title: str = "Where this comes from") -> DeltaGenerator | None:
     return expander if expander.open else None
 
 
-def versions(names: Iterable[str] = ("numpy", "scipy", "streamlit")) -> str:
+@cache  # each version is read from a file
+def versions(names: tuple[str, ...] = ("numpy", "scipy", "streamlit")) -> str:
     """Return the versions of Python and of these packages, or of those that draw and compute."""
     return ", ".join((f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in names)))
 
