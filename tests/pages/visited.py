@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pages.hospitals.providers.sizes import Sizes
+from pages.hospitals.providers.settings import Sizes
 from pages.shared.settings.catalogue import CHOICES, OF_PARAMETER
 from pages.shared.settings.setting import Choice
 from scripts.started import ROOT

@@ -123,10 +123,10 @@ def joining(view: SiteView) -> Trace:
         dots = _dots(what, spread, style.GUESS, 1, marker=marker, **shared)
         traces.append(dots | {"hovertemplate": f"%{{y}}, {what}: %{{x:.3~g}}"})
     if not view.plain_is_truth:
-        bars = line(1, "joined, without privacy", style.GUESS, x=rounded(np.maximum(plain, floor)), **shared)
-        bars["marker"] = {"symbol": "line-ns", "size": 15, "line": {"width": 2.5, "color": style.GUESS}}
-        hover = "%{y}, joined without privacy: %{x:.3~g}"
-        traces.append(bars | {"mode": "markers", "hovertemplate": hover})
+        bars = {"symbol": "line-ns", "size": 15, "line": {"width": 2.5, "color": style.GUESS}}
+        shared |= {"mode": "markers", "hovertemplate": "%{y}, joined without privacy: %{x:.3~g}"}
+        at, name = rounded(np.maximum(plain, floor)), "joined, without privacy"
+        traces.append(line(1, name, style.GUESS, x=at, marker=bars, **shared))
     note = " (synthetic patients)" if recipe.synthetic else ""
     guess = None if view.energy else view.guess
     return _figure_of_names(traces, axis(view.title + note) | scale, names, guess)

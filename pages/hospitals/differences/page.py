@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
-from pages.hospitals.differences import charts, figure_code, plain, text, view
+from pages.hospitals.differences import charts, plain, text, view
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.figure import component
 from pages.shared.reports import phrases, sources, take_along
@@ -53,7 +53,7 @@ def panels() -> None:
         *("standardising figure", "dppca-standardising", "Standardising, and what it costs"),
         lambda: standardising,
         table=results.table,
-        code=lambda: figure_code.table("standardising", shown),
+        code=lambda: shown.code("standardising"),
     )
     st.table(text.costs(shown), hide_index=True, border="horizontal")
     st.caption(text.below_costs(shown.recipe))
@@ -63,7 +63,7 @@ def panels() -> None:
     take_along.menu(
         *("joining figure", "dppca-joining", "Who gains by joining", lambda: joining),
         table=results.table,
-        code=lambda: figure_code.table("joining", shown),
+        code=lambda: shown.code("joining"),
     )
     st.caption(text.about_joining(shown))
     runs = f"{'at most ' if results.failed else ''}{shown.recipe.repeats} runs"

@@ -12,7 +12,7 @@ from dppca_core.bounds.recommendation import recommend
 from dppca_core.experiments.collaboration.joining import SiteCell
 from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.mechanisms import two_stage
-from pages.hospitals.differences import figure_code, plain_text
+from pages.hospitals.differences import plain_text
 from pages.hospitals.differences import text as page_text
 from pages.hospitals.differences.view import SiteView, recipe
 from pages.shared import text
@@ -61,21 +61,14 @@ class Differing(Several):
     def shares(self) -> Shares:
         """Return the rows of the hospital in the middle: alone, joined as measured, and under each trust."""
         chosen, joined = self.chosen, f"{plain_text.STANDARDISED}, "
-        cells = chosen.results.measured
-        every = [
-            ShareRow(
-                plain_text.ALONE,
-                _middle(chosen, cells("alone", self.strength, self.kind)),
-                style.GUESS,
-                False,
-            )
-        ]
+        cells, method = chosen.results.measured, chosen.recipe.method
+        spread = _middle(chosen, cells("alone", self.strength, self.kind))
+        every = [ShareRow(plain_text.ALONE, spread, style.GUESS, False, method)]
         if self.kind == _RAW:
             joined = f"{plain_text.AS_MEASURED}, "
         else:
             spread = _middle(chosen, cells("joined", self.strength, _RAW))
-            every.append(ShareRow(plain_text.AS_MEASURED, spread, style.WITHOUT, False))
-        every = [row._replace(method=chosen.recipe.method) for row in every]
+            every.append(ShareRow(plain_text.AS_MEASURED, spread, style.WITHOUT, False, method))
         for trust, each in self.views.items():
             spread = _middle(each, each.results.measured("joined", self.strength, self.kind))
             label = f"{joined}{phrases.ROWS[trust][0].lower()}{phrases.ROWS[trust][1:]}"
@@ -133,7 +126,7 @@ def render() -> None:
             *(shares, "joining", plain_text.TITLE, headline),
             f"{plain_text.ROWS_NOTE} {'' if synthetic else plain_text.NOT_PRIVATE}".strip(),
             table=chosen.results.table,
-            code=lambda: figure_code.table("joining", chosen),
+            code=lambda: chosen.code("joining"),
         )
         st.header(plain_text.HOSPITALS)
         st.table(table, hide_index=True, border="horizontal")

@@ -6,15 +6,9 @@ from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration.joining import SiteCell, SiteResults, What
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
 from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.populations import clinical
-from pages.shared.charts.metric_axis import (
-    error_title,
-    error_unit,
-    loss,
-    random_guess,
-    runs_in_unit,
-    value_text,
-)
+from pages.shared.charts import metric_axis
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
 
@@ -51,9 +45,9 @@ class SiteView:
         self.strength = float(settings["sites.strength"]) if recipe.synthetic else 0.0
         self.energy = settings["metric"] == "energy"
         self.against = settings["sites.against"]
-        self.unit = error_unit(settings)
-        self.guess = random_guess(settings, recipe.d, recipe.k)
-        self.error_title = error_title(settings)
+        self.unit = metric_axis.error_unit(settings)
+        self.guess = metric_axis.random_guess(settings, recipe.d, recipe.k)
+        self.error_title = metric_axis.error_title(settings)
         captured = "captured energy of own patients, share"
         self.title = captured if self.energy else self.error_title
 
@@ -62,20 +56,25 @@ class SiteView:
         """Return whether errors are measured against the joint answer without privacy itself."""
         return not self.recipe.synthetic and self.against == "common" and not self.energy
 
+    def code(self, name: str) -> FigureRecipe:
+        """Name the table of the joint errors, "standardising", or of every hospital, "joining"."""
+        values = {"recipe": self.recipe, "strength": self.strength, "kind": self.kind}
+        return FigureRecipe(f"collaboration.{name}", values)
+
     def values(self, cell: SiteCell) -> Array:
         """Return the cell's values, (N,), hospital by hospital."""
         if self.energy:
             return cell.energy
         own, k = self.against == "own", self.recipe.k
         sines, angles = (cell.local, cell.local_angle) if own else (cell.common, cell.common_angle)
-        return runs_in_unit(self.unit, sines, angles, k)
+        return metric_axis.runs_in_unit(self.unit, sines, angles, k)
 
     def text(self, value: float) -> str:
         """Return an error as a sentence has it."""
-        return value_text(self.unit, value)
+        return metric_axis.value_text(self.unit, value)
 
     def _common(self, cell: SiteCell) -> float:
-        return float(runs_in_unit(self.unit, cell.common[0], cell.common_angle[0], self.recipe.k))
+        return float(metric_axis.runs_in_unit(self.unit, cell.common[0], cell.common_angle[0], self.recipe.k))
 
     def spread(self, what: What) -> Array | None:
         """Return 10, 50 and 90 % over the repeats, (3, N), or None before the first."""
@@ -113,7 +112,7 @@ class SiteView:
             if abs(joined - alone) < 0.02:
                 return "same"
             return "gains" if joined > alone else "loses"
-        alone, joined, guess = (loss(self.unit, value) for value in (alone, joined, self.guess))
+        alone, joined, guess = (metric_axis.loss(self.unit, value) for value in (alone, joined, self.guess))
         if min(alone, joined) > 0.9 * guess:
             return "nothing"
         if joined < 0.9 * alone:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS, CollaborationSetting
 from pages.hospitals.providers import text as page_text
-from pages.hospitals.providers.sizes import Sizes
+from pages.hospitals.providers.settings import Sizes
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 

@@ -65,7 +65,7 @@ def message_note(shown: ShownRun, most_rows: int) -> str:
 
 def pair(shared: Difference, independent: Difference, number: int, rounds: int) -> dict[str, object]:
     """Return what two messages of a round recover, with shared and with independent noise."""
-    exact = shared.relative < _EXACT
+    exact, times = shared.relative < _EXACT, _times(independent.relative)
     recovered = "exactly" if exact else f"up to {text.short(shared.relative)}"
     difference = "of the difference: rounding" if exact else "of the difference"
     return {
@@ -73,11 +73,11 @@ def pair(shared: Difference, independent: Difference, number: int, rounds: int) 
         "sentence": (
             f"Round {number}: with shared noise, two messages give the difference of the two hospitals' sums "
             f"{recovered}; with noise of their own, only up to an error that is "
-            f"{_times(independent.relative)} that difference."
+            f"{times} that difference."
         ),
         "tiles": [
             [text.short(shared.relative), difference],
-            [_short_times(independent.relative), "the difference"],
+            [times.removesuffix(" of").replace(" times", " ×"), "the difference"],
             [text.short(independent.std), "own noise, an entry"],
             [text.short(independent.expected), "σ√2"],
         ],
@@ -88,10 +88,6 @@ def _times(ratio: float) -> str:
     if ratio < 1:
         return f"{text.percent(ratio)} of"
     return f"{text.short(ratio) if ratio < 10 else f'{ratio:,.0f}'} times"
-
-
-def _short_times(ratio: float) -> str:
-    return _times(ratio).removesuffix(" of").replace(" times", " ×")
 
 
 def below_pair(first: str, second: str) -> str:

@@ -119,17 +119,13 @@ def _take_along(
     A menu lives as long as its visitor's session, so it must not hold a simulated run: the cache could not
     free the run's memory.
     """
-    recorded, protocol, source = (
-        None if shown.transcript else shown,
-        settings["join.way"],
-        settings["join.source"],
-    )
-    code = None
-    if source == "simulated" and hospital is not None:
-        values = {"setting": recipe, "protocol": protocol, "hospital": hospital}
-        code = FigureRecipe("collaboration.message", values)
-    elif source == "simulated":
-        code = FigureRecipe("collaboration.rounds", {"setting": recipe, "protocol": protocol})
+    recorded, protocol = None if shown.transcript else shown, settings["join.way"]
+    code, source = None, settings["join.source"]
+    if source == "simulated":
+        values = {"setting": recipe, "protocol": protocol}
+        code = FigureRecipe("collaboration.rounds", values)
+        if hospital is not None:
+            code = FigureRecipe("collaboration.message", values | {"hospital": hospital})
     elif source != "own" and hospital is None:
         code = FigureRecipe("collaboration.stored", {"name": _stored_name()})
     take_along.menu(

@@ -32,12 +32,6 @@ def sizes_ignored(patients: int) -> str:
     return f"The sizes add up to more than the table's {patients:,} patients: the sliders' are used."
 
 
-def rank_changed(asked: int, rank: int, k: int, d: int) -> str:
-    """Return the notice that DPdisPCA cannot send as many directions as are asked for."""
-    limit = f"it must send the {k} to find" if rank == k else f"there are only {d}"
-    return f"DPdisPCA sends {rank} directions here, not {asked}: {limit}."
-
-
 def sizes_note(hospitals: int, patients: int) -> str:
     """Return the sentences beside the table of sizes."""
     return (

@@ -34,7 +34,8 @@ def recipe(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...]]:
     asked = settings["join.rank"]
     rank = min(max(asked, experiment.k), experiment.d)
     if rank != asked:
-        adjustments.append(page_text.rank_changed(asked, rank, experiment.k, experiment.d))
+        limit = f"it must send the {rank} to find" if rank == experiment.k else f"there are only {rank}"
+        adjustments.append(f"DPdisPCA sends {rank} directions here, not {asked}: {limit}.")
     same = {name: getattr(experiment, name) for name in _SAME_FIELDS}
     sizes, budget = sizes or experiment.sizes, experiment.budget(epsilon)
     return CollaborationSetting(**same, sizes=sizes, rank=rank, budget=budget), tuple(adjustments)
