@@ -44,8 +44,7 @@ def chosen(settings: Settings, table: PublicTable) -> Settings:
 
 def table_of(settings: Settings) -> PublicTable | None:
     """Return the table that is planned for, or None where it is the sliders' population."""
-    table: PublicTable | None = settings.get(_TABLE)
-    return table
+    return settings.get(_TABLE)
 
 
 def names() -> list[str]:

@@ -141,9 +141,7 @@ def _plan(settings: Settings, name: str) -> StudyPlan | None:
     tuning, study = _tuning(settings, name), published(settings, name)
     if tuning is None:
         return study
-    slow = method(name).tuned is not None and not study.no_formula
-    tuned: StudyPlan | None = _evaluated(tuning, slow)
-    return tuned
+    return _evaluated(tuning, slow=method(name).tuned is not None and not study.no_formula)
 
 
 def plan(settings: Settings, name: str) -> StudyPlan:
@@ -177,8 +175,7 @@ def answer(settings: Settings, name: str, asked: Asked | None = None) -> PlanAns
     if study is None:
         return _failed(_tuning(settings, name))
     cell = _answering(settings, study, asked or settings["plan.asked"])
-    result: PlanAnswer | None = _evaluated(cell, _slow(study))
-    return result or _failed(cell)
+    return _evaluated(cell, _slow(study)) or _failed(cell)
 
 
 def _failed(cell: Evaluation | None) -> PlanAnswer:
@@ -403,8 +400,7 @@ def _guaranteed(settings: Settings, *trusts: str) -> list[str]:
 def with_cautious(settings: Settings, least: TrustAnswer) -> PlanAnswer:
     """Return the patients that are needed where one hospital is more cautious; slow, so evaluated beside."""
     cell = _with_cautious(settings, least)
-    evaluated: PlanAnswer | None = _evaluated(cell, True)
-    return evaluated or _failed(cell)
+    return _evaluated(cell, slow=True) or _failed(cell)
 
 
 def _with_cautious(settings: Settings, least: TrustAnswer) -> Evaluation:

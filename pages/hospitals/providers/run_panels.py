@@ -64,8 +64,7 @@ def _message(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) 
     table = recipe.population if isinstance(recipe.population, str) and shown.transcript else None
     names = TABLES[table].features if table else ()
     figure = message_charts.message(shown, hospital, settings, names)
-    keep = partial(_keep_round, "sees figure")
-    component.figure(figure, key="sees figure", on_use=keep)
+    component.figure(figure, key="sees figure", on_use=partial(_keep_round, "sees figure"))
     _take_along("sees figure", "dppca-message", recipe, shown, settings, figure, hospital)
     st.caption(message_text.message_note(shown, message_charts.MOST_ROWS))
 
@@ -87,8 +86,7 @@ def pair(recipe: CollaborationSetting, settings: Settings) -> None:
     if shared is None or independent is None:
         return
     figure = message_charts.pair(shared, independent, first, second, settings)
-    keep = partial(_keep_round, "pair figure")
-    component.figure(figure, key="pair figure", on_use=keep)
+    component.figure(figure, key="pair figure", on_use=partial(_keep_round, "pair figure"))
     take_along.menu(
         *("pair figure", "dppca-pair", "Two messages together", lambda: figure),
         table=lambda: differences(*(_simulate(recipe, key) for key in _COMPARED), first, second),
@@ -220,8 +218,7 @@ def _recorded(source: str) -> ShownRun | None:
 
 def _stored_name() -> str:
     """Return the name of the stored run that is chosen."""
-    name: str = st.session_state.get("stored run", runs.stored()[0])
-    return name
+    return st.session_state.get("stored run", runs.stored()[0])
 
 
 def _hospital(key: str, count: int, settings: Settings) -> int:
