@@ -62,6 +62,7 @@ class TableSession:
     hospitals: HospitalTables = field(default_factory=HospitalTables)
     opened: tuple[bytes, ColumnMapping] | None = None  # a dictionary of other names, until these are mapped
     upload_error: str = ""  # why the last file was refused
+    dictionary_error: str = ""  # why the last data dictionary was
     files: dict[str, str] = field(default_factory=dict)  # the last upload handled, by uploader
     lines: dict[str, DictionaryLine] = field(default_factory=dict)  # kept for a new table's same columns
     schema: tuple[object, Schema | None, str] | None = None  # what was typed, its dictionary or why none
@@ -117,7 +118,8 @@ class TableSession:
     def load(self, raw: Table) -> None:
         """Replace the table. What was typed for columns of the same names stays."""
         self._drop_results()
-        self.raw, self.upload_error, self.example = raw, "", ""
+        self.raw, self.example = raw, ""
+        self.upload_error = self.dictionary_error = ""
         self.hospitals = HospitalTables(raw if isinstance(raw, Raw) else None)
         self.opened = None
         return_memory()  # of the former table, and of what reading this one needed

@@ -215,7 +215,7 @@ def _choose_column(
     index = st.selectbox(
         label,
         range(len(options)),
-        options.index(current) if current in options else 0,
+        1 + free.index(current) if current in free else 0,  # a column may have the name of having none
         key=key,
         format_func=options.__getitem__,
         width=300,
@@ -340,18 +340,21 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
     with st.expander("Open or save this as a data dictionary"):
         upload = st.file_uploader("A data dictionary (JSON)", type=["json"], key="own dictionary")
         new = state.is_new("dictionary", upload.file_id if upload else "")
+        if upload is None or new:
+            state.dictionary_error = ""
         if upload is not None and state.raw is not None and new:
             try:
                 dictionary_names.ask(state, upload.getvalue())
                 lines, bound, absent = dictionary.load(upload.getvalue(), state.raw.columns)
             except ValueError as reason:
-                if state.opened is None:
-                    st.error(refusal(str(reason)))
+                state.dictionary_error = str(reason) if state.opened is None else ""
             else:
                 _set_lines(state, lines, bound)
                 loaded = upload_text.left_out(absent) if absent else "The dictionary was taken over."
                 st.toast(literal(loaded))
                 st.rerun()
+        if state.dictionary_error:
+            st.error(refusal(state.dictionary_error))
         dictionary_names.show(state, _set_lines)
         if schema is not None:
             st.download_button(

@@ -85,6 +85,23 @@ def test_what_is_no_dictionary_is_refused():
     page.answer()
     page.open_dictionary(b"[1]")
     assert "must be JSON" in page.errors and not page.state.chosen
+    page.app.multiselect[0].set_value(["age"])
+    page.run()
+    assert "must be JSON" in page.errors  # as long as the file stands there
+    page.open_dictionary()
+    assert "must be JSON" not in page.errors and page.state.chosen == DICTIONARY.features
+
+
+def test_a_column_with_the_name_of_having_none_names_the_hospitals():
+    frame = patients().rename(columns={"clinic": "none"})
+    page = prepared(csv(frame))
+    box = next(box for box in page.app.selectbox if box.label.startswith("Column that names the hospital"))
+    box.set_value(len(box.options) - 1)
+    page.run()
+    assert page.state.hospital_column == frame.columns[-1] == "none"
+    page.app.multiselect[0].set_value(["age", "weight"])
+    page.run()
+    assert page.state.hospital_column == "none"
 
 
 def test_columns_that_the_table_lacks_are_left_out_of_a_dictionary():
