@@ -32,7 +32,9 @@ test-style: $(VENV)/dev.stamp
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 
+# Collected once before, so that not every worker compiles all tests and packages anew.
 test-core: $(VENV)/dev.stamp
+	-$(OFFLINE) $(BIN)/python -m pytest --ignore tests/browser --collect-only --quiet --quiet >/dev/null
 	$(OFFLINE) $(BIN)/python -m pytest --ignore tests/browser -n auto --dist worksteal
 
 test-browser: $(VENV)/dev.stamp chromium
