@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from dppca_core import Budget, sin_theta
+from dppca_core.mechanisms import two_stage
 from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg, moments
 from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.release import exact_stages, patient_rows, private_release
+from dppca_core.release.drawn import DrawnInMemory
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
 from dppca_core.release.patient_rows import PatientRows
@@ -137,6 +139,21 @@ def test_where_the_first_rows_are_kept_the_mean_is_of_patients_and_the_moment_of
     about = rows - by_patient
     truth = linalg.top_eigenspace(about.T @ about, K)
     assert sin_theta(result.basis, truth) < 0.02
+
+
+def test_in_the_second_stage_too_a_patient_counts_once():
+    """With nearly no noise: of alike rows, however many, each patient adds the square of one."""
+    rng, n, budget = np.random.default_rng(3), 300, Budget(1e5, 1e-5)
+    once = moments.clip_rows(rng.standard_normal((n, D)) * [3, 2, 0.5, 0.5, 0.5, 0.5], 6.0)
+    patients = np.repeat(np.arange(n), rng.integers(1, 9, n))
+
+    def read(add, progress):
+        add(0, once[patients], weights(patients))
+
+    source = exact_stages.Source(read, [[0]], budget, DrawnInMemory({}), [n], D, K, BITS)
+    answer = exact_stages.release(source, two_stage.division(budget, 1.0, d=D, n=n, s_hat=4), 4)
+    units = unit_rows(once[:, answer.rows])
+    np.testing.assert_allclose(answer.moment, units.T @ units / n, atol=0.01)
 
 
 def test_rounding_does_not_tell_how_many_rows_there_are():
