@@ -29,7 +29,7 @@ DRAWS = 64
 FEW_DRAWS = 16
 _TUNING_DRAWS = 32
 _COLUMNS = 20  # up to which the eigenvectors of a stack cost next to nothing
-_MOST_KEPT = 1000  # rows up to which draws are kept for the next call: 20 MB
+_MOST_KEPT = 2**19  # normals up to which draws are kept for the next call, 4 MB: else they fill memory
 DECLARED_ENERGY = 1 / 3  # mean |x|^2 of rows inside a public bound, .2 to .6 for Gaussian rows
 _NO_NOISE = 1e-200  # variance of rows of noise where there are none
 MOST_ROUNDS = 15  # among which the best number of rounds is sought
@@ -80,8 +80,11 @@ class Draws(NamedTuple):
 
 def draw(rows: SpikedRows, rounds: int, draws: int) -> Draws:
     """Return the draws of a run of this many rounds; more draws begin with those of fewer."""
-    kept = _draw if rows.s <= _MOST_KEPT else _draw.__wrapped__
-    return kept(rows.d, rows.s, len(rows.spikes), rounds, draws)
+    k = len(rows.spikes)
+    width = k * (rounds + 1)
+    normals = draws * (rows.s + min(rows.d - rows.s, width)) * (k + width)
+    make = _draw if normals <= _MOST_KEPT else _draw.__wrapped__
+    return make(rows.d, rows.s, k, rounds, draws)
 
 
 @lru_cache(maxsize=2)  # a map asks for the same draws at hundreds of settings, few and many by turns

@@ -103,4 +103,5 @@ if settings["figure2"]:
     )
     st.caption(text.FIGURE_2_NOTE)
 st.markdown(f"**Try this:** {text.TRY_THIS}")
-sources.page(results, epsilon, settings)
+free = controls.constants(settings, "ge2018")
+sources.page(results, epsilon, settings, theorem=text.theorem_constants(tau, free))

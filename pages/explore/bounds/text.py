@@ -1,7 +1,7 @@
 """The sentences of the bounds page, formed from its numbers. No Streamlit here."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -103,6 +103,12 @@ def assumptions(bound: Bound) -> str:
         line.replace("holds:", ":green[✓ holds:]", 1).replace("fails:", ":red[✗ fails:]", 1)
         for line in bound.why
     )
+
+
+def theorem_constants(tau: float, free: Iterable[tuple[str, float]]) -> str:
+    """Return the constants of Theorem 4.3 as the page's sliders have them."""
+    symbols = BOUNDS["ge2018"].symbols
+    return ", ".join((f"τ = {tau:g}", *(f"{symbols[name]} = {value:g}" for name, value in free)))
 
 
 def fitted_constant(name: str, method: str, fit: Fitted, setting: float) -> str:

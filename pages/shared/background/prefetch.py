@@ -58,6 +58,7 @@ def measure(settings: Settings, view: Callable[[Settings], View]) -> Iterator[No
     shown = view(settings)
     yield from shown.first()
     _READY[_key(settings)] = explorer_summary.at_active(shown.payload())
+    _READY.move_to_end(_key(settings))  # also where an older figure of these settings stood
     while len(_READY) > _KEPT:
         _READY.popitem(last=False)
     yield

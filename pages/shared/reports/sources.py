@@ -79,12 +79,21 @@ def foot(
         st.caption(f"Seed {settings['seed']}; {versions()}. {note}".strip())
 
 
-def page(results: Results, epsilon: float, settings: Settings, *, measured: str = "", runs: str = "") -> None:
+def page(
+    results: Results,
+    epsilon: float,
+    settings: Settings,
+    *,
+    measured: str = "",
+    runs: str = "",
+    theorem: str = "",
+) -> None:
     """Show sources, seeds and limits of a page that measures.
 
     Args:
         measured: How the numbers were measured, where it is not as on the front page.
         runs: How often, where it is not as on the front page.
+        theorem: The constants of Theorem 4.3, where the page has sliders for them.
     """
     table = "| method | source | whom it trusts | guarantee |\n|---|---|---|---|\n" + "\n".join(
         f"| {m.title} | {m.reference} | {text.TRUST_TITLES[m.trust].lower()} | {m.guarantee} |"
@@ -95,19 +104,19 @@ def page(results: Results, epsilon: float, settings: Settings, *, measured: str 
         yield measured or how_measured(results, runs)
         yield table
         if settings["view"] == "researcher":
-            yield constants(results, epsilon)
+            yield constants(results, epsilon, theorem)
 
     foot(settings, about, _FORMULAS, LIMITS)
 
 
-def constants(results: Results, epsilon: float) -> str:
-    """Return the constants that the formulas use."""
+def constants(results: Results, epsilon: float, theorem: str = "") -> str:
+    """Return the constants that the formulas use, those of Theorem 4.3 being its usual ones if not given."""
     experiment, lines = results.experiment, results.setting(epsilon)
     return (
         f"Public row bound B = {results.truth.bound:.4g}; λ_k/B² = "
         f"{lines.eigenvalues[experiment.k - 1]:.4g}, λ_k+1/B² = {lines.eigenvalues[experiment.k]:.4g}; "
-        f"seed {experiment.seed}; δ = {text.number(experiment.delta)}; τ = {lines.tau:g}, "
-        "C1 = C2 = 1 (the paper names no values)."
+        f"seed {experiment.seed}; δ = {text.number(experiment.delta)}; "
+        f"{theorem or f'τ = {lines.tau:g}, C1 = C2 = 1'} (the paper names no values)."
     )
 
 

@@ -36,6 +36,17 @@ def agree(first: np.ndarray, second: np.ndarray) -> bool:
     return abs(first.mean() - second.mean()) < 4.9 * error
 
 
+def test_draws_are_kept_while_they_are_small_and_nobody_changes_them(monkeypatch):
+    kept = reduced_rounds.draw(ROWS, 3, 8)
+    assert reduced_rounds.draw(ROWS._replace(bulk=0.001), 3, 8) is kept
+    with pytest.raises(ValueError, match="read-only"):
+        kept.noise[:] = 0.0
+    monkeypatch.setattr(reduced_rounds, "_MOST_KEPT", 100)
+    anew = reduced_rounds.draw(ROWS, 3, 8)
+    assert anew is not kept
+    np.testing.assert_array_equal(anew.noise, kept.noise)
+
+
 @pytest.mark.parametrize(("std", "rounds", "s_hat"), [(1e-3, 6, 120), (1e-3, 6, 24), (2.5e-3, 3, 120)])
 def test_a_run_in_few_rows_errs_as_one_in_all(std, rounds, s_hat):
     draws = reduced_rounds.draw(ROWS, rounds, 64)

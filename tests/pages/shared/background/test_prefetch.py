@@ -184,6 +184,16 @@ def test_what_was_measured_ahead_is_handed_out_and_nothing_else(monkeypatch):
     assert served(eps="2").status_code == 204  # measured at another epsilon
 
 
+def test_a_figure_that_was_made_anew_is_not_the_first_to_go(monkeypatch):
+    monkeypatch.setattr(prefetch, "_READY", OrderedDict())
+    monkeypatch.setattr(prefetch, "_KEPT", 2)
+    first, second, third = (SMALL | {"providers": providers} for providers in (2, 3, 4))
+    for settings in (first, second, first, third):
+        for _ in prefetch.measure(settings, ExplorerView):
+            pass
+    assert list(prefetch._READY) == [prefetch._key(first), prefetch._key(third)]
+
+
 @pytest.mark.parametrize(("word", "view"), [("analyst", ExplorerView), ("plain", PlainView)])
 def test_a_figure_ahead_is_the_server_s_own_at_its_epsilon(monkeypatch, word, view):
     monkeypatch.setattr(prefetch, "_READY", OrderedDict())
