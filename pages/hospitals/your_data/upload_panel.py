@@ -215,7 +215,7 @@ def _choose_column(
     index = st.selectbox(
         label,
         range(len(options)),
-        1 + free.index(current) if current in free else 0,  # a column may have the name of having none
+        1 + free.index(current) if current in free else 0,  # a column may be called none too
         key=key,
         format_func=options.__getitem__,
         width=300,

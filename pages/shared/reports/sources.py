@@ -110,7 +110,7 @@ def page(
 
 
 def constants(results: Results, epsilon: float, theorem: str = "") -> str:
-    """Return the constants that the formulas use, those of Theorem 4.3 being its usual ones if not given."""
+    """Return the constants of the formulas. theorem: those of Theorem 4.3, where others than usual."""
     experiment, lines = results.experiment, results.setting(epsilon)
     return (
         f"Public row bound B = {results.truth.bound:.4g}; λ_k/B² = "

@@ -92,7 +92,7 @@ def test_what_is_no_dictionary_is_refused():
     assert "must be JSON" not in page.errors and page.state.chosen == DICTIONARY.features
 
 
-def test_a_column_with_the_name_of_having_none_names_the_hospitals():
+def test_a_column_called_none_names_the_hospitals():
     frame = patients().rename(columns={"clinic": "none"})
     page = prepared(csv(frame))
     box = next(box for box in page.app.selectbox if box.label.startswith("Column that names the hospital"))
