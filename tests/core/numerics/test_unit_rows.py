@@ -9,7 +9,7 @@ import pytest
 
 from dppca_core import Cohort, SpikedModel
 from dppca_core.numerics import unit_rows
-from dppca_core.numerics.moments import DenseMoment, RowMoment, SumMoment
+from dppca_core.numerics.moments import DenseMoment, RowMoment, SumMoment, UnitMoment
 from tests.core.laws import same_law
 
 MODEL = SpikedModel(d=6, k=2, s=3, spike=(30.0, 10.0), bulk=(1.0, 4.0), seed=5)
@@ -188,3 +188,24 @@ def test_all_that_is_asked_of_patients_is_of_the_same_patients():
         np.testing.assert_allclose(moment.restricted_unit(every).dense(), moment.unit().dense(), rtol=1e-10)
     batch = next(cohort.pooled.batches([10], np.random.default_rng(0)))
     assert np.trace(batch.unit().dense()) == pytest.approx(1)
+
+
+def test_batches_at_length_1_are_those_of_the_rows_themselves():
+    rng = np.random.default_rng(4)
+    pooled = Cohort.from_rows([rng.standard_normal((n, 5)) for n in (7, 6)], 10.0).pooled
+    block, kept = rng.standard_normal((5, 2)), np.array([1, 3, 4])
+    batches = pooled.batches([4, 5], np.random.default_rng(0))
+    scaled = UnitMoment(pooled).batches([4, 5], np.random.default_rng(0))
+    for batch, unit in zip(batches, scaled, strict=True):
+        rows = batch.rows.copy()  # a batch is for one product
+        alone = RowMoment(rows)
+        expected = alone.unit()
+        assert unit.dense().trace() == pytest.approx(1)
+        np.testing.assert_allclose(unit.apply(block), expected.dense() @ block, rtol=1e-12)
+        np.testing.assert_allclose(
+            unit.apply(block[:3], kept), expected.dense()[:, kept] @ block[:3], rtol=1e-12
+        )
+        np.testing.assert_allclose(unit.restricted_unit(kept).dense(), alone.restricted_unit(kept).dense())
+        np.testing.assert_allclose(unit.normalised_product(block), alone.normalised_product(block))
+    with pytest.raises(ValueError, match="must hold rows"):
+        UnitMoment(DenseMoment(np.eye(5) / 5)).batches([1], rng)
