@@ -27,7 +27,7 @@ from scipy.linalg import eigh
 
 from dppca_core import checks
 from dppca_core.arrays import Array
-from dppca_core.numerics.linalg import orthonormalise
+from dppca_core.numerics.linalg import oriented, orthonormalise
 
 STRONGEST = 1e14  # double precision resolves no single unit beyond, which the density needs
 _CANDIDATES = 16  # floors tried at once
@@ -44,7 +44,7 @@ def energies(matrix: Array) -> tuple[Array, Array]:
     spread = float(values[-1] - values[0])
     if not spread <= STRONGEST:
         raise ValueError(f"matrix must have eigenvalues within {STRONGEST:g} of each other, got {spread:g}")
-    return values[-1] - values[::-1], np.ascontiguousarray(vectors[:, ::-1])
+    return values[-1] - values[::-1], oriented(np.ascontiguousarray(vectors[:, ::-1]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -104,7 +104,18 @@ def top_eigenpairs(symmetric: Array, k: int) -> tuple[Array, Array]:
     values, vectors = eigh(
         _workspace_copy(symmetric), subset_by_index=(d - k, d - 1), check_finite=False, overwrite_a=True
     )
-    return values[::-1].copy(), np.ascontiguousarray(vectors[:, ::-1])
+    return values[::-1].copy(), oriented(np.ascontiguousarray(vectors[:, ::-1]))
+
+
+def oriented(vectors: Array) -> Array:
+    """Return eigenvectors, (..., d, k), each with its largest entry positive, in place.
+
+    Noise that meets them later adds up differently for either sign, and the sign that LAPACK leaves differs
+    from one processor to another: the same seed would give other results there.
+    """
+    largest = np.abs(vectors).argmax(axis=-2, keepdims=True)
+    vectors *= np.sign(np.take_along_axis(vectors, largest, axis=-2))
+    return vectors
 
 
 def _workspace_copy(symmetric: Array) -> Array:

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.special import bdtrc, chdtrc, chdtri
 
 from dppca_core.arrays import Array
+from dppca_core.numerics import linalg
 
 DRAWS = 64
 FEW_DRAWS = 16
@@ -116,7 +117,8 @@ def _gram(block: Array) -> Array:
 
 def _orthonormal(block: Array) -> Array:
     values, axes = np.linalg.eigh(_gram(block))
-    basis: Array = block @ (axes / np.sqrt(np.maximum(values, np.finfo(float).tiny))[:, None, :])
+    scales = np.sqrt(np.maximum(values, np.finfo(float).tiny))[:, None, :]
+    basis: Array = block @ (linalg.oriented(axes) / scales)
     return basis
 
 
@@ -154,7 +156,7 @@ def stacked(
         parts = [*(parts if step > left_out else ()), noisy / std]
         stack = np.concatenate(parts, axis=2)
         values, axes = np.linalg.eigh(_gram(stack))
-        leading = stack @ axes[:, :, -k:]
+        leading = stack @ linalg.oriented(axes[:, :, -k:])
         basis = leading / np.sqrt(values[:, None, -k:])
     return leading, basis
 

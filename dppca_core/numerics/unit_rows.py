@@ -23,6 +23,7 @@ from scipy.linalg import LinAlgError, cholesky, eigh, qr, solve_triangular
 from scipy.linalg.blas import dsyrk, dtrmm
 
 from dppca_core.arrays import Array
+from dppca_core.numerics import linalg
 
 _ROUNDING = 1 + 1e-12  # above what the norm of a row is rounded by
 _BLOCK = 2**17  # numbers that are scaled at a time, so that they stay in the cache
@@ -157,7 +158,8 @@ def draw_rows_given_moment(moment: Array, n: int, rng: np.random.Generator) -> A
     columns, upper = qr(rng.standard_normal((n, rank)), mode="economic", overwrite_a=True, check_finite=False)
     directions = np.asarray(columns * np.sign(upper.diagonal()), dtype=float)
     values, vectors = eigh(moment)
-    root = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, d - rank :]  # of fewer rows the others are zero
+    scaled = linalg.oriented(vectors) * np.sqrt(np.maximum(values, 0.0))
+    root = scaled[:, d - rank :]  # of fewer rows the others are zero
     return np.asarray(math.sqrt(n) * (directions @ root.T))
 
 
