@@ -119,6 +119,30 @@ def test_a_page_has_its_shape_at_first_and_nothing_jumps(watched, address):
     assert page.evaluate("window.shifted") <= 0.05
 
 
+TOPS = """() => {
+  window.tops = new Set();
+  const look = () => {
+    window.tops.add(Math.round(document.querySelector('.dppca-live').getBoundingClientRect().top));
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def test_a_chart_stays_where_it_is_while_its_headline_is_measured_anew(tour):
+    """The headline of the methods has three lines, and one while nothing is measured."""
+    at(tour, "methods", 1280, 720)
+    headline = tour.locator(".st-key-headline")
+    before = headline.inner_text()
+    tour.evaluate(TOPS)
+    tour.get_by_test_id("stSidebar").get_by_role("slider", name="Patients").press("ArrowLeft")
+    tour.wait_for_function(
+        "old => ![old, 'Measuring …'].includes(document.querySelector('.st-key-headline').innerText.trim())",
+        arg=before.strip(),
+    )
+    assert tour.evaluate("[...window.tops].length") == 1
+
+
 def test_on_a_telephone_two_settings_stand_under_the_headline_with_the_result(watched, address):
     page = watched(viewport={"width": 390, "height": 844}).open(f"{address}?{SMALL}").page
     live = page.locator(".dppca-live").first

@@ -18,6 +18,7 @@ _LAST = "settings of the last run"
 _NOTICES = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
 _MOVE = "slider moved last, and by how much"
+_HEADLINE = "headline shown last"
 _GHOST = "The previous setting stays in the figure, dotted."
 _LOADINGS = "The loadings of one release, beside the true ones."
 
@@ -225,7 +226,13 @@ def headline(sentence: str, *keys: str) -> None:
     """Show a page's answer, and below it on a telephone, which has no sidebar, its two main settings."""
     if moved():  # in a fragment, which does not apply it
         st.rerun()
-    st.container(key="headline").markdown(f"**{sentence}**")
+    shown = f"**{sentence}**"
+    if sentence == text.MEASURING:
+        # The last answer, not seen, keeps the room of the next one: what stands below does not jump.
+        shown = f"{shown}\n\n{st.session_state.get(_HEADLINE, '&nbsp;')}"
+    else:
+        st.session_state[_HEADLINE] = shown
+    st.container(key="headline").markdown(shown)
     now = settings()
     plain = now["view"] == "plain"
     with st.container(key="main-settings", horizontal=True):
