@@ -1,15 +1,13 @@
-"""A hospital as a process on two pipes: the lighter transport of the fault tests, around the same step.
+"""A hospital as a process on a pipe: the lighter transport of the fault tests, around the same step.
 
-It says "ready". A question comes as a line of JSON, {"run": RUN, "length": BYTES, "how": HOW}, and its bytes;
-the answer goes as {"length": BYTES} or {"refused": REASON}, and its bytes. HOW says what goes wrong, after
-the honest step.
+A question comes as (RUN, BYTES, HOW); the answer goes as (BYTES, ""), or (b"", REASON) where it is refused.
+HOW says what goes wrong, after the honest step.
 """
 
-import json
 import os
-import sys
 import time
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
@@ -37,28 +35,19 @@ def spoilt(answer: Message, how: str) -> bytes:
     return data[:-3] if how == "torn" else data
 
 
-def main() -> None:
-    files = OwnFiles.read(Path(sys.argv[1]))
-    print("ready", flush=True)
-    while line := sys.stdin.buffer.readline():
-        asked = json.loads(line)
-        question = wire.decode(sys.stdin.buffer.read(asked["length"]), 10**6)
-        how = asked["how"]
+def serve(path: Path, pipe: Connection) -> None:
+    files = OwnFiles.read(path)
+    while True:
+        run, asked, how = pipe.recv()
+        question = wire.decode(asked, 10**6)
         if how == "dies before it pays":
             die()
         if how == "dies when it has stored":
             journal.append = die
         try:
-            data = spoilt(hospital.answer(files.state(asked["run"]), files.keeps, question), how)
+            answer = spoilt(hospital.answer(files.state(run), files.keeps, question), how), ""
         except ValueError as reason:
-            data, header = b"", {"refused": str(reason)}
-        else:
-            header = {"length": len(data)}
+            answer = b"", str(reason)
         if how == "dies when it has paid":
             die()
-        sys.stdout.buffer.write(json.dumps(header).encode() + b"\n" + data)
-        sys.stdout.buffer.flush()
-
-
-if __name__ == "__main__":
-    main()
+        pipe.send(answer)

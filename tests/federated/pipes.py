@@ -1,12 +1,11 @@
 """The server's end of the pipes to `pipe_hospital` processes."""
 
-import json
+import multiprocessing
 import queue
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from dppca_core.federated.message import Message
@@ -14,8 +13,11 @@ from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import exchange_of
 from dppca_core.federated.record import RecordedAnswer
 from examples.flower import wire
+from tests.federated import pipe_hospital
 
-ROOT = Path(__file__).parents[2]
+# Hospitals are forked from a process that has imported all they need, and nothing of the test.
+_PROCESSES = multiprocessing.get_context("forkserver")
+_PROCESSES.set_forkserver_preload(["__main__", pipe_hospital.__name__])
 
 
 class Hospital:
@@ -23,31 +25,29 @@ class Hospital:
 
     def __init__(self, files: Path) -> None:
         self.files = files
-        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Connection | None = None
 
     def stop(self) -> None:
-        if self._process is not None:
+        if self._pipe is not None:
             self._process.kill()
-            self._process.communicate()
-            self._process = None
+            self._process.join()
+            self._pipe = None
 
     def start(self) -> None:
-        if self._process is None:
-            command = [sys.executable, "-m", "tests.federated.pipe_hospital", str(self.files)]
-            pipe = subprocess.PIPE
-            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=ROOT)
-            assert self._process.stdout and self._process.stdout.readline() == b"ready\n"
+        if self._pipe is None:
+            self._pipe, other = _PROCESSES.Pipe()
+            self._process = _PROCESSES.Process(target=pipe_hospital.serve, args=(self.files, other))
+            self._process.start()
+            other.close()
 
-    def ask(self, question: Message, how: str, into: "queue.Queue[tuple[dict[str, object], bytes]]") -> None:
-        """Put what comes back into a queue; of a process that died, {}."""
-        assert self._process is not None and self._process.stdin and self._process.stdout
-        data = wire.encode(question)
-        header = json.dumps({"run": question.run, "length": len(data), "how": how}).encode()
-        self._process.stdin.write(header + b"\n" + data)
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        reply = json.loads(line) if line else {}
-        into.put((reply, self._process.stdout.read(reply.get("length", 0))))
+    def ask(self, question: Message, how: str, into: "queue.Queue[tuple[bytes, str] | None]") -> None:
+        """Put what comes back into a queue; of a process that died, None."""
+        assert self._pipe is not None
+        try:
+            self._pipe.send((question.run, wire.encode(question), how))
+            into.put(self._pipe.recv())
+        except (EOFError, OSError):
+            into.put(None)
 
 
 class Pipes:
@@ -59,7 +59,7 @@ class Pipes:
     def __call__(
         self, question: Message, asked: Sequence[int], wait: float
     ) -> Mapping[int, RecordedAnswer | str]:
-        answers: dict[int, queue.Queue[tuple[dict, bytes]]] = {i: queue.Queue() for i in asked}
+        answers: dict[int, queue.Queue[tuple[bytes, str] | None]] = {i: queue.Queue() for i in asked}
         for i in asked:
             self.hospitals[i].start()
         for i in asked:
@@ -70,17 +70,23 @@ class Pipes:
         return {i: self._read(i, answers[i], payload, begun, wait) for i in asked}
 
     def _read(
-        self, i: int, answer: "queue.Queue[tuple[dict, bytes]]", payload: int, begun: float, wait: float
+        self,
+        i: int,
+        answer: "queue.Queue[tuple[bytes, str] | None]",
+        payload: int,
+        begun: float,
+        wait: float,
     ) -> RecordedAnswer | str:
         try:
-            header, data = answer.get(timeout=max(0.0, begun + wait - time.perf_counter()))
+            came = answer.get(timeout=max(0.0, begun + wait - time.perf_counter()))
         except queue.Empty:
             return f"did not answer within {wait:g} s"
-        if not header:
+        if came is None:
             self.hospitals[i].stop()
             return "went away"
-        if "refused" in header:
-            return f"did not answer: {header['refused']}"
+        data, refused = came
+        if refused:
+            return f"did not answer: {refused}"
         try:
             return RecordedAnswer(wire.decode(data, payload), len(data), time.perf_counter() - begun)
         except ValueError as reason:
