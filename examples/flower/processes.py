@@ -167,7 +167,7 @@ class Federation:
             "FLWR_HOME": str(self.folder / "flower"),
             "FLWR_TELEMETRY_ENABLED": "0",
             "FLWR_DISABLE_UPDATE_CHECK": "1",
-            "FLWR_SUPEREXEC_TASK_POLL_INTERVAL": "0.05",
+            "FLWR_SUPEREXEC_TASK_POLL_INTERVAL": "0.25",
             "PATH": f"{_BIN}{os.pathsep}{os.environ.get('PATH', '')}",
             "PYTHONPATH": str(_ROOT),
             "NO_PROXY": "127.0.0.1",
