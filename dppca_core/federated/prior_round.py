@@ -16,10 +16,13 @@ Hospital and server refuse one that rows and noise cannot give: |m| > 1 + s (sqr
 is longer than s (sqrt d + t) with a probability of at most e^(-t^2/2): length is 1-Lipschitz, and its mean
 at most s sqrt d (Boucheron, Lugosi & Massart 2013, Theorem 5.6). A weighted mean of some hospitals has noise
 of at most the largest of their s.
+
+Scales (`mechanisms.paid_scale`) are paid for after a mean, by the mean of squares, whose length is 1 at most
+as well. From the one over all patients each hospital computes the same scales by what is public: n is that of
+the plan also where a hospital failed, which makes the least scale a little smaller and spends nothing.
 """
 
 import math
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -29,7 +32,7 @@ from dppca_core.arrays import Array, Provider
 from dppca_core.federated.exchange import ALL, SPREAD, Exchange, RoundNoise, ServerState
 from dppca_core.federated.message import Arrays, Shapes
 from dppca_core.federated.plan import Plan
-from dppca_core.mechanisms import paid_centre
+from dppca_core.mechanisms import paid_centre, paid_scale
 from dppca_core.numerics.moments import RowMoment
 from dppca_core.privacy import Event
 
@@ -37,42 +40,30 @@ from dppca_core.privacy import Event
 class PriorRound(Exchange):
     """Exchange what is paid for first, then the messages of `method`, an exchange of the rest of the plan.
 
-    name: of the array that is exchanged.
+    name: of the array that is exchanged, "mean" or "squares".
     """
 
-    name: str
-
-    def __init__(self, plan: Plan, method: Exchange) -> None:
-        self.plan, self.method = plan, method
+    def __init__(self, plan: Plan, method: Exchange, name: str) -> None:
+        self.plan, self.method, self.name = plan, method, name
+        self.share = plan.mean_share if name == "mean" else plan.scale_share
         self.rounds, self.summed, self.iterates = method.rounds + 1, method.summed, method.iterates
-        self.keeps = (self.name, *method.keeps)
+        self.keeps = (name, *method.keeps)
         self.part = plan.hospitals**-0.5 if self.summed else 1.0
-        self.reply = {f"weighted {self.name}" if self.summed else self.name: (plan.d,)}
+        self.reply = {f"weighted {name}" if self.summed else name: (plan.d,)}
 
-    @property
-    @abstractmethod
-    def share(self) -> float:
-        """Return the share of the plan's budget that pays for it."""
-
-    @abstractmethod
     def known(self, state: ServerState) -> Array | None:
         """Return it from the server's state, or None before its round."""
+        return state.mean if self.name == "mean" else state.squares
 
-    @abstractmethod
     def with_known(self, state: ServerState, known: Array | None) -> ServerState:
         """Return the state with it."""
+        return replace(state, mean=known) if self.name == "mean" else replace(state, squares=known)
 
-    @abstractmethod
-    def whole_noise_std(self, n: int) -> float:
-        """Return the std of each entry of the mean of n patients with one whole noise."""
-
-    @abstractmethod
-    def release(self, rows: Array, rng: np.random.Generator) -> Array:
-        """Return the noisy mean of a hospital's rows, with `part` of the noise's std."""
-
-    @abstractmethod
     def changed(self, rows: Array, known: Array) -> Array:
         """Return rows changed by what is known of all patients, none longer than 1."""
+        if self.name == "mean":
+            return paid_centre.centred(rows, known, self.plan.budget.neighbours)
+        return paid_scale.scaled(rows, scales(self.plan, known, self.summed))
 
     def reply_to(self, number: int) -> Shapes:
         return self.reply if number == 1 else self.method.reply_to(number - 1)
@@ -86,7 +77,8 @@ class PriorRound(Exchange):
     def noise_std(self, hospital: int) -> float:
         """Return the std of each entry of a hospital's answer, or with `ALL` of the mean of sealed sums."""
         n = sum(self.plan.sizes) if hospital == ALL else self.plan.sizes[hospital]
-        return (1.0 if hospital == ALL else self.part) * self.whole_noise_std(n)
+        noise_std = paid_centre.noise_std if self.name == "mean" else paid_scale.noise_std
+        return (1.0 if hospital == ALL else self.part) * noise_std(self.plan.budget, self.share, n)
 
     def open(self, start: Array | None) -> ServerState:
         return self.method.open(start)
@@ -125,7 +117,8 @@ class PriorRound(Exchange):
     ) -> Arrays:
         rows = _rows(provider)
         if number == 1:
-            sent = self.release(rows, noise.rng)
+            release = paid_centre.release if self.name == "mean" else paid_scale.release
+            sent = release(rows, self.plan.budget, self.share, noise.rng, part=self.part)
             (name,) = self.reply
             return {name: sent * provider.n if self.summed else sent}
         about = Provider(provider.n, RowMoment(self.changed(rows, arrays[self.name])))
@@ -160,3 +153,11 @@ def _rows(provider: Provider) -> Array:
     if not isinstance(provider.moment, RowMoment):
         raise ValueError("cannot centre its patients: it holds their moment, and not their rows")
     return provider.moment.rows
+
+
+def scales(plan: Plan, squares: Array, summed: bool) -> paid_scale.ColumnScales:
+    """Return by what rows about the mean are divided. plan: with what the mean leaves of the budget."""
+    n = sum(plan.sizes) / (1.0 if summed else math.sqrt(plan.hospitals))
+    std = paid_scale.noise_std(plan.budget, plan.scale_share, n)
+    relative = paid_scale.relative_bound(plan.after_scales.budget, d=plan.d, n=n)
+    return paid_scale.from_squares(squares, std, relative)

@@ -20,12 +20,11 @@ from dppca_core.accounting import closed_form, numerical
 from dppca_core.arrays import Array, Provider
 from dppca_core.federated import message
 from dppca_core.federated.exchange import ALL, Exchange, RoundNoise, ServerState
-from dppca_core.federated.mean_round import AfterMean
 from dppca_core.federated.message import Arrays, Message
 from dppca_core.federated.one_round import AveragedProjectors, CompressedMoments
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.power_rounds import PowerRounds
-from dppca_core.federated.scale_round import AfterScales
+from dppca_core.federated.prior_round import PriorRound
 from dppca_core.federated.two_stages import SealedTwoStages, TwoStages
 from dppca_core.privacy import Budget, Event
 
@@ -123,8 +122,8 @@ def exchange_of(plan: Plan) -> Exchange:
     checks.one_of(EXCHANGES, method=plan.method)
     method = EXCHANGES[plan.method](plan.after_scales)
     if plan.scale_share:
-        method = AfterScales(plan.after_mean, method)
-    return AfterMean(plan, method) if plan.mean_share else method
+        method = PriorRound(plan.after_mean, method, "squares")
+    return PriorRound(plan, method, "mean") if plan.mean_share else method
 
 
 def provider_step(state: ProviderState, question: Message) -> tuple[ProviderState, Message]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dppca_core import checks
 from dppca_core.arrays import Array
-from dppca_core.federated import scale_round
+from dppca_core.federated import prior_round
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Arrays, Message, read_array
 from dppca_core.federated.plan import Plan, from_dict, to_dict
@@ -90,7 +90,7 @@ class Record:
         squares = next((done.squares for done in self.rounds if done.squares is not None), None)
         if squares is None:
             return None
-        return scale_round.scales(self.plan.after_mean, squares, exchange_of(self.plan).summed)
+        return prior_round.scales(self.plan.after_mean, squares, exchange_of(self.plan).summed)
 
 
 def opening_line(record: Record) -> str:
