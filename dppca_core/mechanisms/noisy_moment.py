@@ -38,9 +38,35 @@ def _estimate(
     )
 
 
-def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
-    """Return the `fit` of the method in this module, whose hospitals trust so much."""
+def method_under(
+    trust: str,
+    title: str,
+    reference: str,
+    module: str,
+    *,
+    audit: str = "moments.pooled",
+    sparse: bool = False,
+) -> Method:
+    """Return the method in this module, whose hospitals trust so much; a sparse one keeps some rows."""
+    together = sparse and trust != "central"
+    return Method(
+        title=title,
+        reference=reference,
+        trust=trust,
+        guarantee="(ε, δ)",
+        uses=(
+            *("epsilon", "delta", "d", "n", "k", "s", *("s_hat",) * sparse, *("providers",) * together),
+            *("neighbours", "accounting"),
+        ),
+        fit=(_sparse_fit_under if sparse else _fit_under)(trust, module),
+        pools="whole" if trust in ("secure aggregation", "untrusted server") else "",
+        spends=symmetric_gaussian.spends,
+        scaling="unit" if together else "inside",
+        audit=audit,
+    )
 
+
+def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
     def fit(
         cohort: Cohort,
         *,
@@ -76,34 +102,6 @@ def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
 
     fit.__module__ = module
     return fit
-
-
-def sparse_method_under(trust: str, title: str, reference: str, module: str) -> Method:
-    """Return the method in this module, whose hospitals trust so much and which keeps some rows."""
-    several = trust != "central"
-    return Method(
-        title=title,
-        reference=reference,
-        trust=trust,
-        guarantee="(ε, δ)",
-        uses=(
-            "epsilon",
-            "delta",
-            "d",
-            "n",
-            "k",
-            "s",
-            "s_hat",
-            *("providers",) * several,
-            "neighbours",
-            "accounting",
-        ),
-        fit=_sparse_fit_under(trust, module),
-        pools="whole" if several else "",
-        spends=symmetric_gaussian.spends,
-        scaling="unit" if several else "inside",
-        audit="moments.pooled",
-    )
 
 
 def _sparse_fit_under(trust: str, module: str) -> Callable[..., Estimate]:

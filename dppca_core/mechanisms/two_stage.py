@@ -33,7 +33,7 @@ from dppca_core.mechanisms import normalised_product, symmetric_gaussian
 from dppca_core.numerics import block_power, linalg, row_selection, row_shrinkage, stacked_rounds
 from dppca_core.numerics.moments import DenseMoment
 from dppca_core.privacy import Budget, Event, Release
-from dppca_core.records import RELEASED, SCALINGS, SIGNAL, Estimate
+from dppca_core.records import RELEASED, SCALINGS, SIGNAL, Estimate, Method
 
 STAGE_ONE = ("rounds", "moment")
 ROUNDS = 4
@@ -224,9 +224,30 @@ def _signal_part(last: Array, fitted: row_selection.Mixture) -> float:
     return float(fitted.chances @ (weights - noise)) / length**2
 
 
-def fit_under(trust: str, module: str) -> Callable[..., Estimate]:
-    """Return the `fit` of the method in this module, whose hospitals trust so much."""
+def method_under(trust: str, title: str, audit: str, module: str) -> Method:
+    """Return the method in this module, whose hospitals trust so much."""
+    several = trust != "central"
+    return Method(
+        title=title,
+        reference="normalised rounds, then the moment of the rows they name",
+        trust=trust,
+        guarantee="(ε, δ)",
+        uses=(
+            *("epsilon", "delta", "d", "n", "k", "s", "s_hat", *("providers",) * several),
+            *("neighbours", "accounting"),
+        ),
+        fit=_fit_under(trust, module),
+        pools="restricted" if several else "",
+        spends=spends,
+        matrix=False,
+        # Rows of the drawn patients, once for all that asks for them.
+        cost=lambda d, k, providers: 3.0,
+        scaling="unit",
+        audit=audit,
+    )
 
+
+def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
     def fit(
         cohort: Cohort,
         *,

@@ -21,20 +21,9 @@ sqrt 2. The guarantee also needs hospitals that follow the protocol, of which fe
 """
 
 from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
-from dppca_core.records import Method
 
-TRUST = "secure aggregation"
 release = symmetric_gaussian.release
-fit = noisy_moment.fit_under(TRUST, __name__)
-
-METHOD = Method(
-    title="CAPE",
-    reference="Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled)",
-    trust=TRUST,
-    guarantee="(ε, δ)",
-    uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
-    fit=fit,
-    pools="whole",
-    spends=symmetric_gaussian.spends,
-    audit="moments.pooled",
+METHOD = noisy_moment.method_under(
+    "secure aggregation", "CAPE", "Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled)", __name__
 )
+fit = METHOD.fit

@@ -8,19 +8,9 @@ read in the paper.
 """
 
 from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
-from dppca_core.records import Method
 
-TRUST = "local"
 release = symmetric_gaussian.release
-fit = noisy_moment.fit_under(TRUST, __name__)
-
-METHOD = Method(
-    title="Local PCA",
-    reference="Wang & Xu, IJCAI 2019, Algorithm 1",
-    trust=TRUST,
-    guarantee="(ε, δ)",
-    uses=("epsilon", "delta", "d", "n", "k", "s", "neighbours", "accounting"),
-    fit=fit,
-    spends=symmetric_gaussian.spends,
-    audit="moments.one_user",
+METHOD = noisy_moment.method_under(
+    "local", "Local PCA", "Wang & Xu, IJCAI 2019, Algorithm 1", __name__, audit="moments.one_user"
 )
+fit = METHOD.fit

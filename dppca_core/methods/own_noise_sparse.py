@@ -8,10 +8,11 @@ free. Each hospital sends d(d+1)/2 numbers.
 from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 
 release = symmetric_gaussian.release
-METHOD = noisy_moment.sparse_method_under(
+METHOD = noisy_moment.method_under(
     "untrusted server",
     "Own noise + sparse step",
     "one noisy moment from each hospital, then truncated power",
     __name__,
+    sparse=True,
 )
 fit = METHOD.fit

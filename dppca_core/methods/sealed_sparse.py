@@ -8,10 +8,11 @@ numbers.
 from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 
 release = symmetric_gaussian.release
-METHOD = noisy_moment.sparse_method_under(
+METHOD = noisy_moment.method_under(
     "secure aggregation",
     "Sealed sums + sparse step",
     "one noisy moment from each hospital, then truncated power",
     __name__,
+    sparse=True,
 )
 fit = METHOD.fit

@@ -7,24 +7,9 @@ variance is left.
 """
 
 from dppca_core.mechanisms import two_stage
-from dppca_core.records import Method
 
-TRUST = "secure aggregation"
 release = two_stage.release
-fit = two_stage.fit_under(TRUST, __name__)
-
-METHOD = Method(
-    title="Two-stage PCA, sealed sums",
-    reference="normalised rounds, then the moment of the rows they name",
-    trust=TRUST,
-    guarantee="(ε, δ)",
-    uses=("epsilon", "delta", "d", "n", "k", "s", "s_hat", "providers", "neighbours", "accounting"),
-    fit=fit,
-    pools="restricted",
-    spends=two_stage.spends,
-    matrix=False,
-    # Rows of the drawn patients, once for all that asks for them.
-    cost=lambda d, k, providers: 3.0,
-    scaling="unit",
-    audit="stages.one_place",
+METHOD = two_stage.method_under(
+    "secure aggregation", "Two-stage PCA, sealed sums", "stages.one_place", __name__
 )
+fit = METHOD.fit
