@@ -86,13 +86,7 @@ class CohortsOnDisk(Cohorts):
             raise ValueError(DAMAGED.format(name=self._hidden.name))
         if not self._lines():
             self._append(dict(_HEADER))
-        # Under another name first, so that no part of a secret is ever one.
-        part = self._hidden.with_name(self._hidden.name + ".part")
-        part.unlink(missing_ok=True)
-        with journal.open_private(part, "w") as file:
-            journal.write(file, secrets.token_bytes(32))
-        part.replace(self._hidden)
-        journal.sync_folder(part.parent)
+        journal.replace(self._hidden, secrets.token_bytes(32))
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:

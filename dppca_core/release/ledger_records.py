@@ -133,6 +133,12 @@ class Account:
         return closed_form.epsilon_of(closed_form.grouped(self.events, rows), self.limit.delta)
 
 
+def counted(n: int, rows_per_patient: int, averaged: bool) -> dict[str, Any]:
+    """Return what a ledger's line says of whom a release counted: a table is known by its rows."""
+    counts = {"averaged patients" if averaged else "rows": n, "rows per patient": rows_per_patient}
+    return counts | {"unit": "patient" if averaged else "row"}
+
+
 def parse(text: str) -> list[dict[str, Any]]:
     """Return the lines of an exported ledger.
 

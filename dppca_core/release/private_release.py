@@ -36,7 +36,7 @@ from dppca_core.release.discrete_gaussian import IntegerSum, Progress
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Account, Entry
+from dppca_core.release.ledger_records import Account, Entry, counted
 from dppca_core.release.patient_rows import (
     Part,
     bits_of,
@@ -112,10 +112,7 @@ def make(
     asked = as_asked(request, sizes, features, public)
     about = {
         "method": request.method,
-        # A ledger knows its table by its rows, of which patients have several.
-        "averaged patients" if request.averaged else "rows": sum(sizes),
-        "rows per patient": request.rows_per_patient,
-        "unit": "patient" if request.averaged else "row",
+        **counted(sum(sizes), request.rows_per_patient, request.averaged),
         "parameters": parameters(request),
     } | ({how_chosen.KEY: chosen} if chosen else {})
     method, exact = METHODS[request.method], request.budget.accounting == "exact"
@@ -129,19 +126,18 @@ def make(
     eigenvalues, stages = None, None
     if not request.prior_share and METHODS[request.method].scaling == "inside":
         read = None  # sums that are held will do
+
+    def mean_of(squared: bool) -> Array:
+        return mean_and_scales.mean_of(request, rows, read or reader(rows), progress, squared)
+
     if request.mean_share:
-        mean = drawn.once(
-            "mean", partial(mean_and_scales.mean_of, request, rows, read or reader(rows), progress)
-        )
+        mean = drawn.once("mean", partial(mean_of, False))
         rows, read = changed(rows, read, partial(paid_centre.centred, mean=mean))
     if request.scale_share:
-        squares = partial(
-            mean_and_scales.mean_of, request, rows, read or reader(rows), progress, squared=True
-        )
-        scales = mean_and_scales.scales_of(request, rows, drawn.once("squares", squares))
+        squares = drawn.once("squares", partial(mean_of, True))
+        scales = mean_and_scales.scales_of(request, rows, squares)
         rows, read = changed(rows, read, partial(paid_scale.scaled, scales=scales))
-    whole = read or reader(rows)
-    source = _source(inner, rows, whole, drawn, progress)
+    source = _source(inner, rows, read or reader(rows), drawn, progress)
     if request.method in STAGES:
         basis, eigenvalues, loading_std, stages = _by_stages(inner, rows, source, features)
     elif request.method in ROUNDS:
@@ -149,7 +145,7 @@ def make(
     elif request.method in HARDENED:
         basis, eigenvalues, loading_std = _from_moments(inner, rows, read, drawn, progress)
     else:
-        kept = drawn.once("basis", lambda: _in_floating_point(inner, _as_sums(inner, rows, read)))
+        kept = drawn.once("basis", lambda: _in_floating_point(inner, _held(inner, rows, read)))
         # An earlier version kept the basis alone, which must not be drawn again: then nothing is certain.
         basis, loading_std = kept if kept.ndim == 3 else (kept, np.ones(kept.shape))
     loading_std = loading_noise.where_it_holds(loading_std)
@@ -283,14 +279,9 @@ def _by_falling_eigenvalue(basis: Array, moment: Array) -> tuple[Array, Array]:
     return basis @ turn, values
 
 
-def _as_sums(request: Request, rows: Sequence[Part], read: Reader | None) -> Sequence[Part]:
+def _held(request: Request, rows: Sequence[Part], read: Reader | None) -> Sequence[Part]:
     """Return rows that are held, and of others each hospital's sum, of what the reader hands over."""
-    if read is None:
-        return rows
-    bits, sizes = bits_of(rows), [patients(part) for part in rows]
-    adders = [hardened.Adder(request.d, bits) for _ in rows]
-    read(lambda hospital, part, weights: adders[hospital].add(part, weights), lambda share: True)
-    return [adder.sum._replace(n=n) for adder, n in zip(adders, sizes, strict=True)]
+    return rows if read is None else _sums(request, rows, read, lambda share: True)
 
 
 def _sums(

@@ -20,7 +20,6 @@ import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -37,7 +36,7 @@ from dppca_core.release import discrete_gaussian, patient_rows, release_text
 from dppca_core.release.discrete_gaussian import IntegerSum, Progress
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Account, Entry
+from dppca_core.release.ledger_records import Account, Entry, counted
 from dppca_core.release.patient_rows import Part, PatientRows
 from dppca_core.release.request import patient_epsilon
 
@@ -305,12 +304,9 @@ def make(
     """
     _refuse(request, rows, features, public, groups, read)
     asked = as_asked(request)
-    sizes = request.release["hospitals"]
     about = {
         "method": "score histogram",
-        "averaged patients" if request.averaged else "rows": sum(sizes),
-        "rows per patient": request.rows_per_patient,
-        "unit": "patient" if request.averaged else "row",
+        **counted(sum(request.release["hospitals"]), request.rows_per_patient, request.averaged),
         "budget": asdict(request.budget),
         "cells": list(request.shape),
     }
@@ -318,7 +314,15 @@ def make(
     drawn = ledger.drawn(entry.id)
     if drawn is None or drawn.asked != asked or entry.events != request.events:
         raise ValueError("what was paid for is another picture, or of another release")
-    counts = drawn.once("counts", partial(_noisy, request, rows, groups, read, progress, present))
+
+    def draw() -> Array:
+        whole = whole_counts(request, rows, groups, read, progress, present)
+        std = noise_std(request.budget) / _UNIT
+        # Hospitals that trust nobody each add noise to their own counts.
+        noisy = sum(discrete_gaussian.add_noise(each, std) for each in whole)
+        return np.reshape(noisy, request.shape) * _UNIT
+
+    counts = drawn.once("counts", draw)
     return ScoreHistogram(counts, request.std, entry, _document(request, entry, counts, by_column))
 
 
@@ -326,21 +330,6 @@ def as_asked(request: ScoreRequest) -> dict[str, Any]:
     """Return what is asked, as plain JSON, to recognise it when it goes on."""
     asked: dict[str, Any] = json.loads(json.dumps({"scores": asdict(request)}))
     return asked
-
-
-def _noisy(
-    request: ScoreRequest,
-    rows: Sequence[Part],
-    groups: Sequence[Indices] | None,
-    read: Reader | None,
-    progress: Progress,
-    present: Sequence[int] | None,
-) -> Array:
-    whole = whole_counts(request, rows, groups, read, progress, present)
-    std = noise_std(request.budget) / _UNIT
-    # Hospitals that trust nobody each add noise to their own counts.
-    noisy = sum(discrete_gaussian.add_noise(each, std) for each in whole)
-    return np.reshape(noisy, request.shape) * _UNIT
 
 
 def _refuse(

@@ -30,7 +30,7 @@ from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.privacy import Budget, Event, Release
 from dppca_core.release import discrete_gaussian, patient_rows
 from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Entry
+from dppca_core.release.ledger_records import Entry, counted
 
 TITLE = "Eigenvalues"
 _FINEST = 2.0**-20  # of a row's largest contribution
@@ -83,12 +83,9 @@ def make(
     neighbours that are not the ledger's, rows longer than 1, or noise that integers cannot hold.
     """
     n, d = sum(map(patient_rows.patients, rows)), patient_rows.columns(rows[0])
-    averaged = patient_rows.is_averaged(rows[0])
     about = {
         "method": "eigenvalues",
-        "averaged patients" if averaged else "rows": n,
-        "rows per patient": rows_per_patient,
-        "unit": "patient" if averaged else "row",
+        **counted(n, rows_per_patient, patient_rows.is_averaged(rows[0])),
         "budget": asdict(budget),
     }
     step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
