@@ -113,7 +113,7 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
             at = replace(setting, budget=budget)
             bound = plan.rule(at)
             noisy[:, i, j] = plan.loss_of(at, bound), bound.final**2
-            holds &= not any(line.startswith("fails") and LABEL not in line for line in bound.why)
+            holds &= all(LABEL in line for line in bound.failed)
     if not plan.energy:
         clean[0], noisy[0] = clean[1], noisy[1]
     coarse, logs = np.log(rows), np.log(epsilons)

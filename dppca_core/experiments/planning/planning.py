@@ -389,7 +389,7 @@ class StudyPlan:
             return PlanAnswer(None, "simulation", failed=(self.no_formula,))
         bound = self.bound(self.experiment.providers, 1.0)
         if not bound.terms:
-            return PlanAnswer(None, "gap", failed=_failed(bound), bound=bound)
+            return PlanAnswer(None, "gap", failed=bound.failed, bound=bound)
         return None
 
     @property
@@ -432,12 +432,8 @@ class StudyPlan:
         return self._checked(smallest, self.bound(*at(smallest)))
 
     def _checked(self, value: float, bound: Bound, least: bool = False) -> PlanAnswer:
-        failed = _failed(bound)
+        failed = bound.failed
         if not failed:
             return PlanAnswer(value, start=value, bound=bound, least=least)
         kind = "first order" if all(line.startswith("first order") for line in failed) else "assumption"
         return PlanAnswer(None, kind, {"guess": self.guess}, failed, start=value, bound=bound)
-
-
-def _failed(bound: Bound) -> tuple[str, ...]:
-    return tuple(line.removeprefix("fails: ") for line in bound.why if line.startswith("fails: "))
