@@ -36,8 +36,7 @@ def chances(
     bounds = [evaluate(results, rule, e, tau=tau, **constants) for e in EPSILONS]
     predicted = [bound.quantities.get("support_probability") for bound in bounds]
     share = np.array(complete) / len(repeats)
-    table = pd.DataFrame({"share of runs": share, "predicted": predicted}, EPSILONS)
-    return table
+    return pd.DataFrame({"share of runs": share, "predicted": predicted}, EPSILONS)
 
 
 def terms(
@@ -56,12 +55,10 @@ def terms(
 def regimes(experiment: ExplorerExperiment, by: str, tau: float, constants: dict[str, float]) -> pd.DataFrame:
     """Return what dominates by patients and epsilon: numbers count `dppca_core.bounds.regimes.REGIONS`."""
     regions = regime_map(Results(experiment), by, tau, **constants)
-    table = pd.DataFrame(regions.codes, regions.epsilons, regions.patients)
-    return table
+    return pd.DataFrame(regions.codes, regions.epsilons, regions.patients)
 
 
 def figure_2() -> pd.DataFrame:
     """Return Figure 2 of Ge et al. by epsilon: the terms of their bound, and their sum."""
     epsilons = np.linspace(*ge_figure2.EPSILONS, 60)
-    table = pd.DataFrame(ge_figure2.curves(epsilons), index=epsilons)
-    return table
+    return pd.DataFrame(ge_figure2.curves(epsilons), index=epsilons)

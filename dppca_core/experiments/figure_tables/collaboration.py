@@ -21,8 +21,7 @@ def gains(setting: CollaborationSetting) -> pd.DataFrame:
     for cell in results.wanted():  # (protocol, hospital or all, repeat)
         results.try_cell(*cell)
     errors = results.table().groupby(["way", "hospital"])[["sin_theta", "captured_energy"]]
-    table = pd.DataFrame(errors.quantile(np.array([0.1, 0.5, 0.9])).unstack())
-    return table
+    return pd.DataFrame(errors.quantile(np.array([0.1, 0.5, 0.9])).unstack())
 
 
 def sent(setting: CollaborationSetting) -> pd.DataFrame:
@@ -32,8 +31,7 @@ def sent(setting: CollaborationSetting) -> pd.DataFrame:
         if not protocol.alone and key not in results.refused:
             traffic = setting.traffic(protocol)
             rows[key] = traffic.rounds, traffic.up, traffic.total
-    table = pd.DataFrame(rows, index=["rounds", "sent in a round", "both ways, all rounds"]).T
-    return table
+    return pd.DataFrame(rows, index=["rounds", "sent in a round", "both ways, all rounds"]).T
 
 
 def rounds(setting: CollaborationSetting, protocol: str) -> pd.Series:
@@ -41,8 +39,7 @@ def rounds(setting: CollaborationSetting, protocol: str) -> pd.Series:
     run = transcript.simulate(setting, protocol)
     shown = [0] if run.record.start is not None else []
     shown += [done.number for done in run.record.rounds if done.basis is not None]
-    table = pd.Series(run.errors, shown, name="sin_theta")
-    return table
+    return pd.Series(run.errors, shown, name="sin_theta")
 
 
 def stored(name: str) -> pd.Series:
@@ -50,8 +47,7 @@ def stored(name: str) -> pd.Series:
     runs = {path.stem: path for path in (DATA / "runs").glob("*.jsonl")}
     run = record.read(runs[name].read_text(encoding="utf-8"))
     truth = draws.truth(name.replace("-", "_"), (sum(run.plan.sizes),), run.plan.k, draws.PUBLIC, 0)
-    table = pd.Series(transcript.errors(run, truth.basis), name="sin_theta")
-    return table
+    return pd.Series(transcript.errors(run, truth.basis), name="sin_theta")
 
 
 def message(setting: CollaborationSetting, protocol: str, hospital: int) -> pd.DataFrame:
@@ -62,8 +58,7 @@ def message(setting: CollaborationSetting, protocol: str, hospital: int) -> pd.D
         exact = transcript.matrix(hidden[hospital], run.record.plan, hospital)
         both = {"received": received.ravel(), "without noise": exact.ravel()}
         entries[done.number] = pd.DataFrame(both)
-    table = pd.concat(entries, names=["round", "entry"])
-    return table
+    return pd.concat(entries, names=["round", "entry"])
 
 
 def pair(setting: CollaborationSetting, first: int, second: int) -> pd.DataFrame:
@@ -75,8 +70,7 @@ def pair(setting: CollaborationSetting, first: int, second: int) -> pd.DataFrame
             seen = transcript.difference(run, done.number, first, second)
             both = {"recovered": seen.observed.ravel(), "true": seen.exact.ravel()}
             entries[protocol, done.number] = pd.DataFrame(both)
-    table = pd.concat(entries, names=["protocol", "round", "entry"])
-    return table
+    return pd.concat(entries, names=["protocol", "round", "entry"])
 
 
 def standardising(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFrame:
@@ -88,8 +82,7 @@ def standardising(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFram
     runs = results.table().query("answer == 'joined' and hospital == @recipe.hospitals[0]")
     errors = runs.groupby(["standardisation", "site_effect"], dropna=False)  # one joint answer for all
     both = ["sin_theta_common", "sin_theta_common_without_privacy"]
-    table = pd.DataFrame(errors[both].quantile(np.array([0.1, 0.5, 0.9])).unstack())
-    return table
+    return pd.DataFrame(errors[both].quantile(np.array([0.1, 0.5, 0.9])).unstack())
 
 
 def joining(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFrame:
@@ -100,13 +93,11 @@ def joining(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFrame:
             results.try_cell(what, strength, kind, repeat)
     errors = results.table().set_index(["answer", "hospital"]).filter(regex="sin_theta|energy")
     spread = errors.groupby(level=[0, 1]).quantile(np.array([0.1, 0.5, 0.9]))
-    table = pd.DataFrame(spread.unstack())
-    return table
+    return pd.DataFrame(spread.unstack())
 
 
 def missing() -> pd.DataFrame:
     """Return the share of each measurement that is missing in each hospital of the public heart table."""
     absent = heart_disease.absent()
     shares = {name: {key: each.share for key, each in rows.items()} for name, rows in absent.items()}
-    table = pd.DataFrame(shares)
-    return table
+    return pd.DataFrame(shares)

@@ -26,8 +26,7 @@ def panels(
         )
         errors |= {(name, at, t, repeat): float(error) for t, error in enumerate(shown)}
     by_round = pd.Series(errors).groupby(level=[0, 1, 2])  # the last round is what a method releases
-    table = by_round.quantile(np.array([0.1, 0.5, 0.9])).unstack()
-    return table
+    return by_round.quantile(np.array([0.1, 0.5, 0.9])).unstack()
 
 
 def shares(points: tuple[tuple[ExplorerExperiment, float], ...], methods: tuple[str, ...]) -> pd.DataFrame:
@@ -39,8 +38,7 @@ def shares(points: tuple[tuple[ExplorerExperiment, float], ...], methods: tuple[
             runs = [results.cell(method, epsilon, repeat) for repeat in range(results.repeats_of(method))]
             shown = in_unit("share", [run.sin[-1] for run in runs], experiment.k)
             rows[experiment.n, epsilon, method] = np.quantile(shown, [0.1, 0.5, 0.9])
-    table = pd.DataFrame(rows, index=["10 %", "50 %", "90 %"]).T
-    return table
+    return pd.DataFrame(rows, index=["10 %", "50 %", "90 %"]).T
 
 
 def loadings(experiment: ExplorerExperiment, method: str, epsilon: float) -> pd.DataFrame:
@@ -50,5 +48,4 @@ def loadings(experiment: ExplorerExperiment, method: str, epsilon: float) -> pd.
     true = results.truth.basis
     released = turned(estimate.basis, true)  # only the subspace is estimated
     table = pd.concat([pd.DataFrame(true), pd.DataFrame(released)], axis=1, keys=["true", "released"])
-    table = table[np.any(table != 0, axis=1)]
-    return table
+    return table[np.any(table != 0, axis=1)]

@@ -48,8 +48,7 @@ def rehearsal(
             sines, angles = np.array([(cell.sin[-1], cell.angle[-1]) for cell in cells]).T
             errors = runs_in_unit(metric, sines, angles, experiment.k)
             rows[name, epsilon] = np.quantile(errors, [0.1, 0.5, 0.9])
-    table = pd.DataFrame(rows, [0.1, 0.5, 0.9]).T
-    return table
+    return pd.DataFrame(rows, [0.1, 0.5, 0.9]).T
 
 
 def twin_scores(
@@ -75,8 +74,7 @@ def twin_scores(
         "as released": pd.DataFrame(np.maximum(drawn.noisy, 0)),
         "without noise": pd.DataFrame(drawn.exact),
     }
-    table = pd.concat(both, names=["picture", "first component"])
-    return table
+    return pd.concat(both, names=["picture", "first component"])
 
 
 def predicted(
@@ -90,8 +88,7 @@ def predicted(
     for name, numbers in populations:
         for epsilon, budget in budgets:
             errors[name, epsilon] = stated_spectra.predicted(trust, budget=budget, **numbers)[0][method]
-    table = pd.DataFrame(pd.Series(errors).unstack(0))
-    return table
+    return pd.DataFrame(pd.Series(errors).unstack(0))
 
 
 def released(release: str) -> pd.DataFrame:
@@ -99,8 +96,7 @@ def released(release: str) -> pd.DataFrame:
     document = json.loads(Path(release).read_text("utf-8"))
     table = pd.DataFrame(document["components"], columns=document["features"]).T
     noise = pd.DataFrame(document["noise of components"], columns=document["features"]).T
-    table = table.where(table.abs() >= 2 * noise)
-    return table
+    return table.where(table.abs() >= 2 * noise)
 
 
 def scores(picture: str) -> pd.DataFrame:
@@ -108,8 +104,7 @@ def scores(picture: str) -> pd.DataFrame:
     document = json.loads(Path(picture).read_text("utf-8"))
     counts = np.maximum(document["counts"], 0)
     groups = [group or "all" for group in document["groups"] or ["all"]]
-    table = pd.concat([pd.DataFrame(count) for count in counts], keys=groups, names=["group", "first"])
-    return table
+    return pd.concat([pd.DataFrame(count) for count in counts], keys=groups, names=["group", "first"])
 
 
 def spectrum(dictionary: str, rows: str) -> pd.DataFrame:
@@ -119,8 +114,7 @@ def spectrum(dictionary: str, rows: str) -> pd.DataFrame:
     held = clip_rows(tables.encode(schema, raw.table, raw.decimal_comma).rows, schema.bound)
     mean, moment = held.mean(axis=0), held.T @ held
     matrices = {"at the mean": moment / len(held) - np.outer(mean, mean), "at mid-range": moment / raw.n}
-    table = pd.DataFrame({name: np.linalg.eigvalsh(matrix)[::-1] for name, matrix in matrices.items()})
-    return table
+    return pd.DataFrame({name: np.linalg.eigvalsh(matrix)[::-1] for name, matrix in matrices.items()})
 
 
 def biplot(dictionary: str, rows: str, release: str) -> pd.DataFrame:
@@ -129,5 +123,4 @@ def biplot(dictionary: str, rows: str, release: str) -> pd.DataFrame:
     raw = tables.read(Path(rows).read_bytes(), rows)
     held = clip_rows(tables.encode(schema, raw.table, raw.decimal_comma).rows, schema.bound)
     document = json.loads(Path(release).read_text("utf-8"))
-    table = pd.DataFrame(held @ np.array(document["components"][:2]).T)
-    return table
+    return pd.DataFrame(held @ np.array(document["components"][:2]).T)

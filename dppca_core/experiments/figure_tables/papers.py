@@ -10,5 +10,4 @@ def curves(key: str, index: int) -> pd.DataFrame:
     figure = FIGURES[key]
     run = figure.runs[index]
     runs = stored(run.recipe).table if run.recipe else None
-    table = figure.curves(run, runs)
-    return table
+    return figure.curves(run, runs)

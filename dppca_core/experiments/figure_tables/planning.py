@@ -52,5 +52,4 @@ def by_trust(
     if public is not None:  # patients like those of a visitor's table
         plans = [TablePlan(experiment, name, target, table=public) for name in names]
     answers = [plan.answer(*question).value for plan in plans]
-    table = pd.Series(answers, [plan.planned for plan in plans])
-    return table
+    return pd.Series(answers, [plan.planned for plan in plans])

@@ -14,8 +14,7 @@ def releases(budget: Budget, seed: int) -> pd.DataFrame:
     """Return what an attacker reads off twenty releases of each of two data sets that differ in a patient."""
     shown = picture(budget, seed=seed)
     sides = {"with the patient": shown.here, "without": shown.there}
-    table = pd.DataFrame({name: [release.read for release in side] for name, side in sides.items()})
-    return table
+    return pd.DataFrame({name: [release.read for release in side] for name, side in sides.items()})
 
 
 def best_test(attacked: AttackSetting, alarms: float, count: int, level: float) -> pd.DataFrame:
@@ -29,8 +28,7 @@ def best_test(attacked: AttackSetting, alarms: float, count: int, level: float) 
         rates = membership.measured(here, there, limit, level)
         rows[kind] = rates.false_alarms, rates.misses
     rows["the best test"] = alarms, float(tradeoff_curves.gaussian(draws.case.mu, alarms))
-    table = pd.DataFrame(rows, index=["false alarms", "misses"]).T
-    return table
+    return pd.DataFrame(rows, index=["false alarms", "misses"]).T
 
 
 def failure(n: int, least: float, most: float) -> pd.DataFrame:
@@ -38,8 +36,7 @@ def failure(n: int, least: float, most: float) -> pd.DataFrame:
     deltas = np.geomspace(least, most, 160)
     counts = {delta: outright_publication.published(n, delta) for delta in deltas}
     rows = {delta: (patients.low, patients.expected, patients.high) for delta, patients in counts.items()}
-    table = pd.DataFrame(rows, index=["10 %", "expected", "90 %"]).T
-    return table
+    return pd.DataFrame(rows, index=["10 %", "expected", "90 %"]).T
 
 
 def accounting(
@@ -65,5 +62,4 @@ def audit(attacked: AttackSetting, kinds: tuple[str, ...], count: int, level: fl
         here, there = draws.readings(kind, count)
         least = lower_bound.gaussian_tradeoff(here, there, delta=attacked.budget.delta, alpha=1 - level)
         shown[kind] = least.epsilon
-    table = pd.Series(shown | {"its noise truly gives": draws.case.epsilon})
-    return table
+    return pd.Series(shown | {"its noise truly gives": draws.case.epsilon})

@@ -35,8 +35,7 @@ def errors(
                 shown = runs_in_unit(metric, sines, angles, at.k) if lost is None else lost
                 spreads.append((np.median(sines), *np.quantile(shown, [0.1, 0.5, 0.9])))
             rows[title, sum(sizes), epsilon] = min(spreads)[1:]  # of who errs least in the median
-    table = pd.DataFrame(rows, index=["10 %", "50 %", "90 %"]).T
-    return table
+    return pd.DataFrame(rows, index=["10 %", "50 %", "90 %"]).T
 
 
 def record(setting: CollaborationSetting, patient: int) -> pd.DataFrame:
@@ -44,13 +43,11 @@ def record(setting: CollaborationSetting, patient: int) -> pd.DataFrame:
     largest, rows = max(setting.sizes), setting.scaling
     totals = differencing.pair(setting.population, largest, patient, rows, setting.seed)
     rebuilt = totals.bound * differencing.rebuilt(totals.with_, totals.without)
-    table = pd.DataFrame({"patient": differencing.turned(totals.patient), "from two totals": rebuilt})
-    return table
+    return pd.DataFrame({"patient": differencing.turned(totals.patient), "from two totals": rebuilt})
 
 
 def weights(setting: CollaborationSetting, method: str) -> pd.DataFrame:
     """Return the weight of every measurement in the true pattern and in a released one."""
     released = setting.estimate(PROTOCOLS[method], ALL, 0).basis
     both = {"true": setting.truth.basis, "released": released}
-    table = pd.DataFrame({name: np.linalg.norm(basis, axis=1) for name, basis in both.items()})
-    return table
+    return pd.DataFrame({name: np.linalg.norm(basis, axis=1) for name, basis in both.items()})

@@ -18,8 +18,7 @@ def trajectories(recipe: Recipe, key: str, k: int, metric: str) -> pd.DataFrame:
     runs = by_round(sweep(recipe))
     sizes = runs["k"] if key == "k" else k
     runs["shown"] = runs_in_unit(metric, runs["sin_theta"], runs["largest_angle"], sizes)
-    table = runs.groupby([key, "round"])["shown"].quantile(np.array([0.1, 0.5, 0.9])).unstack()
-    return table
+    return runs.groupby([key, "round"])["shown"].quantile(np.array([0.1, 0.5, 0.9])).unstack()
 
 
 def against(recipes: tuple[Recipe, ...], over: str, column: str, k: int, metric: str) -> pd.DataFrame:
@@ -28,15 +27,13 @@ def against(recipes: tuple[Recipe, ...], over: str, column: str, k: int, metric:
     runs["shown"] = runs[column]
     if column == "sin_theta":
         runs["shown"] = runs_in_unit(metric, runs["shown"], np.nan, runs["k"] if over == "k" else k)
-    table = runs.groupby(["method", over])["shown"].quantile(np.array([0.1, 0.5, 0.9])).unstack()
-    return table
+    return runs.groupby(["method", over])["shown"].quantile(np.array([0.1, 0.5, 0.9])).unstack()
 
 
 def needed(recipes: tuple[Recipe, ...], target: float, seed: int) -> pd.DataFrame:
     """Return the patients that each method needs for an error of at most `target`, in sin Theta."""
     runs = pd.concat([sweep(recipe) for recipe in recipes])
-    table = patients_needed(runs, target, seed=seed)
-    return table
+    return patients_needed(runs, target, seed=seed)
 
 
 def packages(neighbours: str) -> pd.DataFrame:
@@ -44,5 +41,4 @@ def packages(neighbours: str) -> pd.DataFrame:
     record = json.loads((DATA / "peers.json").read_text(encoding="utf-8"))
     rows = pd.json_normalize(record["places"], "rows", ["population", "d", "n"])
     rows = rows[rows["neighbours"].isin(["", neighbours]) & (rows["population"] == "sparse population")]
-    table = rows.pivot_table("error.median", ["n", "d"], "recipe")
-    return table
+    return rows.pivot_table("error.median", ["n", "d"], "recipe")

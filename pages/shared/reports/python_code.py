@@ -44,13 +44,14 @@ def of_table(recipe: FigureRecipe) -> str:
     function = FIGURE_TABLES[recipe.figure]
     source = inspect.getsource(function)
     written = ast.parse(source).body[0]
-    below = written.body[1].lineno - 1  # the docstring
-    body = textwrap.dedent("\n".join(source.splitlines()[below:]))
-    assert body.endswith("\nreturn table"), f"{recipe.figure} must end by returning its table"
+    body = textwrap.dedent("\n".join(source.splitlines()[written.body[1].lineno - 1 :]))  # no docstring
+    steps, _, table = f"\n{body}".rpartition("\nreturn ")
+    assert table, f"{recipe.figure} must end by returning its table"
+    steps = steps[1:] + ("" if table == "table" else f"\ntable = {table}")
     given = [f"{name} = ${name}\n" for name in recipe.arguments]
     used = {node.id for node in ast.walk(written) if isinstance(node, ast.Name)}
     imports = _imports(inspect.getsource(sys.modules[function.__module__]), used)
-    program_text = f"{imports}\n\n{''.join(given)}{body.removesuffix('return table')}print(table)"
+    program_text = f"{imports}\n\n{''.join(given)}{steps}\nprint(table)"
     return program(program_text, **recipe.arguments)
 
 
