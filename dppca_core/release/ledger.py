@@ -27,25 +27,11 @@ from typing import Any
 from dppca_core.accounting import numerical
 from dppca_core.privacy import Event
 from dppca_core.release import journal
+from dppca_core.release import ledger_records as records
 from dppca_core.release.cohort_lists import CohortsInMemory, CohortsOnDisk
 from dppca_core.release.cohorts import Cohorts
 from dppca_core.release.drawn import Drawn, DrawnInMemory, DrawnOnDisk
-from dppca_core.release.ledger_records import (
-    Account,
-    Entry,
-    Limit,
-    as_seen,
-    check_alike,
-    content,
-    deduplicated,
-    from_lines,
-    limit_line,
-    merged,
-    parse,
-    release_line,
-    seal,
-    unmarked,
-)
+from dppca_core.release.ledger_records import Account, Entry, Limit
 
 _KEY = re.compile(r"[0-9a-f]{8,64}")  # it names a file
 
@@ -83,10 +69,12 @@ class Ledger(ABC):
     def _seen(self) -> list[dict[str, Any]]:
         """Return all lines, those of other owners without what they say of a table."""
         if self._mark is None:
-            return [as_seen(line, hidden=False) for line in self._lines()]
+            return [records.as_seen(line, hidden=False) for line in self._lines()]
         first = self._cohorts.first_owner(self._keys) if self._sign_in else None
         return [
-            as_seen(line, line["kind"] == "release" and line.get("owner", first) not in (self._mark, None))
+            records.as_seen(
+                line, line["kind"] == "release" and line.get("owner", first) not in (self._mark, None)
+            )
             for line in self._lines()
         ]
 
@@ -120,12 +108,12 @@ class Ledger(ABC):
 
     def account(self) -> Account:
         """Return the account as it stands. Raises ValueError for damaged lines, or those of another table."""
-        from_lines(self._lines(), self._sizes())  # checked as they are
-        return from_lines(self._seen())
+        records.from_lines(self._lines(), self._sizes())  # checked as they are
+        return records.from_lines(self._seen())
 
     def entry(self, entry_id: str) -> Entry:
         """Return a release as it was paid for, whoever did. Raises StopIteration where there is none."""
-        return next(entry for entry in from_lines(self._lines()).entries if entry.id == entry_id)
+        return next(entry for entry in records.from_lines(self._lines()).entries if entry.id == entry_id)
 
     def set_limit(self, limit: Limit) -> Account:
         """Set the limit from now on and return the account.
@@ -135,13 +123,15 @@ class Ledger(ABC):
         """
         with self._exclusive():
             now = self.account()
-            check_alike(now.limit, limit, "{name} stays {first}, with which this ledger began, got {second}")
+            records.check_alike(
+                now.limit, limit, "{name} stays {first}, with which this ledger began, got {second}"
+            )
             if now.limit is not None:
                 spent = now.spent().epsilon
                 if not numerical.within(spent, limit.epsilon):
                     raise ValueError(f"epsilon = {spent:.4g} is spent already, a limit cannot be below that")
             if now.limit != limit:
-                self._add(limit_line(limit, _now()))
+                self._add(records.limit_line(limit, _now()))
             return self.account()
 
     def spend(
@@ -180,7 +170,7 @@ class Ledger(ABC):
             if asked is not None:
                 self._begin(entry.id, asked)
             try:
-                self._add(self._marked(release_line(entry)))
+                self._add(self._marked(records.release_line(entry)))
             except OSError:
                 self.forget(entry.id)
                 raise
@@ -196,16 +186,16 @@ class Ledger(ABC):
         same_cohort: whether its owner says that they are of extracts of this cohort, of any size. Raises
         ValueError for text that is not a ledger, or one of another table, delta or neighbours.
         """
-        lines = parse(text)
-        theirs = from_lines(lines, None if same_cohort else self._sizes())
+        lines = records.parse(text)
+        theirs = records.from_lines(lines, None if same_cohort else self._sizes())
         with self._exclusive():
             mine = self.account()
-            check_alike(mine.limit, theirs.limit, "{name} of that ledger is {second}, here {first}")
-            kept = [unmarked(line) for line in self._lines()]
+            records.check_alike(mine.limit, theirs.limit, "{name} of that ledger is {second}, here {first}")
+            kept = [records.unmarked(line) for line in self._lines()]
             known = Counter(json.dumps(line, sort_keys=True) for line in kept)
             paid = [_payment(line) for line in kept if line.get("id") and line["kind"] == "release"]
             new = []
-            for line in map(unmarked, lines):
+            for line in map(records.unmarked, lines):
                 if line["kind"] == "release" and _payment(line) in paid:  # as another owner sees it
                     continue
                 text = json.dumps(line, sort_keys=True)
@@ -216,7 +206,7 @@ class Ledger(ABC):
             # Keep the limit that is set: no file may raise what the owner decided here.
             if mine.limit:
                 new = [line for line in new if line["kind"] != "limit"]
-            both = from_lines([*self._lines(), *new], None if same_cohort else self._sizes())
+            both = records.from_lines([*self._lines(), *new], None if same_cohort else self._sizes())
             if both.limit is not None and not math.isfinite(both.spent().epsilon):
                 raise ValueError(f"its releases use up delta = {both.limit.delta:g}: no total can be told")
             if same_cohort:
@@ -233,8 +223,8 @@ class Ledger(ABC):
 
     def _add(self, *lines: dict[str, Any]) -> None:
         """Append lines, numbered on, each with its digest."""
-        before = len(deduplicated(self._written()))
-        self._append(*(seal(before + i, line) for i, line in enumerate(lines, 1)))
+        before = len(records.deduplicated(self._written()))
+        self._append(*(records.seal(before + i, line) for i, line in enumerate(lines, 1)))
 
 
 class SessionLedger(Ledger):
@@ -263,7 +253,7 @@ class SessionLedger(Ledger):
         limited = self.account().limit is not None
         lines = [line for line in other._kept if not (limited and line["kind"] == "limit")]
         if lines:
-            self.merge("".join(json.dumps(content(line)) + "\n" for line in lines))
+            self.merge("".join(json.dumps(records.content(line)) + "\n" for line in lines))
         self._drawn |= other._drawn
 
     @staticmethod
@@ -279,7 +269,7 @@ class SessionLedger(Ledger):
             try:
                 more.take_over(less)
             except ValueError:  # nothing that was spent may be lost
-                more._append(*map(content, less._kept))
+                more._append(*map(records.content, less._kept))
         return more
 
     def _order(self) -> tuple[bool, bool]:
@@ -343,7 +333,7 @@ class DiskLedger(Ledger):
 
     def _lines(self) -> list[dict[str, Any]]:
         files = [lines for lines in map(journal.read, self._paths) if lines]
-        return files[0] if len(files) == 1 else merged(files)
+        return files[0] if len(files) == 1 else records.merged(files)
 
     def _written(self) -> list[dict[str, Any]]:
         return journal.read(self.path)

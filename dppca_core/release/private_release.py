@@ -30,25 +30,14 @@ from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.records import Estimate
 from dppca_core.release import chosen as how_chosen
 from dppca_core.release import discrete_gaussian as hardened
-from dppca_core.release import exact_stages, loading_noise, mean_and_scales, release_text
+from dppca_core.release import exact_stages, loading_noise, mean_and_scales, patient_rows, release_text
 from dppca_core.release.code_version import code_version
 from dppca_core.release.discrete_gaussian import IntegerSum, Progress
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, counted
-from dppca_core.release.patient_rows import (
-    Part,
-    bits_of,
-    changed,
-    columns,
-    is_averaged,
-    matrix_of,
-    moment_of,
-    patients,
-    reader,
-    sum_rows,
-)
+from dppca_core.release.patient_rows import Part, bits_of, patients
 from dppca_core.release.request import HARDENED, ROUNDS, STAGES, Request, parameters
 
 _EQUAL_ROUNDS = [1 / stacked.ROUNDS] * stacked.ROUNDS  # parts of the budget
@@ -128,16 +117,16 @@ def make(
         read = None  # sums that are held will do
 
     def mean_of(squared: bool) -> Array:
-        return mean_and_scales.mean_of(request, rows, read or reader(rows), progress, squared)
+        return mean_and_scales.mean_of(request, rows, read or patient_rows.reader(rows), progress, squared)
 
     if request.mean_share:
         mean = drawn.once("mean", partial(mean_of, False))
-        rows, read = changed(rows, read, partial(paid_centre.centred, mean=mean))
+        rows, read = patient_rows.changed(rows, read, partial(paid_centre.centred, mean=mean))
     if request.scale_share:
         squares = drawn.once("squares", partial(mean_of, True))
         scales = mean_and_scales.scales_of(request, rows, squares)
-        rows, read = changed(rows, read, partial(paid_scale.scaled, scales=scales))
-    source = _source(inner, rows, read or reader(rows), drawn, progress)
+        rows, read = patient_rows.changed(rows, read, partial(paid_scale.scaled, scales=scales))
+    source = _source(inner, rows, read or patient_rows.reader(rows), drawn, progress)
     if request.method in STAGES:
         basis, eigenvalues, loading_std, stages = _by_stages(inner, rows, source, features)
     elif request.method in ROUNDS:
@@ -196,7 +185,7 @@ def as_asked(
 
 def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], read: Reader | None) -> None:
     """Raise ValueError for what could not be released, or not with the guarantee that is stated."""
-    if len(features) != request.d or any(columns(part) != request.d for part in rows):
+    if len(features) != request.d or any(patient_rows.columns(part) != request.d for part in rows):
         raise ValueError(f"rows must have the {request.d} columns that were asked for")
     if not rows or min(patients(part) for part in rows) < 1:
         raise ValueError("every hospital must have a patient")
@@ -204,8 +193,8 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
         raise ValueError("hospitals must be all rows, or all sums")
     for part in rows:
         if not isinstance(part, IntegerSum):
-            hardened.check_clipped(matrix_of(part))
-        if is_averaged(part) != request.averaged:
+            hardened.check_clipped(patient_rows.matrix_of(part))
+        if patient_rows.is_averaged(part) != request.averaged:
             raise ValueError("rows must come with their patients exactly where these are averaged")
     if read is None and isinstance(rows[0], IntegerSum):
         if METHODS[request.method].scaling == "unit":
@@ -290,7 +279,7 @@ def _sums(
     """Return the exact sums that get noise, of rows as they are or of length 1. Reads private rows."""
     groups, unit = request.groups(len(rows)), METHODS[request.method].scaling == "unit"
     if read is None and isinstance(rows[0], IntegerSum):
-        return [sum_rows([rows[hospital] for hospital in group], request.d) for group in groups]
+        return [patient_rows.sum_rows([rows[hospital] for hospital in group], request.d) for group in groups]
     bits = bits_of(rows)
     adders = [hardened.Adder(request.d, bits) for _ in groups]
     group_of = {hospital: adder for group, adder in zip(groups, adders, strict=True) for hospital in group}
@@ -298,7 +287,7 @@ def _sums(
     def add(hospital: int, part: Array, weights: Array | float) -> None:
         group_of[hospital].add(unit_rows(part) if unit else part, weights)
 
-    (read or reader(rows))(add, lambda share: progress(0.0))
+    (read or patient_rows.reader(rows))(add, lambda share: progress(0.0))
     sizes = [sum(patients(rows[hospital]) for hospital in group) for group in groups]
     return [adder.sum._replace(n=n) for adder, n in zip(adders, sizes, strict=True)]
 
@@ -333,7 +322,7 @@ def _from_moments(
 
 def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
     """Return components of DPS-PCA, the strongest first, and the noise of their loadings, (2, d, k)."""
-    providers = tuple(Provider(patients(part), moment_of(part)) for part in rows)
+    providers = tuple(Provider(patients(part), patient_rows.moment_of(part)) for part in rows)
     cohort = Cohort(providers, moments.SumMoment(providers))
     k, rounds, rng = request.k, request.iterations, np.random.default_rng()
     std = dps_pca.mean_noise_std(cohort, request.budget, k=k, iterations=rounds, provider_noise="independent")
