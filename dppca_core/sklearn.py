@@ -197,11 +197,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             if scale_share:
                 clipped = moments.clip_rows(scaled, self.bound)
                 squares = paid_scale.release(clipped, whole, scale_share, rng)
-                each, bound = paid_scale.from_squares(
-                    squares,
-                    paid_scale.noise_std(whole, scale_share, len(rows)),
-                    paid_scale.relative_bound(budget, d=d, n=len(rows)),
-                )
+                each, bound = paid_scale.of_release(squares, whole, scale_share, budget, len(rows))
                 scaled, scale = clipped / each, scale * self.bound * each
             cohort = Cohort.from_rows([scaled], bound)
         estimate = method.fit(cohort, k=k, budget=part, rng=rng, **options)

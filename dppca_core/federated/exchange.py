@@ -110,6 +110,14 @@ class Exchange(ABC):
             most = 1 + SPREAD * noise_std(hospital)
         check_magnitude(arrays, most)
 
+    def mean(self, answers: Mapping[int, Arrays], name: str) -> Array:
+        """Return the mean over all patients of what hospitals sent by this name, or of its sealed sum."""
+        n = sum(self.plan.sizes if self.summed else self.plan.sizes_of(answers))
+        mean = np.zeros(next(iter(answers.values()))[name].shape)
+        for hospital in sorted(answers):  # a fixed order makes sums equal to the bit
+            mean += answers[hospital][name] * ((1 if self.summed else self.plan.sizes[hospital]) / n)
+        return mean
+
     def reply_to(self, number: int) -> Shapes:
         """Return what an answer holds in this round."""
         return self.reply

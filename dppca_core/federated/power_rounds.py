@@ -92,10 +92,7 @@ class PowerRounds(Exchange):
         if self.summed:
             mean = answers[ALL]["weighted product"] / sum(self.plan.sizes)
         else:
-            whole = sum(self.plan.sizes_of(answers))
-            mean = np.zeros((self.plan.d, self.plan.k))
-            for hospital in sorted(answers):  # a fixed order makes sums equal to the bit
-                mean += answers[hospital]["product"] * (self.plan.sizes[hospital] / whole)
+            mean = self.mean(answers, "product")
         current = block_power.advance(mean, self._kept(state.rounds + 1))
         full = current.full if state.rounds + 1 < self.rounds else linalg.orthonormalise(current.full)
         return ServerState(state.rounds + 1, current, (*state.iterates, full))

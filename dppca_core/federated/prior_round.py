@@ -138,12 +138,7 @@ class PriorRound(Exchange):
             after = self.method.combine(replace(state, rounds=state.rounds - 1), answers)
             return self.with_known(replace(after, rounds=state.rounds + 1), self.known(state))
         (name,) = self.reply
-        n = sum(self.plan.sizes if self.summed else self.plan.sizes_of(answers))
-        known = np.zeros(self.plan.d)
-        for hospital in sorted(answers):  # a fixed order makes sums equal to the bit
-            weight = 1 if self.summed else self.plan.sizes[hospital]
-            known += answers[hospital][name] * (weight / n)
-        return self.with_known(replace(state, rounds=1), known)
+        return self.with_known(replace(state, rounds=1), self.mean(answers, name))
 
     def _without(self, arrays: Arrays) -> Arrays:
         return {name: array for name, array in arrays.items() if name != self.name}
@@ -158,6 +153,4 @@ def _rows(provider: Provider) -> Array:
 def scales(plan: Plan, squares: Array, summed: bool) -> paid_scale.ColumnScales:
     """Return by what rows about the mean are divided. plan: with what the mean leaves of the budget."""
     n = sum(plan.sizes) / (1.0 if summed else math.sqrt(plan.hospitals))
-    std = paid_scale.noise_std(plan.budget, plan.scale_share, n)
-    relative = paid_scale.relative_bound(plan.after_scales.budget, d=plan.d, n=n)
-    return paid_scale.from_squares(squares, std, relative)
+    return paid_scale.of_release(squares, plan.budget, plan.scale_share, plan.after_scales.budget, n)

@@ -21,7 +21,7 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.federated.exchange import ALL, Exchange, NoisyMean, RoundNoise, ServerState
+from dppca_core.federated.exchange import Exchange, NoisyMean, RoundNoise, ServerState
 from dppca_core.federated.message import Arrays, Shapes
 from dppca_core.federated.one_round import packed, unpacked
 from dppca_core.federated.plan import Plan
@@ -115,10 +115,7 @@ class TwoStages(Exchange):
         (name,) = self.reply_to(number)
         together = range(self.plan.hospitals) if self.summed else sorted(answers)
         n = sum(self.plan.sizes_of(together))
-        weights = {ALL: 1.0 / n} if self.summed else {i: self.plan.sizes[i] / n for i in together}
-        mean = np.zeros(self.reply_to(number)[name])
-        for hospital in sorted(answers):  # a fixed order makes sums equal to the bit
-            mean += answers[hospital][name] * weights[hospital]
+        mean = self.mean(answers, name)
         std = math.hypot(*(self.plan.sizes[i] / n * self.noise_std(number, i) for i in together))
         received = (*state.received, NoisyMean(mean, std))
         if number < self.rounds:

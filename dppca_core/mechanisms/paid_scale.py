@@ -95,6 +95,11 @@ def from_squares(squares: Array, std: float, relative: float) -> ColumnScales:
     return ColumnScales(np.sqrt(of_scales), relative * length)
 
 
+def of_release(squares: Array, budget: Budget, w: float, left: Budget, n: float) -> ColumnScales:
+    """Return scales from v, (d,), of n patients. left: what w leaves of the budget for what follows."""
+    return from_squares(squares, noise_std(budget, w, n), relative_bound(left, d=len(squares), n=n))
+
+
 def scaled(rows: Array, scales: ColumnScales) -> Array:
     """Return rows divided by released scales, then by the bound, none longer than 1."""
     return moments.clip_rows(rows / scales.each, scales.bound) if len(rows) else rows

@@ -47,8 +47,8 @@ def mean_of(
 
 def scales_of(request: Request, rows: Sequence[Part], squares: Array) -> paid_scale.ColumnScales:
     """Return scales from noisy squares: those of hospitals that trust nobody have each hospital's noise."""
-    sizes = [patients(part) for part in rows]
-    return paid_scale.from_squares(squares, squares_std(request, sizes), relative_bound(request, sizes))
+    n, left = _effective(request, [patients(part) for part in rows]), request.remainder.budget
+    return paid_scale.of_release(squares, request.budget, request.scale_share, left, n)
 
 
 def _effective(request: Request, sizes: Sequence[int]) -> float:
