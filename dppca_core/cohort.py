@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,6 +47,12 @@ class Cohort:
                 )
 
     @staticmethod
+    def of(providers: Iterable[Provider], bound: float = 1.0) -> Cohort:
+        """Return these hospitals, pooled by their sizes."""
+        members = tuple(providers)
+        return Cohort(members, moments.SumMoment(members), bound)
+
+    @staticmethod
     def from_rows(rows: Sequence[Array], bound: float) -> Cohort:
         """Return a cohort from the hospitals' rows: clip every row to norm `bound`, divide by it.
 
@@ -69,8 +75,7 @@ class Cohort:
         widths = {part.shape[1] for part in clipped}
         if len(widths) > 1:
             raise ValueError(f"rows must share the same columns, got {sorted(widths)}")
-        providers = tuple(Provider(len(part), moments.RowMoment(part)) for part in clipped)
-        return Cohort(providers, moments.SumMoment(providers), bound)
+        return Cohort.of((Provider(len(part), moments.RowMoment(part)) for part in clipped), bound)
 
     def unit(self) -> Cohort:
         """Return the same patients, each row scaled to length 1; what is not asked for is not formed."""

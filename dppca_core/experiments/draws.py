@@ -17,7 +17,7 @@ from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
 from dppca_core.methods import METHODS
 from dppca_core.numerics import linalg
-from dppca_core.numerics.moments import DenseMoment, SumMoment, clip_rows
+from dppca_core.numerics.moments import DenseMoment, clip_rows
 from dppca_core.populations.dictionary_twin import DictionaryTwin, TwinMoments
 from dppca_core.populations.spiked import PooledDraw, SpikedModel
 
@@ -167,15 +167,16 @@ def _drawn_rows(
     checks.within(0, _MOST_NUMBERS, **{f"n d of {scaling.kind} rows": sum(sizes) * model.d})
     unit, bound = scaling.kind == "unit", scaling.divisor(model, sum(sizes))
     chunk = 10_000 if unit else max(1, 2**20 // model.d)
-    members = []
-    for size in sizes:
-        total = np.zeros((model.d, model.d))
-        for rows in model.rows(size, rng, chunk=chunk):
-            scaled = rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else clip_rows(rows, bound)
-            total += scaled.T @ scaled
-        members.append(Provider(size, DenseMoment(total / size)))
-    providers = tuple(members)
-    return Cohort(providers, SumMoment(providers), bound)
+
+    def moment(size: int) -> DenseMoment:
+        blocks = model.rows(size, rng, chunk=chunk)
+        scaled = (
+            rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else clip_rows(rows, bound)
+            for rows in blocks
+        )
+        return DenseMoment(linalg.gram(scaled, model.d) / size)
+
+    return Cohort.of((Provider(size, moment(size)) for size in sizes), bound)
 
 
 class Truth(NamedTuple):

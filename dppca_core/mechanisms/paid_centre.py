@@ -26,7 +26,6 @@ from dppca_core.numerics import moments
 from dppca_core.privacy import Budget, Release
 
 _LEAST_SHARE, _MOST_SHARE = 0.05, 0.25
-CENTRES = ("paid", "public")
 
 
 def sensitivity(budget: Budget) -> float:

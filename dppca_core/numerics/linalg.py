@@ -59,6 +59,14 @@ def pieces(count: int, features: int) -> Iterator[slice]:
     return (slice(begin, min(begin + step, count)) for begin in range(0, count, step))
 
 
+def gram(parts: Iterable[Array], features: int) -> Array:
+    """Return the sum of X^T X over parts X, (m, d) each: (d, d)."""
+    total = np.zeros((features, features))
+    for part in parts:
+        total += part.T @ part
+    return total
+
+
 def gram_product(parts: Iterable[Array], block: Array) -> Array:
     """Return the sum of X^T (X block) over parts X, (m, d) each, of a table's rows: (d, k), row-major.
 

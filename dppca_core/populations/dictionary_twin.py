@@ -29,9 +29,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from dppca_core import checks
-from dppca_core.arrays import Array, Provider
+from dppca_core.arrays import Array, Moment, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.numerics.moments import DenseMoment, RowMoment, SumMoment, clip_rows
+from dppca_core.numerics import linalg
+from dppca_core.numerics.moments import DenseMoment, RowMoment, clip_rows
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.tables.schema import Column, Schema
 
@@ -185,20 +186,16 @@ class DictionaryTwin:
         Returns:
             The hospitals.
         """
-        members = []
-        for size in sizes:
+
+        def moment(size: int) -> Moment:
             blocks = self.rows(size, rng)
             if self.centred:
                 blocks = (clip_rows(rows - mean, 1.0) for rows in blocks)
             if with_rows:
-                members.append(Provider(size, RowMoment(np.concatenate(list(blocks)))))
-            else:
-                total = np.zeros((self.d, self.d))
-                for rows in blocks:
-                    total += rows.T @ rows
-                members.append(Provider(size, DenseMoment(total / size)))
-        providers = tuple(members)
-        return Cohort(providers, SumMoment(providers), self.bound)
+                return RowMoment(np.concatenate(list(blocks)))
+            return DenseMoment(linalg.gram(blocks, self.d) / size)
+
+        return Cohort.of((Provider(size, moment(size)) for size in sizes), self.bound)
 
 
 def spiked_twin(

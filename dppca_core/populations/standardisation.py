@@ -29,7 +29,6 @@ from dppca_core import checks
 from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.numerics.moments import SumMoment
 from dppca_core.populations.site_summaries import Site
 from dppca_core.privacy import Budget, Event, Release
 
@@ -163,11 +162,6 @@ def raw_bound(sites: Sequence[Site], tail: float) -> float:
 def cohort(sites: Sequence[Site], by: Sequence[Constants], tail: float) -> Cohort:
     """Return the hospitals' standardised rows, divided by one public bound for all of them."""
     pairs = list(zip(sites, by, strict=True))
-    bound = max(
-        site.bound(site_constants.centre, site_constants.scale, tail) for site, site_constants in pairs
-    )
-    members = tuple(
-        Provider(site.n, site.moment(site_constants.centre, site_constants.scale, bound))
-        for site, site_constants in pairs
-    )
-    return Cohort(members, SumMoment(members), bound)
+    bound = max(site.bound(its.centre, its.scale, tail) for site, its in pairs)
+    providers = (Provider(site.n, site.moment(its.centre, its.scale, bound)) for site, its in pairs)
+    return Cohort.of(providers, bound)

@@ -25,7 +25,7 @@ from dppca_core.arrays import Array, Indices, Provider
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import normalised_product, paid_centre, paid_scale, stacked, two_stage
 from dppca_core.methods import METHODS, dpdis_pca, dps_pca
-from dppca_core.numerics import block_power, linalg, moments
+from dppca_core.numerics import block_power, linalg
 from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.records import Estimate
 from dppca_core.release import chosen as how_chosen
@@ -322,8 +322,7 @@ def _from_moments(
 
 def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
     """Return components of DPS-PCA, the strongest first, and the noise of their loadings, (2, d, k)."""
-    providers = tuple(Provider(patients(part), patient_rows.moment_of(part)) for part in rows)
-    cohort = Cohort(providers, moments.SumMoment(providers))
+    cohort = Cohort.of(Provider(patients(part), patient_rows.moment_of(part)) for part in rows)
     k, rounds, rng = request.k, request.iterations, np.random.default_rng()
     std = dps_pca.mean_noise_std(cohort, request.budget, k=k, iterations=rounds, provider_noise="independent")
     products: list[Array] = []

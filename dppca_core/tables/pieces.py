@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from dppca_core.arrays import Array, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.numerics.moments import DenseMoment, SumMoment, clip_rows
+from dppca_core.numerics.moments import DenseMoment, clip_rows
 from dppca_core.tables import dealing, files, limits
 from dppca_core.tables.encoding import Encoded, OwnerOnly, encode
 from dppca_core.tables.schema import Schema
@@ -67,8 +67,8 @@ def reduce_file(
     hospitals = tuple(sorted(sums))
     for hospital in hospitals:
         sums[hospital] /= counts[hospital]
-    providers = tuple(Provider(counts[hospital], DenseMoment(sums[hospital])) for hospital in hospitals)
-    return Reduced(Cohort(providers, SumMoment(providers), schema.bound), hospitals, owner)
+    providers = (Provider(counts[hospital], DenseMoment(sums[hospital])) for hospital in hospitals)
+    return Reduced(Cohort.of(providers, schema.bound), hospitals, owner)
 
 
 def read_pieces(

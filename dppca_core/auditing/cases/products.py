@@ -10,7 +10,7 @@ from dppca_core.arrays import Array, Provider
 from dppca_core.auditing.cases.pairs import Case, Pair, along, gaussian_case, moved, orthogonal_pair
 from dppca_core.cohort import Cohort
 from dppca_core.methods import dp_oja, dps_pca, noisy_power
-from dppca_core.numerics.moments import DenseMoment, SumMoment
+from dppca_core.numerics.moments import DenseMoment
 from dppca_core.privacy import Budget
 
 STEPS = 2
@@ -93,9 +93,7 @@ def server_view(
 def two_hospitals(budget: Budget) -> Pair:
     """Return the pair in which the changed patient is at the first of two hospitals."""
     second = Provider(3, DenseMoment(np.eye(3) / 3))
-    here, there = (
-        Cohort((cohort[0], second), SumMoment((cohort[0], second))) for cohort in orthogonal_pair(budget)
-    )
+    here, there = (Cohort.of((cohort[0], second)) for cohort in orthogonal_pair(budget))
     return here, there
 
 

@@ -101,6 +101,9 @@ class Search:
         checks.one_of(("patients", "epsilon", "hospitals"), asked=self.asked)
         checks.positive(at=self.at, start=self.start)
         checks.whole(1, size=self.size, repeats=self.repeats)
+        self._check_patients()
+
+    def _check_patients(self) -> None:
         population = self.plan.experiment.population
         if not isinstance(population, SpikedModel):
             raise ValueError(f"population must be synthetic to be simulated, got {population!r}")

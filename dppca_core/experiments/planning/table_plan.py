@@ -24,21 +24,12 @@ from dppca_core.populations.dictionary_twin import CategoryCells, NumberCells
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget, Neighbours
 from dppca_core.records import RELEASED, Bound, Setting
-from dppca_core.release.request import most_features
+from dppca_core.release.request import ROUNDS, STAGES, most_features
 
 # What can be released of a table, and the candidate of a recommendation that predicts it. Sealed moments with
 # all features kept are CAPE's.
-PREDICTED_AS = {
-    "analyze_gauss": "analyze_gauss",
-    "stacked_rounds": "stacked_rounds",
-    "two_stage": "two_stage",
-    "sealed_sparse": "cape",
-    "stacked_rounds_sealed": "stacked_rounds_sealed",
-    "two_stage_sealed": "two_stage_sealed",
-    "own_noise_sparse": "own_noise_sparse",
-    "stacked_rounds_own_noise": "stacked_rounds_own_noise",
-    "two_stage_own_noise": "two_stage_own_noise",
-}
+PREDICTED_AS = {name: name for name in ("analyze_gauss", "own_noise_sparse", *STAGES, *ROUNDS)}
+PREDICTED_AS |= {"sealed_sparse": "cape"}
 
 FEW = "of so few features a release would keep all, as stacked rounds do"
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.bounds.stated_spectra import Pattern
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
@@ -43,10 +42,7 @@ class TableSearch(Search):
 
     plan: TablePlan
 
-    def __post_init__(self) -> None:
-        checks.one_of(("patients", "epsilon", "hospitals"), asked=self.asked)
-        checks.positive(at=self.at, start=self.start)
-        checks.whole(1, size=self.size, repeats=self.repeats)
+    def _check_patients(self) -> None:
         if not self.plan.table.columns:
             raise ValueError("columns must be known, got none")
 
