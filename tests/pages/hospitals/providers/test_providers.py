@@ -28,8 +28,9 @@ def opened(screen, **link):
     page = screen(PAGE, **SMALL | link)
 
     def ended():
-        if "Measuring" not in page.markdown and "more coming" not in page.captions:
-            return not page.app.get("bidi_component") or page.figure["complete"]
+        figure_complete = not page.app.get("bidi_component") or page.figure["complete"]
+        if figure_complete and "Measuring" not in page.markdown and "more coming" not in page.captions:
+            return True
         time.sleep(0.1)
         return page.run()
 
