@@ -21,13 +21,13 @@ def _sketch(raw: Table) -> Sketch:
         if raw.sketch is None:
             raise ValueError(cohort_text.WITHOUT_SKETCH)
         return raw.sketch
-    known = ("sketch", raw.key, state.patient_column)
-    if known not in state.diagnostics:
+
+    def made() -> Sketch:
         sketcher = Sketcher(session.cohorts().secret, state.patient_column)
         content.content_keys(raw.table, sketcher)
-        state.diagnostics[known] = sketcher.sketch
-    sketch: Sketch = state.diagnostics[known]
-    return sketch
+        return sketcher.sketch
+
+    return state.once(("sketch", raw.key, state.patient_column), made)
 
 
 def is_known(raw: Table) -> bool:

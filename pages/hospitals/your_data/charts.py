@@ -30,11 +30,12 @@ from pages.shared.text.numbers import listed
 
 MOST_LISTED = 200  # features of a table of loadings
 MOST_ROWS = 30  # of a heat map, and points of a scree plot
-SURE = 2  # standard deviations of the noise, within which a loading may be 0
+SURE = 2  # standard deviations of the noise, within which a loading, or a count, may be 0
 _ARROWS = 8
 _NAMED = 3  # features of each described direction, and arrows
 _LABELS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "pca")
 _MOST_NAME = 28
+_WRITTEN = 8  # cells of an axis of a picture, up to which counts stand in them
 
 
 def _label(name: str) -> str:
@@ -46,8 +47,7 @@ def _label(name: str) -> str:
 def _heaviest(basis: Array, most: int) -> Array:
     """Return the indices of the features with the largest loadings, heaviest first, without those of zero."""
     weight = np.linalg.norm(basis, axis=1)
-    indices: Array = np.argsort(-weight, kind="stable")[: int(min(most, np.count_nonzero(weight)))]
-    return indices
+    return np.argsort(-weight, kind="stable")[: int(min(most, np.count_nonzero(weight)))]
 
 
 def strongest(basis: Array) -> Array:
@@ -79,9 +79,6 @@ def loadings(
             for name, row in zip(names, basis[indices], strict=True)
         ],
     )
-    grey = {"type": "heatmap", "y": trace["y"], "x": trace["x"], "hoverinfo": "skip", "showscale": False}
-    grey |= {"z": [[1 if cell else None for cell in row] for row in unknown[indices].tolist()]}
-    grey |= {"colorscale": [[end, style.faded(style.GUESS, 0.2)] for end in (0, 1)]}
     layout = {
         "xaxis": axis(component, type="category"),
         "yaxis": axis("", autorange="reversed", tickvals=trace["y"], ticktext=names),
@@ -89,7 +86,15 @@ def loadings(
         "margin": {"l": 190, "r": 10, "t": 10, "b": 48},
         "meta": {"titles": (), "narrow": {"margin": {"l": 130, "r": 10, "t": 10, "b": 48}}},
     }
-    return {"data": [trace, grey] if unknown.any() else [trace], "layout": layout, "frames": []}
+    data = [trace, *([_grey(trace, unknown[indices], 0.2)] if unknown.any() else [])]
+    return {"data": data, "layout": layout, "frames": []}
+
+
+def _grey(trace: Trace, unknown: Array, opacity: float) -> Trace:
+    """Return a grey over the cells of a heat map that noise may be alone."""
+    grey = {"type": "heatmap", "y": trace["y"], "x": trace["x"], "hoverinfo": "skip", "showscale": False}
+    grey |= {"z": [[1 if cell else None for cell in row] for row in unknown.tolist()]}
+    return grey | {"colorscale": [[end, style.faded(style.GUESS, opacity)] for end in (0, 1)]}
 
 
 def describe_loadings(figure: Figure, component: str) -> str:
@@ -206,3 +211,48 @@ def describe_biplot(figure: Figure) -> str:
     each = [f"{len(trace['x']):,} {html.unescape(trace['name'])}" for trace in crowds]
     names = [html.unescape(trace["text"][1]) for trace in arrows[:_NAMED]]
     return f"Patients along two released directions: {listed(each)}. The longest arrows: {listed(names)}."
+
+
+def score_map(counts: Array, edges: Sequence[Sequence[float]], std: float, peak: float) -> dict[str, Any]:
+    """Draw counts, (cells, cells), up to a peak: 0 for what is negative, grey for what noise may be alone."""
+    unsure = np.abs(counts) < SURE * std
+    shown = np.maximum(counts, 0.0).T
+    middles = [rounded((np.array(ends)[1:] + np.array(ends)[:-1]) / 2) for ends in edges]
+    trace = {
+        "type": "heatmap",
+        "x": middles[0],
+        "y": middles[1],
+        "z": [rounded(row) for row in shown],
+        "zmin": 0,
+        "zmax": peak,
+        "colorscale": [[0, style.faded(style.NEGATIVE, 0.05)], [1, style.NEGATIVE]],
+        "colorbar": {"title": {"text": "count"}, "thickness": 12},
+        "hovertemplate": "%{x}, %{y}: %{z:.0f}<extra></extra>",
+    }
+    if len(counts) <= _WRITTEN:
+        trace |= {"text": [[f"{count:,.0f}" for count in row] for row in shown], "texttemplate": "%{text}"}
+    axes = [axis(f"along component {j} (share of B)") for j in (1, 2)]
+    layout = {
+        "xaxis": axes[0],
+        "yaxis": axes[1],
+        "height": 380,
+        "margin": {"l": 62, "r": 10, "t": 10, "b": 48},
+        "meta": {"titles": ()},
+    }
+    data = [trace, *([_grey(trace, unsure.T, 0.35)] if unsure.any() else [])]
+    return {"data": data, "layout": layout, "frames": []}
+
+
+def describe_score_map(counts: Array, edges: Sequence[Sequence[float]], std: float) -> str:
+    """Return where most patients are, and how many cells may be empty."""
+    i, j = np.unravel_index(int(np.argmax(counts)), counts.shape)
+    first, second = (
+        f"{text.short(ends[at])} to {text.short(ends[at + 1])}"
+        for ends, at in zip(edges, (i, j), strict=True)
+    )
+    unsure = int((np.abs(counts) < SURE * std).sum()) if std else 0
+    grey = f" {unsure:,} of {counts.size:,} cells cannot be told from 0." if std else ""
+    return (
+        f"Heat map of {len(counts)} by {counts.shape[1]} cells. The fullest, {first} along the first and "
+        f"{second} along the second, counts {max(float(counts[i, j]), 0.0):,.0f}.{grey}"
+    )

@@ -38,7 +38,6 @@ class HospitalTables:
 
     def add(self, raw: Raw) -> None:
         """Add another hospital's table. Raises ValueError with one sentence for one that cannot be joined."""
-        assert self.first is not None  # the page asks for another where there is one
         for name, held in ((self.first_name, self.first), *((o.name, o.raw) for o in self.others)):
             if held.key == raw.key:
                 raise ValueError(several_text.again(name))
@@ -54,7 +53,6 @@ class HospitalTables:
 
     def rename(self, new: Mapping[str, str]) -> None:
         """Give columns of the first table other names; whatever stands for them still does."""
-        assert self.first is not None
         names = [new.get(name, name) for name in self.first.columns]
         first = replace(self.first, table=self.first.table.rename_columns(names))
         for other in self.others:

@@ -4,9 +4,9 @@ Of a large table the columns are known at once, and its rows only as sums. It is
 hospitals' exact sums, then for its key. Where a column names the patients these are counted before.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -18,7 +18,7 @@ from dppca_core.byte_cache import return_memory
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.discrete_gaussian import Progress, StoppedError
 from dppca_core.release.exact_stages import Use
-from dppca_core.tables import Patients, Schema, files, limits
+from dppca_core.tables import Schema, files, limits
 from dppca_core.tables.sketches import Sketcher
 from pages.hospitals.your_data import confirmation, memory_check, session, upload_text
 from pages.hospitals.your_data.prepared_table import (
@@ -52,17 +52,13 @@ def read(data: bytes, name: str, encoding: str) -> Table:
 def read_upload(upload: UploadedFile, encoding: str) -> Table | str:
     """Return the table of an uploaded file, or why there is none. Once read, the server drops the file."""
     with st.spinner("Reading"):
-        try:
-            table = read(upload.getvalue(), upload.name, encoding)
-        except ValueError as reason:
-            refused = str(reason)
-        except Exception:  # the text of any other error may hold a cell, and would go to the log
-            refused = upload_text.UNREADABLE
-        else:
-            session.drop_upload(upload.file_id)
-            return table
-    return_memory()  # of as much as was read
-    return refused
+        whole = partial(read, upload.getvalue(), upload.name, encoding)
+        table = session.attempt(whole, upload_text.UNREADABLE)
+    if not isinstance(table, str):
+        session.drop_upload(upload.file_id)
+    else:
+        return_memory()  # of as much as was read
+    return table
 
 
 def reduce(
@@ -94,14 +90,6 @@ def reduce(
         np.add(row_sum, rows.sum(axis=0), out=row_sum)
         adder(hospital, discrete_gaussian.bits_for(large.n or limits.MOST_ROWS_IN_PIECES)).add(rows)
 
-    def reporter(begin: float, share: float) -> Callable[[int, int | None], None]:
-        def report(done: int, total: int | None) -> None:
-            memory_check.check_rows(done)
-            if not progress(begin + share * done / max(total or limits.MOST_ROWS_IN_PIECES, done, 1)):
-                raise StoppedError
-
-        return report
-
     patients = None
     if patient_column is not None:
         patients = tables.count_patients(
@@ -110,7 +98,7 @@ def reduce(
             patient_column,
             by=hospital_column,
             encoding=large.encoding,
-            progress=reporter(0.0, _COUNTING),
+            progress=partial(_report, progress, 0.0, _COUNTING),
             check=lambda entries: memory_check.check_patients(entries, memory.available()),
         )
         hospitals, bits = patients.hospitals, discrete_gaussian.bits_for(sum(patients.sizes))
@@ -127,7 +115,7 @@ def reduce(
             add_weighted,
             most_kept=most_kept,
             encoding=large.encoding,
-            progress=reporter(_COUNTING, _SUMMING - _COUNTING),
+            progress=partial(_report, progress, _COUNTING, _SUMMING - _COUNTING),
         )
         if owner.kept < 2:
             raise ValueError(TOO_FEW)
@@ -139,7 +127,7 @@ def reduce(
             schema,
             by=hospital_column,
             encoding=large.encoding,
-            progress=reporter(0.0, _SUMMING),
+            progress=partial(_report, progress, 0.0, _SUMMING),
             each=add,
         )
         owner, hospitals = reduced.owner, reduced.hospitals
@@ -150,7 +138,7 @@ def reduce(
             "their cells in, or read the table without dealing it."
         )
     sketcher = None if secret is None else Sketcher(secret, patient_column)
-    report = reporter(_SUMMING, 1 - _SUMMING)
+    report = partial(_report, progress, _SUMMING, 1 - _SUMMING)
     keys = tables.content_keys_of_file(large.data, large.encoding, report, sketcher=sketcher)
     parts = [sums[hospital].sum for hospital in hospitals]
     # A patient who is left out counts as a row of zeros, as in a table that is held.
@@ -166,58 +154,35 @@ def reduce(
     sketch = None if sketcher is None else sketcher.sketch
     raw = replace(large, key=keys.key, former_keys=keys.former, sketch=sketch)
     sizes = tuple(part.n for part in held)
-    if patients is None:
-        read = partial(_read_again, raw, schema, hospital_column, hospitals)
-    else:
-        read = partial(_read_patients_again, raw, schema, patients, most_kept)
-    return PreparedTable(raw, schema, owner, sizes, assignment, held, row_sum, used, read, most_kept)
+
+    def read_again(use: Use, progress: Progress, of_mean: bool = False) -> None:
+        """Hand over the clipped rows that count, which no sum holds: two stages need them at each step."""
+        again = {"encoding": large.encoding, "progress": partial(_report, progress, 0.0, 1.0)}
+        if patients is None:
+            tables.read_pieces(
+                large.data,
+                schema,
+                lambda hospital, rows: use(hospitals.index(hospital), rows, 1.0),
+                by=hospital_column,
+                **again,
+            )
+        else:
+            most = None if of_mean else most_kept
+            tables.read_patients(
+                large.data,
+                schema,
+                patients,
+                lambda hospital, rows, counted: use(hospital, rows, row_weights(counted, most)),
+                most_kept=most_kept,
+                **again,
+            )
+
+    return PreparedTable(raw, schema, owner, sizes, assignment, held, row_sum, used, read_again, most_kept)
 
 
-def _read_again(
-    large: LargeTable,
-    schema: Schema,
-    hospital_column: str | None,
-    hospitals: tuple[str, ...],
-    use: Use,
-    progress: Progress,
-    of_mean: bool = False,
-) -> None:
-    """Hand over the clipped rows, which no sum holds: two stages need them once for each step."""
-    number = {hospital: index for index, hospital in enumerate(hospitals)}
-    tables.read_pieces(
-        large.data,
-        schema,
-        lambda hospital, rows: use(number[hospital], rows, 1.0),
-        by=hospital_column,
-        encoding=large.encoding,
-        progress=partial(_report, progress),
-    )
-
-
-def _read_patients_again(
-    large: LargeTable,
-    schema: Schema,
-    patients: Patients,
-    most_kept: int | None,
-    use: Use,
-    progress: Progress,
-    of_mean: bool = False,
-) -> None:
-    """Hand over the clipped rows that count of each patient, with their weights."""
-    most = None if of_mean else most_kept
-    tables.read_patients(
-        large.data,
-        schema,
-        patients,
-        lambda hospital, rows, counted: use(hospital, rows, row_weights(counted, most)),
-        most_kept=most_kept,
-        encoding=large.encoding,
-        progress=partial(_report, progress),
-    )
-
-
-def _report(progress: Progress, done: int, total: int | None) -> None:
-    if not progress(done / max(total or limits.MOST_ROWS_IN_PIECES, done, 1)):
+def _report(progress: Progress, begin: float, share: float, done: int, total: int | None) -> None:
+    memory_check.check_rows(done)
+    if not progress(begin + share * done / max(total or limits.MOST_ROWS_IN_PIECES, done, 1)):
         raise StoppedError
 
 
@@ -225,15 +190,16 @@ def show(state: TableSession, schema: Schema) -> PreparedTable | str | None:
     """Return the table's sums by this dictionary; why it does not fit; or None until it was read."""
     patients = state.patient_column, state.most_kept
     request, job = (state.generation, schema, state.hospital_column, *patients), state.reading
+    again = {"key": "own read", "on_click": _read, "args": (state, request)}
     if job is None or job.what != request:
         st.info(upload_text.TOO_LARGE)
-        st.button("Read it now", key="own read", type="primary", on_click=_read, args=(state, *request))
+        st.button("Read it now", type="primary", **again)
         return None
     if job.running:
         confirmation.show_progress(job, "Reading the table in pieces")
         return None
     if job.result is None:
-        st.button("Read it again", key="own read", on_click=_read, args=(state, *request))
+        st.button("Read it again", **again)
         reasons = {"stopped": "Reading was stopped.", "refused": job.message}
         return reasons.get(job.state, upload_text.UNREADABLE)
     prepared: PreparedTable = job.result
@@ -251,31 +217,15 @@ def _secret() -> bytes | None:
         return None
 
 
-def _read(
-    state: TableSession,
-    generation: int,
-    schema: Schema,
-    hospital_column: str | None,
-    patient_column: str | None,
-    most_kept: int | None,
-) -> None:
+def _read(state: TableSession, request: tuple[Any, ...]) -> None:
     # A button's arguments outlive the table, so the file is not among them.
+    generation, schema, hospital_column, patient_column, most_kept = request
     if not isinstance(state.raw, LargeTable) or state.generation != generation:
         return
     if state.reading is not None:
         state.reading.stop()
-    state.reading = ReleaseJob(
-        (generation, schema, hospital_column, patient_column, most_kept),
-        partial(
-            reduce,
-            state.raw,
-            schema,
-            hospital_column,
-            patient_column=patient_column,
-            most_kept=most_kept,
-            secret=_secret(),
-        ),
-        partial(sessions.present, sessions.visitor()),
-    )
+    patients = {"patient_column": patient_column, "most_kept": most_kept}
+    make = partial(reduce, state.raw, schema, hospital_column, **patients, secret=_secret())
+    state.reading = ReleaseJob(request, make, partial(sessions.present, sessions.visitor()))
     state.reading.confirm()
     state.reading.wait(confirmation.FIRST_WAIT_SECONDS)

@@ -14,11 +14,12 @@ from pages.shared.settings.catalogue import Settings
 class PageLayout:
     """Say what the view says, and give its technical parts their place.
 
-    words: the view's sentences, a module; both views' have the same names.
+    settings: of the page, as they stand. words: the view's sentences, a module; both views' have the same
+    names.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.plain = settings["view"] == "plain"
+        self.settings, self.plain = settings, settings["view"] == "plain"
         self.words = plain_text if self.plain else analyst_text
         self._place: DeltaGenerator | None = None
         self._fold: DeltaGenerator | None = None

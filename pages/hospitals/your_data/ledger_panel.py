@@ -17,7 +17,7 @@ from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import Table
 from pages.hospitals.your_data.text import EVADES, patient_total
 from pages.shared import text
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES
 
 _NO_LIMIT = "No limit was set."
 _TOTAL = "Privacy loss in total"
@@ -37,7 +37,7 @@ def open_ledger(raw: Table) -> tuple[Ledger, Account | None]:
     return ledger, None
 
 
-def ask_limit(raw: Table, ledger: Ledger, settings: Settings, layout: PageLayout) -> None:
+def ask_limit(raw: Table, ledger: Ledger, layout: PageLayout) -> None:
     """Ask, before the first release, what all releases on this table together may cost."""
     st.markdown("**First, your limit:** what all releases on this table together may cost, for good.")
     averaged = session.current().patient_column is not None
@@ -46,12 +46,12 @@ def ask_limit(raw: Table, ledger: Ledger, settings: Settings, layout: PageLayout
         most = st.number_input(_TOTAL, 0.001, 100.0, 1.0, key="own limit eps", format="%.4g", width=300)
         with layout.details_here():
             left, right = st.columns(2, vertical_alignment="bottom")
-        chance = CHOICES["own.delta"]
+        chance, usual = CHOICES["own.delta"], layout.settings["own.delta"]
         delta = left.selectbox(
             chance.label,
             chance.options,
-            chance.options.index(settings["own.delta"]),
-            key=f"own limit delta {settings['own.delta']:g}",
+            chance.options.index(usual),
+            key=f"own limit delta {usual:g}",
             format_func=chance.text,
             help="It stays. Keep it well below one in the number of patients.",
         )

@@ -33,14 +33,9 @@ _LISTED = 3
 _composed = lru_cache(maxsize=256)(numerical.total)  # of noise multipliers: nothing of a table
 
 
-def _limit(account: Account) -> Limit:
-    assert account.limit is not None
-    return account.limit
-
-
 def total(account: Account, more: tuple[Event, ...] = ()) -> numerical.Total:
     """Return what the releases so far, and `more` events, cost at the limit's delta."""
-    return _composed((*account.events, *more), _limit(account).delta)
+    return _composed((*account.events, *more), account.limit.delta)
 
 
 Form = Callable[[str, float, Spending, int, float], str]
@@ -55,7 +50,7 @@ class Price(NamedTuple):
 
 def spending(account: Account, events: tuple[Event, ...] = ()) -> Spending:
     """Return what is spent, and what a release would make of it."""
-    return Spending(total(account).epsilon, total(account, events).epsilon, _limit(account).epsilon)
+    return Spending(total(account).epsilon, total(account, events).epsilon, account.limit.epsilon)
 
 
 def price(
@@ -152,7 +147,7 @@ def lost(absent: Sequence[Entry], account: Account, named: Callable[[str, str, f
 
     named: Name a release by its title, its time and its privacy loss.
     """
-    delta = _limit(account).delta
+    delta = account.limit.delta
     listed = [
         named(entry.title, _when(entry), closed_form.epsilon_of(entry.events, delta))
         for entry in absent[-_LISTED:]

@@ -31,12 +31,11 @@ from pages.hospitals.your_data.text import is_unit, noun, refusal
 from pages.shared.charts.metric_axis import in_unit, unit
 from pages.shared.figure import component
 from pages.shared.reports import take_along
-from pages.shared.settings.catalogue import Settings
 
 
-def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings, layout: PageLayout) -> None:
+def show(prepared: PreparedTable, release: ReleaseJob | None, layout: PageLayout) -> None:
     """Render the release that is shown above against the answer without privacy."""
-    if not settings["own.shown"]:
+    if not layout.settings["own.shown"]:
         st.caption("Hidden. Turn on *Show what only you may see* at the top.")
         return
     st.markdown(owner_only_text.NOT_PRIVATE)
@@ -50,7 +49,7 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
         st.caption("The release shown above is of another table, or of other columns.")
         return
     released = release.result
-    truths = _compute_once("truth", lambda: owner_only_diagnostics.truths(prepared))
+    truths = session.current().once("truth", lambda: owner_only_diagnostics.truths(prepared))
     held = prepared.held
     if released.document["scales"] is not None:
         # Components are of rows in these units.
@@ -62,13 +61,13 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, settings: Settings
     shares = (float(in_unit("share", error, k)) for error in (centred.error, centred.guess))
     layout.say(plain_text.verdict(*shares))
     with layout.details():
-        _show_details(prepared, release, truths, held, settings)
+        _show_details(prepared, release, truths, held, unit(layout.settings | {"view": "analyst"}))
 
 
 def _show_details(
-    prepared: PreparedTable, release: ReleaseJob, truths: TableTruths, held: Any, settings: Settings
+    prepared: PreparedTable, release: ReleaseJob, truths: TableTruths, held: Any, metric: str
 ) -> None:
-    released, metric = release.result, unit(settings | {"view": "analyst"})
+    released = release.result
     k, rows = released.basis.shape[1], int(released.document["rows per patient"])
     # The mean is private, so that the first component is near it is said here and nowhere else.
     cosine = owner_only_diagnostics.mean_cosine(truths, released.basis)
@@ -83,7 +82,7 @@ def _show_details(
     if unit_rows and isinstance(held, Rows):
         centred_rows = released.document["mean"] is not None
         measure_scaled = partial(owner_only_diagnostics.verdict_on_scaling, held, truths, k, centred_rows)
-        scaled = _compute_once(("scaled", release.number, centred_rows), measure_scaled)
+        scaled = session.current().once(("scaled", release.number, centred_rows), measure_scaled)
         st.markdown(owner_only_text.verdict_on_scaling(scaled, k, metric))
     st.markdown(owner_only_text.LOSSES)
     best = linalg.top_eigenspace(truths.covariance.matrix, k)
@@ -131,16 +130,8 @@ def _reproducible(prepared: PreparedTable, document: dict[str, Any]) -> bool:
     return plain and document["scales"] is None
 
 
-def _compute_once(key: object, compute: Callable[[], Any]) -> Any:
-    """Compute something once for this table and dictionary, and keep it in this session's memory."""
-    known = session.current().diagnostics
-    if key not in known:
-        known[key] = compute()
-    return known[key]
-
-
 def _choose_label(prepared: PreparedTable, raw: Raw) -> str | None:
-    names = _compute_once("labels", lambda: owner_only_diagnostics.label_columns(prepared, raw))
+    names = session.current().once("labels", lambda: owner_only_diagnostics.label_columns(prepared, raw))
     if not names:
         st.caption("A column with two to ten values, not among the features, could colour the patients.")
         return None
@@ -163,7 +154,7 @@ def _scatter(
         st.caption("One direction alone has no picture of this kind.")
         return
     most = owner_only_diagnostics.MOST_POINTS
-    labels = _compute_once(
+    labels = session.current().once(
         ("labels", label), lambda: owner_only_diagnostics.labelled_rows(raw, held, label, most)
     )
     names = list(labels) if label else [noun(rows)] * len(labels)
@@ -191,7 +182,7 @@ def _downstream(
                 st.info(refusal(str(reason)))
                 return None
         st.rerun()
-    scores: pd.DataFrame = known[key]
+    scores = known[key]
     shares = {name: st.column_config.NumberColumn(format="percent") for name in scores.columns[1:]}
     st.dataframe(scores, hide_index=True, height="content", column_config=shares)
     used = min(rows, owner_only_diagnostics.MOST_ROWS)

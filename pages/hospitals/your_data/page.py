@@ -38,11 +38,11 @@ widgets.choose("own.shown")
 
 st.header("1 · Your table")
 with layout.step("table"):
-    prepared = upload_panel.show(settings, layout)
+    prepared = upload_panel.show(layout)
 state = session.current()
 rows = state.rows_per_patient or 1
 if prepared is not None:  # the number of patients is public
-    settings = widgets.follow("own.delta", catalogue.delta_for(prepared.n, DELTAS))
+    settings = layout.settings = widgets.follow("own.delta", catalogue.delta_for(prepared.n, DELTAS))
 planned_table.keep(prepared, rows, settings)
 ledger = account = twin = None
 request: Request | str = ""
@@ -64,7 +64,7 @@ if prepared is not None:
         judged, too_wide = rehearsal.judge(request, prepared.n, prepared.d, len(prepared.sizes))
         if judged:
             (layout.details().warning if too_wide else layout.details().info)(judged)
-        twin = synthetic_twin_panel.show(prepared, account, request, settings, layout)
+        twin = synthetic_twin_panel.show(prepared, account, request, layout)
         if twin is not None:
             with layout.details():
                 score_panel.show_losses(twin)
@@ -73,19 +73,19 @@ if prepared is not None:
 with layout.step("release"):
     if prepared is not None and account is not None:
         # Before the limit is set too, since these settings are what is rehearsed.
-        release_panel.choose_settings(settings, prepared, request, layout)
+        release_panel.choose_settings(prepared, request, layout)
         if twin is not None:
             stop = rehearsal.stop_sign(twin, partial(_rehearsed_at, prepared, size))
         if stop:
             st.warning(layout.words.stop(stop))
         if account.limit is None:
-            ledger_panel.ask_limit(prepared.raw, ledger, settings, layout)
+            ledger_panel.ask_limit(prepared.raw, ledger, layout)
         else:
             if not state.drawing:  # a release is on the ledger before it is here
                 lost = release_panel.show_kept(prepared, ledger, account)
                 if lost:
                     st.warning(ledger_text.lost(lost, account, layout.words.named))
-            release_panel.show(prepared, account, request, settings, bool(stop), layout)
+            release_panel.show(prepared, account, request, bool(stop), layout)
     unsaved_warning.show(state, prepared is not None)
     release = release_panel.show_releases(layout)
     if prepared is not None or state.confirmed:
@@ -105,7 +105,7 @@ if record is not None:
 if prepared is not None:
     st.header("5 · Only for you")
     with layout.step("owner"):
-        owner_only_panel.show(prepared, release, settings, layout)
+        owner_only_panel.show(prepared, release, layout)
 done = (
     *(state.raw is not None, state.rows_per_patient is not None, prepared is not None),
     *(bool(state.releases), settings["own.shown"], False),

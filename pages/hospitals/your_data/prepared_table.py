@@ -228,8 +228,7 @@ def row_weights(counted: Indices, most_kept: int | None = None) -> Array:
     A little less, so that the squares of a patient's weights add up to 1 at most.
     """
     rows = counted if most_kept is None else np.full(len(counted), most_kept)
-    weights: Array = (1 / (np.sqrt(rows) * (1 + 1e-12)))[:, None]
-    return weights
+    return (1 / (np.sqrt(rows) * (1 + 1e-12)))[:, None]
 
 
 def _patients(raw: Raw, column: str | None, schema: Schema) -> Indices:

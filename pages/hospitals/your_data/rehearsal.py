@@ -21,7 +21,6 @@ from dppca_core.experiments.planning.table_search import BULK, MOST_DRAWN, MOST_
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from dppca_core.populations.dictionary_twin import dictionary_cells, spiked_twin
-from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
 from dppca_core.release import discrete_gaussian, mean_and_scales
@@ -130,7 +129,6 @@ def twin_of(
         clip = mean_and_scales.relative_bound(request, sizes)
     if page_text.is_unit(request.method):
         clip = None  # rows of length 1 need no bound
-    assert isinstance(experiment.population, SpikedModel)
     population = replace(experiment.population, spike=tuple(BULK * spike for spike in pattern.spikes))
     # Scaled rows have no ranges: every measurement has the same spread there.
     by_rows = d <= MOST_FEATURES and n * d <= MOST_DRAWN and not request.scale_share

@@ -106,7 +106,6 @@ class ReleaseJob:
 
     def _run(self) -> None:
         make, self._make = self._make, None  # the job must not hold the rows once this has ended
-        assert make is not None
         try:
             self.result = make(self._go_on)
             with surviving("keeping a release"):

@@ -129,9 +129,7 @@ def adjustments(request: Request, settings: Settings) -> list[str]:
     ]
 
 
-def choose_settings(
-    settings: Settings, prepared: PreparedTable, request: Request | str, layout: PageLayout
-) -> None:
+def choose_settings(prepared: PreparedTable, request: Request | str, layout: PageLayout) -> None:
     """Render the two main controls; as details those that matter to the method, and what it does here."""
     left, right = st.columns(2)
     with left:
@@ -140,7 +138,7 @@ def choose_settings(
     with right:
         widgets.choose("own.k")
     with layout.details():
-        _choose_details(settings, prepared, request)
+        _choose_details(layout.settings, prepared, request)
 
 
 def _choose_details(settings: Settings, prepared: PreparedTable, request: Request | str) -> None:
@@ -174,12 +172,7 @@ def _choose_details(settings: Settings, prepared: PreparedTable, request: Reques
 
 
 def show(
-    prepared: PreparedTable,
-    account: Account,
-    request: Request | str,
-    settings: Settings,
-    stopped: bool,
-    layout: PageLayout,
+    prepared: PreparedTable, account: Account, request: Request | str, stopped: bool, layout: PageLayout
 ) -> None:
     """Render the price, the button, the question and the progress of a release.
 
@@ -191,7 +184,7 @@ def show(
     rows, budget = request.rows_per_patient, request.budget
     layout.say(plain_text.promise(request.patient_epsilon, budget.delta, budget.neighbours, prepared.n))
     with layout.details():
-        for sentence in adjustments(request, settings):
+        for sentence in adjustments(request, layout.settings):
             st.caption(sentence)
         if budget.delta > 1 / prepared.n:
             many = f"the number of {page_text.noun(rows)}"
@@ -288,20 +281,8 @@ def show_releases(layout: PageLayout) -> ReleaseJob | None:
     finished = [release for release in state.releases if release.result is not None]
     if not finished:
         return None
-    titles = [
-        f"{i} · {job.what.name} at {job.result.entry.at[11:19]} UTC"
-        for i, job in enumerate(finished, start=1)
-    ]
-    index = len(finished) - 1
-    if index > 0:
-        index = st.selectbox(
-            "Released in this session",
-            range(len(finished)),
-            index,
-            key=f"own result {len(finished)}",
-            format_func=titles.__getitem__,
-        )
-    release = finished[index]
+    label, title = "Released in this session", "{name} at {at} UTC"
+    release = bundle_panel.choose_job(finished, label, "own result", title)
     here = state.raw is not None and state.raw.key == release.what.table.key
     if here and state.rows_per_patient is not None:
         restated = page_text.restated(release.result, state.rows_per_patient, layout.words.restated)

@@ -81,9 +81,7 @@ def public_record(
 
 def file(state: TableSession, report: Report) -> bytes:
     """Return the report as a file, written again only when it says something else."""
-    if state.report is None or state.report[0] != report:
-        state.report = report, html_report.html(report).encode()
-    return state.report[1]
+    return state.latest("report", report, lambda: html_report.html(report).encode())
 
 
 def build(record: PublicRecord, settings: Settings) -> Report:

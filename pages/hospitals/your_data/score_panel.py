@@ -24,13 +24,13 @@ from dppca_core.release.score_histogram import Group, ScoreHistogram, ScoreReque
 from dppca_core.tables import Column, Schema, safe_csv
 from pages.hospitals.your_data import (
     analyst_text,
+    bundle_panel,
     charts,
     confirmation,
     figure_code,
     kept_copies,
     ledger_text,
     losses,
-    score_charts,
     score_rehearsal,
     score_text,
     session,
@@ -195,8 +195,8 @@ def _draw(
     key: str,
     code: Callable[[], FigureRecipe],
 ) -> None:
-    drawn = score_charts.score_map(counts, edges, std, peak)
-    component.figure(drawn, key=key, says=score_charts.describe(counts, edges, std))
+    drawn = charts.score_map(counts, edges, std, peak)
+    component.figure(drawn, key=key, says=charts.describe_score_map(counts, edges, std))
     take_along.menu(key, "scores", "Score plot, with noise", lambda: drawn, code=code)
 
 
@@ -253,19 +253,9 @@ def request_kept(drawn: Drawn, prepared: PreparedTable) -> ScoreRequest | None:
 
 
 def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> None:
-    index = len(pictures) - 1
-    if index:
-        made = ((i, job.result.entry.at[11:19], job.what.name) for i, job in enumerate(pictures, start=1))
-        titles = [f"{i} · {at} UTC, {name}" for i, at, name in made]
-        index = st.selectbox(
-            "Pictures released in this session",
-            range(len(pictures)),
-            index,
-            key=f"own pictures {len(pictures)}",
-            format_func=titles.__getitem__,
-        )
-    job = pictures[index]
-    result: ScoreHistogram = job.result
+    label, title = "Pictures released in this session", "{at} UTC, {name}"
+    job = bundle_panel.choose_job(pictures, label, "own pictures", title)
+    result = job.result
     document, request = result.document, job.what.request
     st.markdown("**Released**")
     if release is None or release.result.document["at"] != request.release["at"]:
@@ -279,14 +269,12 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> Non
             _draw(counts, request.edges, result.std, peak, f"own scores {i}", figure_code.scores)
     st.caption(f"{score_text.legend(request.rows_per_patient)} {score_text.cost(document)}")
     if not job.downloaded:
-        kept = page_text.COPIED if job.copied else page_text.IN_SESSION
-        st.markdown(f"{page_text.UNSAVED} {kept if session.folder() is None else page_text.ON_SERVER}")
+        st.markdown(bundle_panel.unsaved(job))
     csv, written = safe_csv(score_text.listed(document)), json.dumps(document, indent=1, ensure_ascii=False)
     line = bundle.ledger_lines(kept_copies.account(job), result.entry)
-    left, middle, right = st.columns(3)
-    for column, label, data, name, form in (
-        (left, "Download the counts (CSV)", csv, "scores.csv", "text/csv"),
-        (middle, "Download the picture (JSON)", written, "scores.json", "application/json"),
-        (right, "Its line of the ledger (JSONL)", line, "scores-ledger.jsonl", "application/jsonl"),
-    ):
-        column.download_button(label, data, name, form, on_click=job.mark_downloaded, width="stretch")
+    files = (
+        ("Download the counts (CSV)", csv, "scores.csv", "text/csv"),
+        ("Download the picture (JSON)", written, "scores.json", "application/json"),
+        ("Its line of the ledger (JSONL)", line, "scores-ledger.jsonl", "application/jsonl"),
+    )
+    bundle_panel.show_files(job, files, st.columns(3))

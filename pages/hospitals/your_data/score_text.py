@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.release.score_histogram import ScoreRequest
-from pages.hospitals.your_data.score_charts import SURE
+from pages.hospitals.your_data.charts import SURE
 from pages.hospitals.your_data.text import epsilon, literal, noun
 from pages.shared import text
 

@@ -7,7 +7,7 @@ released, encrypted, may be on disk: neither holds a cell.
 import os
 import secrets
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from dppca_core.release.cohort_lists import CohortsInMemory, CohortsOnDisk
 from dppca_core.release.cohorts import Cohorts
 from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.release.ledger_records import Account
-from dppca_core.tables import JoinedTable, Raw, Schema
+from dppca_core.tables import JoinedTable, Raw
 from dppca_core.tables.quality import ColumnQuality
 from pages.hospitals.your_data import owner
 from pages.hospitals.your_data.column_mapping import ColumnMapping
@@ -32,7 +32,6 @@ from pages.hospitals.your_data.hospital_tables import HospitalTables
 from pages.hospitals.your_data.prepared_table import PreparedTable, Table, TableIdentity
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session_expiry import SessionExpiry
-from pages.shared.reports.html_report import Report
 from pages.shared.server import sign_in
 
 LEDGER_DIR = "DPPCA_LEDGER_DIR"
@@ -65,7 +64,6 @@ class TableSession:
     dictionary_error: str = ""  # why the last data dictionary was
     files: dict[str, str] = field(default_factory=dict)  # the last upload handled, by uploader
     lines: dict[str, DictionaryLine] = field(default_factory=dict)  # kept for a new table's same columns
-    schema: tuple[object, Schema | None, str] | None = None  # what was typed, its dictionary or why none
     editor_lines: dict[str, DictionaryLine] = field(default_factory=dict)  # those the editor began with
     example: str = ""  # name of the bundled table that this is
     tables: int = 0  # how many were loaded so far
@@ -95,8 +93,7 @@ class TableSession:
     elsewhere: str = field(repr=False, default="")  # token of the open tab of which this is a copy
     missing: bool = False  # the server no longer has what this tab paid for
     visitor: str = ""
-    report: tuple[Report, bytes] | None = None
-    downloads: tuple[int, bytes, dict[str, str]] | None = None  # of which release: all, and its files
+    made: dict[str, tuple[object, Any]] = field(default_factory=dict)  # by name, with what it was made of
     how_chosen: tuple[str, str] = (NOT_STATED, "")  # columns and k: the way, and a sentence of the owner
     token: str = field(repr=False, default_factory=secrets.token_urlsafe)  # known to this browser tab alone
 
@@ -144,7 +141,8 @@ class TableSession:
     def forget(self) -> None:
         """Drop the table and everything computed from it, except what was released. Mapped words go too."""
         self._drop_results()
-        self.raw = self.opened = self.schema = None
+        self.raw = self.opened = None
+        self.made.pop("dictionary", None)
         self.hospitals = HospitalTables()
         self.lines = {name: line.without_words for name, line in self.lines.items()}
         self.editor_lines = {}
@@ -156,6 +154,18 @@ class TableSession:
         self.prepared = self.pending = self.reading = None
         for kept in (self.diagnostics, self.quality, self.unmapped):
             kept.clear()
+
+    def once(self, key: object, compute: Callable[[], Any]) -> Any:
+        """Return what is computed of this table and dictionary for its owner alone, and keep it here."""
+        if key not in self.diagnostics:
+            self.diagnostics[key] = compute()
+        return self.diagnostics[key]
+
+    def latest(self, name: str, request: object, make: Callable[[], Any]) -> Any:
+        """Return what `make` gives for this request: the same until there is another of this name."""
+        if name not in self.made or self.made[name][0] != request:
+            self.made[name] = request, make()
+        return self.made[name][1]
 
     @property
     def releases(self) -> list[ReleaseJob]:
@@ -187,9 +197,24 @@ class TableSession:
         return file_id not in ("", known)
 
 
+def attempt(make: Callable[[], Any], otherwise: str = "") -> Any:
+    """Return what `make` returns, or why it refuses in one sentence.
+
+    otherwise: what is said of any other error, whose text may hold a cell, and would go to the log.
+    """
+    try:
+        return make()
+    except ValueError as reason:
+        return str(reason)
+    except Exception:
+        if not otherwise:
+            raise
+        return otherwise
+
+
 def current() -> TableSession:
     """Return the session of the visitor whose page is running."""
-    state: TableSession = st.session_state.setdefault(_KEY, TableSession())
+    state = st.session_state.setdefault(_KEY, TableSession())
     context = get_script_run_ctx()
     if context is not None:
         state.visitor = context.session_id

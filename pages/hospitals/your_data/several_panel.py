@@ -1,9 +1,11 @@
 """Ask for other hospitals' tables, and which of their columns are which; join them to the first."""
 
+from functools import partial
+
 import streamlit as st
 
 from dppca_core.tables import Raw, limits, safe_cell
-from pages.hospitals.your_data import large_table, mapping_editor, several_text
+from pages.hospitals.your_data import large_table, mapping_editor, session, several_text
 from pages.hospitals.your_data.hospital_tables import HospitalTable, HospitalTables
 from pages.hospitals.your_data.prepared_table import LargeTable
 from pages.hospitals.your_data.session import TableSession
@@ -24,14 +26,9 @@ def show(state: TableSession, settings: Settings) -> bool:
     if problem := hospitals.problem():
         st.info(refusal(problem))
         return False
-    try:
-        table = hospitals.table()
-    except ValueError as reason:
-        problem = str(reason)
-    except Exception:  # the text of any other error may hold a cell, and would go to the log
-        problem = several_text.UNJOINED
-    if problem:
-        st.error(refusal(problem))
+    table = session.attempt(hospitals.table, several_text.UNJOINED)
+    if isinstance(table, str):
+        st.error(refusal(table))
         return False
     if table is not None and table is not state.raw:
         state.join(table)
@@ -124,8 +121,4 @@ def _add(hospitals: HospitalTables, table: Raw | LargeTable | str) -> str:
         return table
     if isinstance(table, LargeTable):
         return several_text.LARGE
-    try:
-        hospitals.add(table)
-    except ValueError as reason:
-        return str(reason)
-    return ""
+    return session.attempt(partial(hospitals.add, table)) or ""

@@ -54,14 +54,10 @@ def rehearse_table(prepared: PreparedTable, request: Request | str, settings: Se
 
 
 def show(
-    prepared: PreparedTable,
-    account: Account | None,
-    request: Request | str,
-    settings: Settings,
-    layout: PageLayout,
+    prepared: PreparedTable, account: Account | None, request: Request | str, layout: PageLayout
 ) -> Twin | None:
     """Render what is rehearsed: in plain view as a row for each population, and all else as details."""
-    twin = rehearse_table(prepared, request, settings)
+    twin = rehearse_table(prepared, request, layout.settings)
     if isinstance(twin, str):
         layout.say(plain_text.NOT_REHEARSED)
         layout.details().caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(twin))}")
@@ -69,7 +65,7 @@ def show(
     if layout.plain:
         plain_rehearsal.show(twin)
     with layout.details():
-        _show_details(prepared, account, twin, settings)
+        _show_details(prepared, account, twin, layout.settings)
     return twin
 
 

@@ -187,8 +187,7 @@ def adjusted(key: str, settings: Settings, value: int) -> str:
 def promise(released: Released) -> str:
     """Return the guarantee in a sentence."""
     budget = released.document["parameters"]["budget"]
-    guarantee: str = released.document["guarantee"]
-    return guarantee.replace(f"{budget['delta']:g}", text.number(budget["delta"]))
+    return released.document["guarantee"].replace(f"{budget['delta']:g}", text.number(budget["delta"]))
 
 
 def loadings(released: Released, features: Sequence[str]) -> pd.DataFrame:
@@ -224,7 +223,6 @@ def told_from_zero(released: Released) -> str:
 
 def eigenvalues(released: Released) -> str:
     """Return the released eigenvalues in one line."""
-    assert released.eigenvalues is not None
     listed = ", ".join(text.short(max(value, 0.0)) for value in released.eigenvalues)
     method = released.document["method"]
     length = "B²" if released.document["scales"] is None else "the squared length after scaling"

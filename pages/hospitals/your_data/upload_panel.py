@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -22,7 +23,6 @@ from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, 
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import OF_EXAMPLE, ONE, SEVERAL, UNANSWERED, literal, refusal
 from pages.shared.settings import widgets
-from pages.shared.settings.catalogue import Settings
 
 _NO_COLUMN = "none"
 _MOST_ROWS = 10_000  # of one patient
@@ -30,11 +30,11 @@ _MOST_LISTED = 200  # columns: of a wider table they are typed, and their lines 
 _KEPT = 5  # of a patient's rows, until another number is typed
 
 
-def show(settings: Settings, layout: PageLayout) -> PreparedTable | None:
+def show(layout: PageLayout) -> PreparedTable | None:
     """Ask for a table and what is public about it. Return the table once it is ready for a release."""
     state = session.current()
-    _choose_file(state, settings, layout)
-    if state.raw is None or not several_panel.show(state, settings):
+    _choose_file(state, layout)
+    if state.raw is None or not several_panel.show(state, layout.settings):
         return None
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.markdown(upload_text.uploaded(state.raw))
@@ -51,7 +51,7 @@ def show(settings: Settings, layout: PageLayout) -> PreparedTable | None:
     _edit(state)
     typed = {name: state.lines[name] for name in state.chosen}
     quality_place = st.container()
-    prepared = _prepare(state, typed, settings, layout)
+    prepared = _prepare(state, typed, layout)
     with quality_place:
         quality_panel.show(state, typed, prepared)
     if prepared is not None:
@@ -60,11 +60,12 @@ def show(settings: Settings, layout: PageLayout) -> PreparedTable | None:
 
 
 def _prepare(
-    state: TableSession, typed: dict[str, dictionary.DictionaryLine], settings: Settings, layout: PageLayout
+    state: TableSession, typed: dict[str, dictionary.DictionaryLine], layout: PageLayout
 ) -> PreparedTable | None:
     """Return the table as its dictionary has it, or None after saying what is still to be done."""
-    assert state.raw is not None  # the page asks of a table that is there
-    schema, error = _schema_once(state, typed)
+    build = partial(session.attempt, partial(dictionary.to_schema, typed, state.bound))
+    schema = state.latest("dictionary", (typed, state.bound), build)
+    error, schema = (schema, None) if isinstance(schema, str) else ("", schema)
     _exchange_dictionary(state, schema)
     with layout.details():
         _public_choices(state, state.raw, schema)
@@ -78,13 +79,14 @@ def _prepare(
     if isinstance(state.raw, LargeTable):
         prepared = large_table.show(state, schema)
     else:
-        prepared = _prepare_once(state, state.raw, schema, settings["own.providers"])
+        prepared = _prepare_once(state, state.raw, schema, layout.settings["own.providers"])
     if isinstance(prepared, str):
         st.error(refusal(prepared))
     return prepared if isinstance(prepared, PreparedTable) else None
 
 
-def _choose_file(state: TableSession, settings: Settings, layout: PageLayout) -> None:
+def _choose_file(state: TableSession, layout: PageLayout) -> None:
+    encoding = layout.settings["own.encoding"]
     left, right = st.columns([3, 2], gap="large")
     with left:
         upload = st.file_uploader(
@@ -101,11 +103,11 @@ def _choose_file(state: TableSession, settings: Settings, layout: PageLayout) ->
         for name in examples.names():
             label = f"Take the {name.replace('_', ' ')} table as if it were yours"
             st.button(label, on_click=_load_example, args=(state, name), width="stretch")
-    new = state.is_new("table", f"{upload.file_id} {settings['own.encoding']}" if upload else "")
+    new = state.is_new("table", f"{upload.file_id} {encoding}" if upload else "")
     if upload is None:
         state.upload_error = ""
     elif new:
-        table = large_table.read_upload(upload, settings["own.encoding"])
+        table = large_table.read_upload(upload, encoding)
         if isinstance(table, str):
             state.upload_error = table
         else:
@@ -169,7 +171,6 @@ def _ask_rows(state: TableSession) -> int | None:
 
 def _ask_patients(state: TableSession) -> None:
     """Let the owner say which column names the patients."""
-    assert state.raw is not None  # the page asks of a table that is there
     state.patient_column = _choose_column(
         "Column that names the patient",
         state.raw.columns,
@@ -259,18 +260,6 @@ def _type_columns(state: TableSession, columns: Sequence[str]) -> None:
     except ValueError as reason:
         st.error(refusal(str(reason)))
     st.caption(upload_text.chosen(len(state.chosen), len(columns)))
-
-
-def _schema_once(
-    state: TableSession, typed: dict[str, dictionary.DictionaryLine]
-) -> tuple[Schema | None, str]:
-    """Return the dictionary that was typed, or why there is none; built anew only for other lines."""
-    if state.schema is None or state.schema[0] != (typed, state.bound):
-        try:
-            state.schema = (typed, state.bound), dictionary.to_schema(typed, state.bound), ""
-        except ValueError as reason:
-            state.schema = (typed, state.bound), None, str(reason)
-    return state.schema[1:]
 
 
 def _page_of_lines(state: TableSession) -> tuple[str, ...]:
@@ -403,14 +392,8 @@ def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int)
     request = (schema, column, hospitals if column is None else None, *patients)
     if state.prepared is None or state.prepared[0] != request:
         state.diagnostics.clear()
-        result: PreparedTable | str
-        try:
-            result = prepare(raw, schema, column, hospitals, *patients)
-        except ValueError as reason:
-            result = str(reason)
-        except Exception:  # the text of any other error may hold a cell, and would go to the log
-            result = "The table does not fit its dictionary."
-        state.prepared = request, result
+        encode = partial(prepare, raw, schema, column, hospitals, *patients)
+        state.prepared = request, session.attempt(encode, "The table does not fit its dictionary.")
     return state.prepared[1]
 
 

@@ -52,8 +52,8 @@ def test_it_comes_back_to_the_tab_with_its_token_and_to_nobody_else(kept):
     np.testing.assert_array_equal(again.result.loading_std, job.result.loading_std)
     assert ledger_text.RESTORED in tab.notices and ledger_text.missing(False) not in tab.warnings
     assert tab.guarded["armed"] and tab.guarded["token"] == token and not tab.state.ledgers
-    packed = tab.state.downloads[1]
-    assert packed == former.state.downloads[1]
+    packed = tab.state.made["downloads"][1][0]
+    assert packed == former.state.made["downloads"][1][0]
     again.mark_downloaded()
     tab.run()
     assert kept() == [] and not tab.guarded["armed"] and ledger_text.RESTORED not in tab.notices
@@ -122,7 +122,7 @@ def test_how_columns_were_chosen_is_asked_and_stands_in_all_that_leaves(built):
     result = page.state.releases[0].result
     assert result.document["how columns and k were chosen"] == says
     assert any(says in limit for limit in built().limits)
-    assert says in page.state.downloads[2]["ledger.jsonl"]
+    assert says in page.state.made["downloads"][1][1]["ledger.jsonl"]
     page.press("Release")  # asked for, and then stated otherwise: it is asked for anew
     page.app.selectbox(key=f"own chosen {page.state.tables}").set_value("not stated")
     page.run()
@@ -135,10 +135,10 @@ def test_everything_is_one_file_that_is_built_once(monkeypatch):
     page = released()
     labels = [button.proto.label for button in page.app.get("download_button")]
     assert labels.index("Download everything (ZIP)") + 1 == labels.index("Download the loadings (CSV)")
-    first = page.state.downloads[1]
+    first = page.state.made["downloads"][1][0]
     page.run()
     page.move("view", "plain")
-    assert len(builds) == 1 and page.state.downloads[1] is first
+    assert len(builds) == 1 and page.state.made["downloads"][1][0] is first
     assert isinstance(first, bytes) and zipfile.is_zipfile(io.BytesIO(first))
 
 
