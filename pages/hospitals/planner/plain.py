@@ -12,7 +12,7 @@ from dppca_core.experiments.planning.evaluations import EVALUATIONS
 from pages.hospitals.planner import controls, figure_code, own_table, plain_chart, plain_text, view
 from pages.hospitals.planner import text as analyst_text
 from pages.shared import text
-from pages.shared.background import engine, refresh, sessions
+from pages.shared.background import refresh
 from pages.shared.figure import component
 from pages.shared.plain import phrases
 from pages.shared.reports import html_report, sources, take_along
@@ -148,16 +148,12 @@ class PlainPlan:
             return f"Patients are like those of this table: {table.title}."
         return plain_text.population(settings["k"], settings["s"], settings["spike"] / settings["bulk"])
 
-    def next_missing(self) -> view.Evaluation | None:
-        """Return what is to be evaluated next, or None."""
-        return EVALUATIONS.first_missing(view.wanted_by_trust(self.settings))
-
 
 def render() -> None:
     """Render the page."""
     settings = controls.choose_population(widgets.head(analyst_text.TITLE, plain_text.INTRODUCTION))
     controls.choose(settings)
-    next_missing = PlainPlan(settings).next_missing
+    next_missing = partial(view.next_missing, settings | ADVISED, view.wanted_by_trust)
 
     def panels() -> None:
         plan = PlainPlan(settings)
@@ -172,10 +168,8 @@ def render() -> None:
             _show_cautious(plan)
         st.header(analyst_text.PARAGRAPH_TITLE)
         st.code(plan.paragraph, language=None, wrap_lines=True)
-        if next_missing() is not None:
-            engine.engine().complete(sessions.visitor(), EVALUATIONS, next_missing)
 
-    refresh.while_more(panels, lambda: next_missing() is not None)
+    refresh.while_cells_come(panels, EVALUATIONS, next_missing)
     html_report.button(
         partial(report, settings, html_report.link(widgets.settings(), "planner")), "dppca-plan"
     )
@@ -208,8 +202,7 @@ def _about(settings: Settings) -> Iterator[str]:
 
 def report(settings: Settings, link: str) -> Report:
     """Return the report."""
-    while (missing := PlainPlan(settings).next_missing()) is not None:
-        EVALUATIONS.try_cell(*missing)
+    view.complete(settings | ADVISED, view.wanted_by_trust)
     plan = PlainPlan(settings)
     texts = {
         "In words": " ".join(plan.rows),

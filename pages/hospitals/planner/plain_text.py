@@ -42,11 +42,6 @@ _WHY = {  # no number, by the kind of the reason
     "hospitals": "no number of such hospitals is enough",
 }
 _NO_FORMULA = "no formula applies"
-_IF_TRUST = {
-    "untrusted server": "if nobody is trusted",
-    "secure aggregation": "with sealed sums",
-    "central": "if all trust one place",
-}
 
 
 def goal(kind: str, shown: str) -> str:

@@ -1,7 +1,7 @@
 """Turn the planner's settings into plans, with their answers and simulations. No Streamlit here."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -46,6 +46,7 @@ QUESTIONS: tuple[Asked, ...] = ("patients", "epsilon", "hospitals")
 EVALUATING = PlanAnswer(None, "evaluating")
 LIKELY = 0.9  # below this chance that all features that matter are kept an answer is called a guess
 Simulations = dict[str, SimulatedAnswer]  # by the name of the planned method
+Needed = Callable[[Settings], Iterator[Evaluation]]  # that is slow to evaluate
 
 
 def listed(settings: Settings) -> list[str]:
@@ -214,14 +215,14 @@ def wanted(settings: Settings) -> Iterator[Evaluation]:
         yield _answering(then, plan(then, chosen), asked)
 
 
-def next_missing(settings: Settings) -> Evaluation | None:
+def next_missing(settings: Settings, needed: Needed = wanted) -> Evaluation | None:
     """Return what the page lacks and needs first, or None."""
-    return EVALUATIONS.first_missing(wanted(settings))
+    return EVALUATIONS.first_missing(needed(settings))
 
 
-def complete(settings: Settings) -> None:
+def complete(settings: Settings, needed: Needed = wanted) -> None:
     """Evaluate all that the page lacks, before a report or a table is written."""
-    while (missing := next_missing(settings)) is not None:
+    while (missing := next_missing(settings, needed)) is not None:
         EVALUATIONS.try_cell(*missing)
 
 
@@ -425,18 +426,10 @@ def wanted_by_trust(settings: Settings) -> Iterator[Evaluation]:
                 yield _with_cautious(settings, least)
 
 
-class RecommendedAt(NamedTuple):
-    """Hold what is recommended under a trust, and the answer that it is recommended at."""
-
-    trust: str
-    at: float
-    recommendation: Recommendation
-
-
-def recommended(settings: Settings) -> list[RecommendedAt]:
+def recommended(settings: Settings) -> list[tuple[str, float, Recommendation]]:
     """Return what is recommended under each trust at the least answer there, else at this setting.
 
-    Nothing is returned while some are evaluated.
+    With the trust stands the answer that it is recommended at. Nothing is returned while some are evaluated.
     """
     asked, epsilon, n, size = _question(settings, settings["plan.asked"])
     least, result = by_trust(settings), []
@@ -451,7 +444,7 @@ def recommended(settings: Settings) -> list[RecommendedAt]:
         else:
             experiment = replace(experiment, n=n if asked == "epsilon" else int(at))
         at_epsilon = at if asked == "epsilon" else epsilon
-        result.append(RecommendedAt(trust, at, recommended_at(experiment, at_epsilon, trust)))
+        result.append((trust, at, recommended_at(experiment, at_epsilon, trust)))
     return result
 
 
