@@ -35,7 +35,7 @@ def show(state: TableSession, set_lines: SetLines) -> None:
         return
     mapping = state.opened[1]
     st.info(several_text.MAP_DICTIONARY)
-    key = f"own names {state.tables} {state.files.get('dictionary', '')}"
+    key = f"own names {state.tables} {state.files.get('dictionary', ('',))[0]}"
     mapping_editor.edit(mapping, key, "dictionary", "this table")
     if mapping.twice:
         st.error(refusal(several_text.twice("This table", mapping.twice)))

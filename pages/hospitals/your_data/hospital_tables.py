@@ -33,7 +33,6 @@ class HospitalTables:
     first_name: str = "Hospital 1"
     others: list[HospitalTable] = field(default_factory=list)
     added: int = 0
-    error: str = ""  # why the last file was refused
     joined: tuple[object, Raw] | None = field(default=None, repr=False)  # with what it was joined from
 
     def add(self, raw: Raw) -> None:

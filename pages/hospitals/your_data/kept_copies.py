@@ -30,11 +30,9 @@ def _store() -> KeptReleases:
 def account(job: ReleaseJob) -> Account:
     """Return the account as it stood once this release was paid for."""
     before, entry = job.what.account, job.result.entry
-    known = [paid.id for paid in before.entries]
-    if entry.id not in known:
-        return replace(before, entries=(*before.entries, entry))
-    place = known.index(entry.id)  # one that was gone on with may have been another session's
-    return replace(before, entries=(*before.entries[:place], entry, *before.entries[place + 1 :]))
+    # One that was gone on with keeps its place, and may have been another session's.
+    entries = {paid.id: paid for paid in before.entries} | {entry.id: entry}
+    return replace(before, entries=tuple(entries.values()))
 
 
 def keep(job: ReleaseJob) -> None:

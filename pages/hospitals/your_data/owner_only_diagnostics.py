@@ -105,13 +105,12 @@ def verdict_on_scaling(held: Rows, answers: TableTruths, k: int, centred: bool) 
     return verdict(answers.covariance, linalg.top_eigenspace(scaled.T @ scaled, k))
 
 
-def label_columns(prepared: PreparedTable, raw: Raw) -> list[str]:
+def label_columns(prepared: PreparedTable) -> list[str]:
     """List the columns that are no features and have two to ten values."""
+    cells = prepared.raw.table
     used = {column.name for column in prepared.schema.columns}
-    free = [name for name in raw.table.column_names if name not in used]  # of joined tables also the hospital
-    return [
-        name for name in free if 2 <= pc.count_distinct(raw.table[name].drop_null()).as_py() <= MOST_LABELS
-    ]
+    free = [name for name in cells.column_names if name not in used]  # of joined tables also the hospital
+    return [name for name in free if 2 <= pc.count_distinct(cells[name].drop_null()).as_py() <= MOST_LABELS]
 
 
 def labelled_rows(raw: Raw, held: Rows, name: str | None, most: int) -> "pd.Series[str]":

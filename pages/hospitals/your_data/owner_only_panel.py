@@ -110,8 +110,8 @@ def _show_details(
         return
     with right:
         st.markdown("**Biplot**")
-        label = _choose_label(prepared, raw)
-        _scatter(prepared, raw, held, released.basis[:, :2], label, tables[1])
+        label = _choose_label(prepared)
+        _scatter(prepared, held, released.basis[:, :2], label, tables[1])
     if label is not None:
         # The job's number is in the key: another release has other scores.
         measure = partial(owner_only_diagnostics.downstream, raw, held, truths, label, released.basis)
@@ -130,8 +130,8 @@ def _reproducible(prepared: PreparedTable, document: dict[str, Any]) -> bool:
     return plain and document["scales"] is None
 
 
-def _choose_label(prepared: PreparedTable, raw: Raw) -> str | None:
-    names = session.current().once("labels", lambda: owner_only_diagnostics.label_columns(prepared, raw))
+def _choose_label(prepared: PreparedTable) -> str | None:
+    names = session.current().once("labels", lambda: owner_only_diagnostics.label_columns(prepared))
     if not names:
         st.caption("A column with two to ten values, not among the features, could colour the patients.")
         return None
@@ -142,12 +142,7 @@ def _choose_label(prepared: PreparedTable, raw: Raw) -> str | None:
 
 
 def _scatter(
-    prepared: PreparedTable,
-    raw: Raw,
-    held: Rows,
-    basis: Array,
-    label: str | None,
-    source: FigureRecipe | None,
+    prepared: PreparedTable, held: Rows, basis: Array, label: str | None, source: FigureRecipe | None
 ) -> None:
     rows = session.current().rows_per_patient or 1
     if basis.shape[1] < 2:
@@ -155,7 +150,7 @@ def _scatter(
         return
     most = owner_only_diagnostics.MOST_POINTS
     labels = session.current().once(
-        ("labels", label), lambda: owner_only_diagnostics.labelled_rows(raw, held, label, most)
+        ("labels", label), lambda: owner_only_diagnostics.labelled_rows(prepared.raw, held, label, most)
     )
     names = list(labels) if label else [noun(rows)] * len(labels)
     points = held.rows[labels.index] @ basis

@@ -8,7 +8,6 @@ import streamlit as st
 from dppca_core.tables import Raw, safe_cell
 from dppca_core.tables.quality import AS_MISSING, ColumnQuality, Suggestion, check_column
 from pages.hospitals.your_data import dictionary, owner_only_text, quality_text
-from pages.hospitals.your_data.dictionary import DictionaryLine
 from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import refusal
@@ -18,13 +17,13 @@ _MOST_LISTED = 200
 _RUNS = re.compile(r"[^\W\d_]|\(")  # letters, or a call: more than a sign and a number
 
 
-def show(state: TableSession, typed: dict[str, DictionaryLine], prepared: PreparedTable | None) -> None:
+def show(state: TableSession, prepared: PreparedTable | None) -> None:
     """Render counts by column and what may be mapped; prepared: None while the dictionary does not fit."""
     with st.expander(quality_text.TITLE, expanded=True):
         st.markdown(owner_only_text.NOT_PRIVATE)
         try:
             with st.spinner("Counting cells"):
-                columns = _columns(state, typed, prepared)
+                columns = _columns(state, prepared)
         except Exception:  # the text of an error may hold a cell, and would go to the log
             st.caption(quality_text.UNCOUNTED)
             return
@@ -43,19 +42,17 @@ def show(state: TableSession, typed: dict[str, DictionaryLine], prepared: Prepar
         if isinstance(state.raw, LargeTable):
             st.caption(quality_text.NO_SUGGESTIONS)
         else:
-            _map_words(state, typed, columns)
+            _map_words(state, columns)
 
 
-def _columns(
-    state: TableSession, typed: dict[str, DictionaryLine], prepared: PreparedTable | None
-) -> dict[str, ColumnQuality]:
+def _columns(state: TableSession, prepared: PreparedTable | None) -> dict[str, ColumnQuality]:
     """Return each column's quality, counted again only where its line has changed. Reads private rows."""
     if isinstance(state.raw, Raw):
-        for name, line in typed.items():
+        for name, line in state.typed.items():
             if name not in state.quality or state.quality[name][0] != line:
                 cells, expected = state.raw.table[name], dictionary.expected(line)
                 state.quality[name] = line, check_column(cells, expected, state.raw.decimal_comma)
-        return {name: state.quality[name][1] for name in typed}
+        return {name: state.quality[name][1] for name in state.chosen}
     if prepared is None:
         return {}
     owner = prepared.owner
@@ -67,15 +64,13 @@ def _columns(
     }
 
 
-def _map_words(
-    state: TableSession, typed: dict[str, DictionaryLine], columns: dict[str, ColumnQuality]
-) -> None:
+def _map_words(state: TableSession, columns: dict[str, ColumnQuality]) -> None:
     """Let the owner take words as missing or as categories, which changes the lines of the dictionary."""
     words = [(name, each) for name, quality in columns.items() for each in quality.suggestions]
     words = sorted(filter(_can_be_mapped, words), key=lambda entry: -entry[1].times)[:_MOST_LISTED]
     if words:
         st.markdown(quality_text.MAP)
-        known = (dictionary.expected(typed[name]).categories for name, _ in words)
+        known = (dictionary.expected(state.lines[name]).categories for name, _ in words)
         options = dict.fromkeys([LEAVE, MISSING, *(category for each in known for category in each)])
         column = st.column_config
         edited = st.data_editor(
@@ -91,7 +86,7 @@ def _map_words(
         )
         taken = list(edited["take as"])
         if st.button("Map these words", disabled=set(taken) <= {LEAVE}):
-            _take(state, typed, words, taken)
+            _take(state, words, taken)
     if state.unmapped:
         st.button("Undo the last mapping", on_click=_undo, args=(state,))
         st.caption(quality_text.UNDO_BY_HAND)
@@ -112,21 +107,16 @@ def _to_frame(words: list[tuple[str, Suggestion]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["column", "cell", "count", "take as"])
 
 
-def _take(
-    state: TableSession,
-    typed: dict[str, DictionaryLine],
-    words: list[tuple[str, Suggestion]],
-    taken: list[str],
-) -> None:
+def _take(state: TableSession, words: list[tuple[str, Suggestion]], taken: list[str]) -> None:
     mapped: dict[str, dict[str, str]] = {}
     for (name, each), take_as in zip(words, taken, strict=True):
-        if take_as not in (LEAVE, MISSING, *dictionary.expected(typed[name]).categories):
+        if take_as not in (LEAVE, MISSING, *dictionary.expected(state.lines[name]).categories):
             st.error(refusal(quality_text.not_a_category(name, take_as)))
             return
         if take_as != LEAVE:
             mapped.setdefault(name, {})[each.word] = AS_MISSING if take_as == MISSING else take_as
-    state.unmapped = {name: typed[name] for name in mapped}
-    state.lines |= {name: dictionary.add_words(typed[name], of_column) for name, of_column in mapped.items()}
+    state.unmapped = {name: state.lines[name] for name in mapped}
+    state.lines |= {name: dictionary.add_words(state.lines[name], words) for name, words in mapped.items()}
     state.generation += 1
     st.rerun()
 

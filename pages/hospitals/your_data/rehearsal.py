@@ -290,13 +290,13 @@ def judge(request: Request | str, n: int, d: int, hospitals: int) -> tuple[str, 
     if isinstance(request, str):
         return twin_text.not_possible(request, d), True
     ways = _ways_out(n, d, request.k, request.budget, request.prior_share, hospitals)
-    return twin_text.judged(request, n, d, *ways), ways[0] > TOO_MUCH
+    return twin_text.judged(request, n, d, ways), ways[0] > TOO_MUCH
 
 
 @lru_cache(maxsize=64)
 def _ways_out(
     n: int, d: int, k: int, budget: Budget, prior_share: float, hospitals: int
-) -> tuple[float, int | None, float | None, int | None]:
+) -> twin_text.WaysOut:
     """Return the best method's error as a share of a guess's; patients, epsilon and features that would do.
 
     budget: all of it, of which prior_share pays for mean and scales. The best errs least on the worst of the

@@ -44,7 +44,7 @@ from pages.hospitals.your_data.settings import BY_RULE
 from pages.shared.figure import component
 from pages.shared.reports import take_along
 from pages.shared.settings import widgets
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES
 
 
 def show_losses(twin: Twin) -> None:
@@ -65,17 +65,13 @@ def show_table(frame: Any) -> None:
 
 
 def show(
-    prepared: PreparedTable | None,
-    account: Account | None,
-    release: ReleaseJob | None,
-    twin: Twin | None,
-    settings: Settings,
+    prepared: PreparedTable | None, account: Account | None, release: ReleaseJob | None, twin: Twin | None
 ) -> None:
     """Render the twin's picture and the price of the table's, where there is one, and what was released."""
     pictures = [job for job in session.current().confirmed if job.what.kind == "scores" and job.result]
     if prepared is not None and account is not None and (twin is not None or release is not None):
         st.subheader(score_text.TITLE)
-        _show_offer(prepared, account, release, twin, settings)
+        _show_offer(prepared, account, release, twin)
     elif pictures:
         st.subheader(score_text.TITLE)
     if pictures:
@@ -83,12 +79,9 @@ def show(
 
 
 def _show_offer(
-    prepared: PreparedTable,
-    account: Account,
-    release: ReleaseJob | None,
-    twin: Twin | None,
-    settings: Settings,
+    prepared: PreparedTable, account: Account, release: ReleaseJob | None, twin: Twin | None
 ) -> None:
+    settings = widgets.settings()
     rows = session.current().rows_per_patient or 1
     here = release is not None and release.what.table == prepared.identity
     if (release.result.basis.shape[1] if here else twin.request.k if twin else 2) < 2:

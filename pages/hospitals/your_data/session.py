@@ -60,9 +60,7 @@ class TableSession:
     raw: Table | None = None  # of several hospitals, their tables joined
     hospitals: HospitalTables = field(default_factory=HospitalTables)
     opened: tuple[bytes, ColumnMapping] | None = None  # a dictionary of other names, until these are mapped
-    upload_error: str = ""  # why the last file was refused
-    dictionary_error: str = ""  # why the last data dictionary was
-    files: dict[str, str] = field(default_factory=dict)  # the last upload handled, by uploader
+    files: dict[str, tuple[str, str]] = field(default_factory=dict)  # by uploader: the last, and why refused
     lines: dict[str, DictionaryLine] = field(default_factory=dict)  # kept for a new table's same columns
     editor_lines: dict[str, DictionaryLine] = field(default_factory=dict)  # those the editor began with
     example: str = ""  # name of the bundled table that this is
@@ -112,11 +110,16 @@ class TableSession:
             return 1  # the guarantee for a row is the patient's
         return self.most_rows
 
+    @property
+    def typed(self) -> dict[str, DictionaryLine]:
+        """Return the lines of the columns that count."""
+        return {name: self.lines[name] for name in self.chosen}
+
     def load(self, raw: Table) -> None:
         """Replace the table. What was typed for columns of the same names stays."""
         self._drop_results()
         self.raw, self.example = raw, ""
-        self.upload_error = self.dictionary_error = ""
+        self.files = {uploader: (file_id, "") for uploader, (file_id, _) in self.files.items()}
         self.hospitals = HospitalTables(raw if isinstance(raw, Raw) else None)
         self.opened = None
         return_memory()  # of the former table, and of what reading this one needed
@@ -191,10 +194,12 @@ class TableSession:
         """Return whether a release that was paid for is here, or is being drawn."""
         return any(job.running or job.result for job in self.to_download)
 
-    def is_new(self, uploader: str, file_id: str) -> bool:
-        """Return whether this upload ("": none) is not the one handled last, and note it."""
-        known, self.files[uploader] = self.files.get(uploader), file_id
-        return file_id not in ("", known)
+    def handle(self, uploader: str, file_id: str, take: Callable[[], str]) -> str:
+        """Hand an upload ("": none) over once. Return why it was refused, as long as it is there."""
+        if self.files.get(uploader, ("",))[0] != file_id:
+            self.files[uploader] = file_id, ""  # first, as a page that runs again must not take it again
+            self.files[uploader] = file_id, take() if file_id else ""
+        return self.files.get(uploader, ("", ""))[1]
 
 
 def attempt(make: Callable[[], Any], otherwise: str = "") -> Any:

@@ -3,6 +3,7 @@
 from functools import partial
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dppca_core.tables import Raw, limits, safe_cell
 from pages.hospitals.your_data import large_table, mapping_editor, session, several_text
@@ -104,21 +105,17 @@ def _choose_another(state: TableSession, settings: Settings) -> None:
     types = ["csv", "tsv", "txt", "parquet"]
     upload = st.file_uploader("A table of another hospital", type=types, key=key)
     st.caption(several_text.ASKED)
-    new = state.is_new("another", f"{upload.file_id} {settings['own.encoding']}" if upload else "")
-    if upload is None:
-        hospitals.error = ""
-    elif new:
-        hospitals.error = _add(hospitals, large_table.read_upload(upload, settings["own.encoding"]))
-        if not hospitals.error:
-            st.rerun()
-    if hospitals.error:
-        st.error(refusal(hospitals.error))
+    encoding = settings["own.encoding"]
+    take = partial(_add, hospitals, upload, encoding)
+    refused = state.handle("another", f"{upload.file_id} {encoding}" if upload else "", take)
+    if refused:
+        st.error(refusal(refused))
 
 
-def _add(hospitals: HospitalTables, table: Raw | LargeTable | str) -> str:
-    """Add a table that was read. Return why that is not possible, or nothing."""
-    if isinstance(table, str):
-        return table
+def _add(hospitals: HospitalTables, upload: UploadedFile, encoding: str) -> str:
+    """Add an uploaded table. Return why that is not possible."""
+    table = large_table.read_upload(upload, encoding)
     if isinstance(table, LargeTable):
         return several_text.LARGE
-    return session.attempt(partial(hospitals.add, table)) or ""
+    refused = table if isinstance(table, str) else session.attempt(partial(hospitals.add, table))
+    return refused or st.rerun()

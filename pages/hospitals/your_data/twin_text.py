@@ -18,6 +18,9 @@ PUBLIC = "choose fewer columns from the literature or a code book, not from thes
 MEAN_KNOWN = "Their mean is known; what the error of a paid mean adds is not in this figure."
 SCALES_KNOWN = "Their scales are known; what the error of paid scales adds is not in this figure."
 _SYMBOLS = {"rank": "R", "burn_in": "burn-in"}
+# The error of the best method that can take a table, of a guess's; then the patients, to a factor of two, the
+# least epsilon and the features, to a factor of two, that would do; None where none was found.
+WaysOut = tuple[float, int | None, float | None, int | None]
 
 
 def rehearsed(request: Request, hospitals: int) -> str:
@@ -111,26 +114,9 @@ def not_possible(reason: str, d: int) -> str:
     return f"{can_take(d)} {why} Choose another method, or {PUBLIC}."
 
 
-def judged(
-    request: Request,
-    n: int,
-    d: int,
-    share: float,
-    patients: int | None,
-    epsilon: float | None,
-    features: int | None,
-) -> str:
-    """Return whether any method gets an answer from a wide table, and what would.
-
-    Args:
-        request: The release.
-        n: Rows of the table.
-        d: Features.
-        share: Error of the best method that can take them, of a guess's.
-        patients: How many would do, to a factor of two; None where none was found.
-        epsilon: The least that would do, likewise.
-        features: How many would do, to a factor of two, likewise.
-    """
+def judged(request: Request, n: int, d: int, ways: WaysOut) -> str:
+    """Return whether any method gets an answer from a wide table of n rows and d features, and what would."""
+    share, patients, epsilon, features = ways
     many, budget = noun(request.rows_per_patient), request.budget
     errs = f"{text.percent(min(share, 1.0))} of a guess's error"
     if patients is epsilon is features is None and share <= 1 / 3:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dppca_core.tables import JoinedTable, Raw, Schema, examples
 from pages.hospitals.your_data import (
@@ -49,20 +50,18 @@ def show(layout: PageLayout) -> PreparedTable | None:
         _exchange_dictionary(state, None)
         return None
     _edit(state)
-    typed = {name: state.lines[name] for name in state.chosen}
     quality_place = st.container()
-    prepared = _prepare(state, typed, layout)
+    prepared = _prepare(state, layout)
     with quality_place:
-        quality_panel.show(state, typed, prepared)
+        quality_panel.show(state, prepared)
     if prepared is not None:
         _show_facts(prepared, rows, layout)
     return prepared
 
 
-def _prepare(
-    state: TableSession, typed: dict[str, dictionary.DictionaryLine], layout: PageLayout
-) -> PreparedTable | None:
+def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
     """Return the table as its dictionary has it, or None after saying what is still to be done."""
+    typed = state.typed
     build = partial(session.attempt, partial(dictionary.to_schema, typed, state.bound))
     schema = state.latest("dictionary", (typed, state.bound), build)
     error, schema = (schema, None) if isinstance(schema, str) else ("", schema)
@@ -103,17 +102,14 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
         for name in examples.names():
             label = f"Take the {name.replace('_', ' ')} table as if it were yours"
             st.button(label, on_click=_load_example, args=(state, name), width="stretch")
-    new = state.is_new("table", f"{upload.file_id} {encoding}" if upload else "")
-    if upload is None:
-        state.upload_error = ""
-    elif new:
+
+    def take() -> str:
         table = large_table.read_upload(upload, encoding)
-        if isinstance(table, str):
-            state.upload_error = table
-        else:
-            state.load(table)
-    if state.upload_error:
-        st.error(refusal(state.upload_error) + (upload_text.FORMER_STAYS if state.raw else ""))
+        return table if isinstance(table, str) else state.load(table) or ""
+
+    refused = state.handle("table", f"{upload.file_id} {encoding}" if upload else "", take)
+    if refused:
+        st.error(refusal(refused) + (upload_text.FORMER_STAYS if state.raw else ""))
 
 
 def _load_example(state: TableSession, name: str) -> None:
@@ -328,22 +324,9 @@ def _edit(state: TableSession) -> None:
 def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
     with st.expander("Open or save this as a data dictionary"):
         upload = st.file_uploader("A data dictionary (JSON)", type=["json"], key="own dictionary")
-        new = state.is_new("dictionary", upload.file_id if upload else "")
-        if upload is None or new:
-            state.dictionary_error = ""
-        if upload is not None and state.raw is not None and new:
-            try:
-                dictionary_names.ask(state, upload.getvalue())
-                lines, bound, absent = dictionary.load(upload.getvalue(), state.raw.columns)
-            except ValueError as reason:
-                state.dictionary_error = str(reason) if state.opened is None else ""
-            else:
-                _set_lines(state, lines, bound)
-                loaded = upload_text.left_out(absent) if absent else "The dictionary was taken over."
-                st.toast(literal(loaded))
-                st.rerun()
-        if state.dictionary_error:
-            st.error(refusal(state.dictionary_error))
+        refused = state.handle("dictionary", upload.file_id if upload else "", partial(_open, state, upload))
+        if refused:
+            st.error(refusal(refused))
         dictionary_names.show(state, _set_lines)
         if schema is not None:
             st.download_button(
@@ -355,6 +338,18 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
             )
             if schema.published is not schema:
                 st.caption(upload_text.WITH_CELLS)
+
+
+def _open(state: TableSession, upload: UploadedFile) -> str:
+    """Take over an uploaded dictionary, or ask about its names. Return why that is not possible."""
+    try:
+        dictionary_names.ask(state, upload.getvalue())
+        lines, bound, absent = dictionary.load(upload.getvalue(), state.raw.columns)
+    except ValueError as reason:
+        return str(reason) if state.opened is None else ""
+    _set_lines(state, lines, bound)
+    st.toast(literal(upload_text.left_out(absent) if absent else "The dictionary was taken over."))
+    st.rerun()
 
 
 def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> None:
