@@ -105,9 +105,7 @@ def main() -> None:
             errors, began = {}, time.perf_counter()
             for centre in ("rule", "public"):
                 settings = defaults | {"own.epsilon": epsilon, "own.centre": centre}
-                request = release_panel.requested(
-                    settings, table.d, None, 1, table.n, table.averaged, 1, schema.has_usual_values
-                )
+                request = release_panel.requested(settings, table, None, 1)
                 assert not isinstance(request, str), request
                 runs = [sin_theta(released(table, request), true) for _ in range(asked.runs)]
                 errors[centre] = float(np.median(runs))

@@ -9,8 +9,9 @@ import streamlit as st
 
 from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.ledger import Ledger
-from pages.hospitals.your_data import kept_copies, session, text
-from pages.hospitals.your_data.ledger_text import Price
+from pages.hospitals.your_data import kept_copies, ledger_text, session, text
+from pages.hospitals.your_data.analyst_text import price
+from pages.hospitals.your_data.ledger_text import Form
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order, TableSession
@@ -21,35 +22,40 @@ FIRST_WAIT_SECONDS = 1.0  # for a job that ends at once, before the page is draw
 Make = Callable[[Order, PreparedTable, Ledger, Progress], Any]
 
 
-def show(order: Order, label: str, price: Price, question: str, make: Make) -> None:
-    """Render the button, then the question, then the state of the job.
+def show(
+    order: Order, label: str, what: str, question: str, make: Make, end: str = "", form: Form = price
+) -> None:
+    """Render the price and the button, then the question, then the state of the job.
 
     Args:
         order: What would be paid for. One job of its kind can be pending or running.
         label: Of the button.
-        price: The cost, in words and whether it is beyond the limit.
-        question: What is asked after the button was pressed.
+        what: What is paid for, as the price begins.
+        question: What is asked after the button was pressed, before the price is told again.
         make: Makes the release of the table that the session has then, paid for on its ledger. It must not
             hold rows: a button's arguments outlive the table.
+        end: What is said after the price.
+        form: Forms the price.
     """
-    state = session.current()
+    state, cost = session.current(), ledger_text.price(what, order.request, order.account, form)
     if state.pending is not None and state.pending.what.kind == order.kind and state.pending.what != order:
         state.pending = None  # the settings have changed since it was requested
     last = state.last(order.kind)
     if last is not None and last.running:
         show_progress(last, "Drawing noise")
     elif state.pending is None or state.pending.what.kind != order.kind:
-        st.markdown(price.sentence)
+        st.markdown(cost.sentence)
         st.button(
             label,
             type="primary",
             key=f"own ask {order.kind}",
-            disabled=price.exceeds_limit,
+            disabled=cost.exceeds_limit,
             on_click=_make_pending,
             args=(state, order, make),
         )
     else:
-        _show_question(state, state.pending, question)
+        asked = f"{question} {cost.sentence} {ledger_text.ONCE} {end}".rstrip()
+        _show_question(state, state.pending, asked)
     if last is not None and last.failed and last.what.table == order.table:
         st.warning(text.ended(last))
 

@@ -8,8 +8,7 @@ from dppca_core.populations.dictionary_twin import DictionaryTwin
 from pages.hospitals.your_data.rehearsal import Twin, first_runs, predicted_at
 from pages.shared.charts.metric_axis import error_unit
 
-_DICTIONARY, _ROWS = "dictionary.json", "your-table.csv"  # of "Save the dictionary"; the visitor's own
-_RELEASE, _PICTURE = "release.json", "scores.json"  # of the ZIP; of "Download the picture"
+_DICTIONARY, _RELEASE = "dictionary.json", "release.json"  # of "Save the dictionary"; of the ZIP
 
 
 def twin_scores(twin: Twin, patients: float, cells: int, std: float) -> FigureRecipe:
@@ -51,22 +50,10 @@ def _predicted(twin: Twin) -> FigureRecipe:
     return FigureRecipe("own_table.predicted", values)
 
 
-def released() -> FigureRecipe:
-    """Return the table that reads a release from its bundle."""
-    return FigureRecipe("own_table.released", {"release": _RELEASE})
-
-
-def scores() -> FigureRecipe:
-    """Return the table that reads a released picture."""
-    return FigureRecipe("own_table.scores", {"picture": _PICTURE})
-
-
-def spectrum() -> FigureRecipe:
-    """Return the table of the spectrum that the owner alone may see, from the owner's own files."""
-    return FigureRecipe("own_table.spectrum", {"dictionary": _DICTIONARY, "rows": _ROWS})
-
-
-def biplot() -> FigureRecipe:
-    """Return the table of the rows on two components that the owner alone may see."""
-    values = {"dictionary": _DICTIONARY, "rows": _ROWS, "release": _RELEASE}
-    return FigureRecipe("own_table.biplot", values)
+# Tables that read a release from its bundle, and a released picture.
+RELEASED = FigureRecipe("own_table.released", {"release": _RELEASE})
+SCORES = FigureRecipe("own_table.scores", {"picture": "scores.json"})  # of "Download the picture"
+# Tables that the owner alone may see, from the owner's own files: the spectrum, and rows on two components.
+_OWN = {"dictionary": _DICTIONARY, "rows": "your-table.csv"}
+SPECTRUM = FigureRecipe("own_table.spectrum", _OWN)
+BIPLOT = FigureRecipe("own_table.biplot", _OWN | {"release": _RELEASE})

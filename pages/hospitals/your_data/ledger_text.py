@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dppca_core.accounting import closed_form, numerical
-from dppca_core.privacy import Budget, Event
+from dppca_core.privacy import Event
 from dppca_core.release.ledger_records import Account, Entry, Limit
 from dppca_core.release.request import patient_epsilon
 from pages.hospitals.your_data.spending import Spending
@@ -53,17 +53,11 @@ def spending(account: Account, events: tuple[Event, ...] = ()) -> Spending:
     return Spending(total(account).epsilon, total(account, events).epsilon, account.limit.epsilon)
 
 
-def price(
-    what: str,
-    events: tuple[Event, ...],
-    account: Account,
-    budget: Budget,
-    rows: int,
-    form: Form,
-) -> Price:
-    """Return what a release will cost and leave; form: Forms the sentence from its numbers."""
-    spent, of_patient = spending(account, events), patient_epsilon(events, budget, rows)
-    return Price(form(what, budget.epsilon, spent, rows, of_patient), spent.exceeds_limit)
+def price(what: str, asked: Any, account: Account, form: Form) -> Price:
+    """Return what a request will cost and leave; form: Forms the sentence from its numbers."""
+    rows, spent = asked.rows_per_patient, spending(account, asked.events)
+    of_patient = patient_epsilon(asked.events, asked.budget, rows)
+    return Price(form(what, asked.budget.epsilon, spent, rows, of_patient), spent.exceeds_limit)
 
 
 def in_folder(variable: str) -> str:

@@ -90,7 +90,7 @@ def _show_details(
     with table:
         score_panel.show_table(losses.table(measured, ""))
     again = _reproducible(prepared, released.document)
-    tables = (figure_code.spectrum(), figure_code.biplot()) if again else (None, None)
+    tables = (figure_code.SPECTRUM, figure_code.BIPLOT) if again else (None, None)
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.markdown("**Scree**")

@@ -1,10 +1,10 @@
 """Load your own table, rehearse on a synthetic twin, release once, and see the budget that is left."""
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
+from dppca_core.release.ledger_records import Account
 from dppca_core.release.request import Request
 from pages.hospitals.your_data import (
     ledger_panel,
@@ -49,17 +49,15 @@ request: Request | str = ""
 stop: StopSign | None = None
 
 
-def _rehearsed_at(prepared: PreparedTable, size: tuple[Any, ...], epsilon: float) -> Twin | str:
-    request = release_panel.requested(settings | {"own.epsilon": epsilon}, *size)
+def _rehearsed_at(prepared: PreparedTable, account: Account | None, epsilon: float) -> Twin | str:
+    request = release_panel.requested(settings | {"own.epsilon": epsilon}, prepared, account, rows)
     return synthetic_twin_panel.rehearse_table(prepared, request, settings)
 
 
 if prepared is not None:
     ledger, account = ledger_panel.open_ledger(prepared.raw)
     st.header("2 · Rehearse on invented patients")
-    usual = prepared.schema.has_usual_values
-    size = (prepared.d, account, rows, prepared.n, prepared.averaged, len(prepared.sizes), usual)
-    request = release_panel.requested(settings, *size)
+    request = release_panel.requested(settings, prepared, account, rows)
     with layout.step("rehearsal"):
         judged, too_wide = rehearsal.judge(request, prepared.n, prepared.d, len(prepared.sizes))
         if judged:
@@ -75,7 +73,7 @@ with layout.step("release"):
         # Before the limit is set too, since these settings are what is rehearsed.
         release_panel.choose_settings(prepared, request, layout)
         if twin is not None:
-            stop = rehearsal.stop_sign(twin, partial(_rehearsed_at, prepared, size))
+            stop = rehearsal.stop_sign(twin, partial(_rehearsed_at, prepared, account))
         if stop:
             st.warning(layout.words.stop(stop))
         if account.limit is None:

@@ -56,19 +56,13 @@ _SEVERAL = {"cape": "sealed_sparse"} | {name: name for name in ("two_stage_seale
 
 
 def requested(
-    settings: Settings,
-    d: int,
-    account: Account | None,
-    rows: int,
-    n: int,
-    averaged: bool = False,
-    hospitals: int = 1,
-    usual: bool = False,
+    settings: Settings, prepared: PreparedTable, account: Account | None, rows: int
 ) -> Request | str:
-    """Return what a press of Release would make, as near as d features allow, or why it would refuse.
+    """Return what a press of Release would make, as near as the table allows, or why it would refuse.
 
-    n, the rows of all hospitals, is public on this page. usual: whether the dictionary gives usual values.
+    Of the table only what is public is read: its dictionary, and the patients of each hospital.
     """
+    n, d, centre = prepared.n, prepared.d, settings["own.centre"]
     # Before the limit is set, neighbours are what the limit's form begins with.
     limit = account.limit if account is not None else None
     neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
@@ -76,7 +70,7 @@ def requested(
     try:
         budget = Budget(settings["own.epsilon"], settings["own.delta"], neighbours)
         mean_share = 0.0
-        if settings["own.centre"] == "paid" or (settings["own.centre"] == "rule" and not usual):
+        if centre == "paid" or (centre == "rule" and not prepared.schema.has_usual_values):
             asked = settings["own.mean_share"]
             mean_share = paid_centre.share(budget, d=d, n=n) if asked == BY_RULE else asked
         scale_share = 0.0
@@ -86,7 +80,7 @@ def requested(
         if method == RECOMMENDED:
             prior = mean_share + scale_share
             left = gaussian.remaining(budget, prior) if prior else budget
-            method, chosen = _recommended(n, d, k, left, hospitals), RELEASED
+            method, chosen = _recommended(n, d, k, left, len(prepared.sizes)), RELEASED
         most = discrete_gaussian.MOST_FEATURES if method in STAGES else d
         s_hat = (chosen if method in STAGES else d) if chosen == RELEASED else min(max(chosen, k), d, most)
         return Request(
@@ -96,7 +90,7 @@ def requested(
             budget,
             mean_share=mean_share,
             scale_share=scale_share,
-            averaged=averaged,
+            averaged=prepared.averaged,
             s_hat=s_hat,
             rank=min(max(settings["own.rank"], k), d),
             iterations=settings["own.iterations"],
@@ -192,7 +186,6 @@ def show(
         st.caption(page_text.odds(budget, rows, request.patient_epsilon))
         st.caption(page_text.elsewhere(request))
     what = f"A release by {METHODS[request.method].title}"
-    price = ledger_text.price(what, request.events, account, budget, rows, layout.words.price)
     try:
         how = chosen.statement(*session.current().how_chosen)
     except ValueError as reason:
@@ -201,12 +194,10 @@ def show(
     order = Order("release", request, account, prepared.identity, prepared.raw.name, how)
     word = layout.words.COMPONENT
     components = text.count(request.k, word, f"{word}s")
-    question = (
-        f"**Release {components} of {prepared.n:,} {page_text.noun(rows)}?** {price.sentence} "
-        f"{ledger_text.ONCE} The noise is drawn once, and anybody may see the result."
-    )
+    question = f"**Release {components} of {prepared.n:,} {page_text.noun(rows)}?**"
+    end = "The noise is drawn once, and anybody may see the result."
     label = "Release anyway …" if stopped else "Release …"
-    confirmation.show(order, label, price, question, _make)
+    confirmation.show(order, label, what, question, _make, end, layout.words.price)
 
 
 def _make(
@@ -306,7 +297,7 @@ def _show_release(release: ReleaseJob, layout: PageLayout) -> None:
     component.figure(drawn, key="own loadings", says=says)
     take_along.menu(
         *("own loadings", "private-components", f"Released {words.COMPONENT}s", lambda: drawn),
-        code=figure_code.released,
+        code=lambda: figure_code.RELEASED,
     )
     layout.say(plain_text.apart(*page_text.apart_from_zero(released)))
     if released.document["mean"] is None:

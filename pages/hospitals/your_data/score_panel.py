@@ -23,13 +23,11 @@ from dppca_core.release.request import Request
 from dppca_core.release.score_histogram import Group, ScoreHistogram, ScoreRequest
 from dppca_core.tables import Column, Schema, safe_csv
 from pages.hospitals.your_data import (
-    analyst_text,
     bundle_panel,
     charts,
     confirmation,
     figure_code,
     kept_copies,
-    ledger_text,
     losses,
     score_rehearsal,
     score_text,
@@ -108,11 +106,10 @@ def _show_offer(
     request = ScoreRequest(
         document, score_histogram.grid(document, count), budget, rows, prepared.averaged, group
     )
-    price = ledger_text.price("This picture", request.events, account, budget, rows, analyst_text.price)
     order = Order("scores", request, account, prepared.identity, prepared.raw.name)
-    question = score_text.question(request, prepared.n, price.sentence, ledger_text.ONCE)
+    question, end = score_text.question(request, prepared.n), "Anybody may see the result."
     label = "Release this picture anyway …" if stopped else "Release this picture …"
-    confirmation.show(order, label, price, question, make)
+    confirmation.show(order, label, "This picture", question, make, end)
 
 
 def _choose_group(prepared: PreparedTable) -> Group | str | None:
@@ -259,7 +256,7 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> Non
         with columns[i % 2]:
             if request.group is not None:
                 st.markdown(f"{page_text.literal(request.group.column)}: **{page_text.literal(name)}**")
-            _draw(counts, request.edges, result.std, peak, f"own scores {i}", figure_code.scores)
+            _draw(counts, request.edges, result.std, peak, f"own scores {i}", lambda: figure_code.SCORES)
     st.caption(f"{score_text.legend(request.rows_per_patient)} {score_text.cost(document)}")
     if not job.downloaded:
         st.markdown(bundle_panel.unsaved(job))

@@ -60,15 +60,12 @@ def stop(distance: float) -> str:
     )
 
 
-def question(request: ScoreRequest, n: int, price: str, once: str) -> str:
+def question(request: ScoreRequest, n: int) -> str:
     """Return what is asked before the picture is paid for."""
     first, second = request.shape[1:]
     split = "" if request.group is None else f", split by {literal(request.group.column)}"
     many = noun(request.rows_per_patient)
-    return (
-        f"**Release how many of {n:,} {many} are in each of {first} by {second} cells{split}?** {price} "
-        f"{once} Anybody may see the result."
-    )
+    return f"**Release how many of {n:,} {many} are in each of {first} by {second} cells{split}?**"
 
 
 def legend(rows: int) -> str:

@@ -1,14 +1,15 @@
 """Render the rehearsal of the release that a press of Release would make, on as many invented patients."""
 
 from functools import partial
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.privacy import Budget
+from dppca_core.privacy import Budget, Event
 from dppca_core.release import spectrum as spectrum_release
 from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.ledger import Ledger
@@ -16,11 +17,9 @@ from dppca_core.release.ledger_records import Account
 from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum
 from pages.hospitals.your_data import (
-    analyst_text,
     charts,
     confirmation,
     figure_code,
-    ledger_text,
     plain_rehearsal,
     plain_text,
     session,
@@ -114,7 +113,8 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         cell = results.next_missing(epsilon, False)
         return None if cell is None else (results, *cell)
 
-    refresh.while_cells_come(panels, _Cells(), next_cell, first_look)
+    several = SimpleNamespace(try_cell=Results.try_cell)  # a cell is named with its results
+    refresh.while_cells_come(panels, several, next_cell, first_look)
     link = urlencode(catalogue.to_link(nearest(twin.settings)))
     label = "Open the explorer with these settings"
     st.link_button(
@@ -132,20 +132,22 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         with st.expander("Shape the twin by your own table, for a slice of the budget", key="own shaping"):
             widgets.choose("own.slice")
             budget = Budget(settings["own.slice"], settings["own.delta"], account.limit.neighbours)
-            what = "A release of all eigenvalues"
-            events = spectrum_release.events(budget)
-            price = ledger_text.price(what, events, account, budget, rows, analyst_text.price)
-            order = Order("spectrum", (budget, rows), account, prepared.identity, prepared.raw.name)
-            question = f"**Release the strength of every direction?** {price.sentence} {ledger_text.ONCE}"
-            confirmation.show(order, "Pay for the spectrum …", price, question, _make)
+            request = _SpectrumRequest(budget, rows)
+            order = Order("spectrum", request, account, prepared.identity, prepared.raw.name)
+            label, what = "Pay for the spectrum …", "A release of all eigenvalues"
+            question = "**Release the strength of every direction?**"
+            confirmation.show(order, label, what, question, _make)
 
 
-class _Cells:
-    """Measure cells of several populations, each named with its results."""
+class _SpectrumRequest(NamedTuple):
+    """Hold what is asked of a release of all eigenvalues."""
 
-    def try_cell(self, results: Results, *cell: Any) -> None:
-        """Measure one cell of these results, unless it is there."""
-        results.try_cell(*cell)
+    budget: Budget
+    rows_per_patient: int
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return spectrum_release.events(self.budget)
 
 
 def paid_spectrum(table: TableIdentity) -> Spectrum | None:

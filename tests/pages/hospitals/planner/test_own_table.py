@@ -121,8 +121,7 @@ def test_without_a_table_a_link_says_so_and_all_is_as_before():
 def test_the_planner_errs_as_your_data_judges_and_recommends(centre):
     page = with_example(**{"own.centre": centre})
     prepared, last = page.state.ready, dict(page.app.session_state["settings of the last run"])
-    usual = prepared.schema.has_usual_values
-    request = release_panel.requested(last, prepared.d, None, 1, prepared.n, usual=usual)
+    request = release_panel.requested(last, prepared, None, 1)
     assert bool(request.mean_share) == (centre == "rule")
     size = (prepared.n, prepared.d, request.k)
     share, *_ = rehearsal._ways_out(*size, request.budget, request.mean_share + request.scale_share, 1)
@@ -158,7 +157,7 @@ def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
     paid = Spectrum(values, 0.001, Entry("", "Eigenvalues", (), {"budget": cost}))
     table = planned_table.public_part(prepared, paid, last)
     settings = own_table.chosen(last | {"k": k, "delta": 1e-6, "epsilon": 0.5, "providers": 1}, table)
-    request = release_panel.requested(last, d, None, 1, prepared.n)
+    request = release_panel.requested(last, prepared, None, 1)
     judged = [
         predicted(
             "central",
@@ -184,8 +183,7 @@ def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
 def test_a_simulated_plan_has_the_runs_of_the_rehearsal_at_the_table_itself(centre):
     page = with_example(**{"own.centre": centre, "plan.asked": "epsilon"})
     prepared, last = page.state.ready, dict(page.app.session_state["settings of the last run"])
-    usual = prepared.schema.has_usual_values
-    request = release_panel.requested(last, prepared.d, None, 1, prepared.n, usual=usual)
+    request = release_panel.requested(last, prepared, None, 1)
     rehearsed = rehearsal.rehearse(request, prepared.schema, prepared.sizes, last)
     same = {"epsilon": 0.5, "delta": 1e-6, "k": request.k, "providers": 1}
     settings = own_table.chosen(last | same, page.app.session_state["public table"])

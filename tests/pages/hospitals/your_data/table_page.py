@@ -2,6 +2,7 @@
 
 import io
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -161,6 +162,12 @@ class TablePage(Screen):
         self.state.visitor = visitor
         session.sessions()[self.state.token] = self.state
         return self.state.token
+
+
+def of_size(d, n, usual=False):
+    """Return the public numbers of a table in one place; usual: whether its dictionary has usual values."""
+    schema = SimpleNamespace(has_usual_values=usual)
+    return SimpleNamespace(d=d, n=n, sizes=(n,), averaged=False, schema=schema)
 
 
 def prepared(data=TABLE, dictionary=DICTIONARY, name="ours.csv", rows=1, **link):

@@ -48,7 +48,7 @@ def test_a_whole_release_has_no_technical_word_outside_of_folds(plainly):
     assert not technical(words(page)), technical(words(page))
     last = dict(page.app.session_state["settings of the last run"])
     table = page.state.ready
-    asked = release_panel.requested(last, table.d, None, 1, table.n)
+    asked = release_panel.requested(last, table, None, 1)
     twin = rehearsal.rehearse(asked, table.schema, table.sizes, last)
     share = 100 * (1 - np.median(rehearsal.first_errors(twin)) ** 2 / 2)
     assert plain_text.rehearsed(share, 100 * 2 / table.d) in page.markdown
@@ -83,10 +83,10 @@ def test_a_poor_rehearsal_says_what_would_do_and_rows_of_a_patient_count():
     table = page.state.ready
     sign = rehearsal.stop_sign(
         rehearsal.rehearse(
-            release_panel.requested(settings, table.d, None, 1, table.n), table.schema, table.sizes, settings
+            release_panel.requested(settings, table, None, 1), table.schema, table.sizes, settings
         ),
         lambda epsilon: rehearsal.rehearse(
-            release_panel.requested(settings | {"own.epsilon": epsilon}, table.d, None, 1, table.n),
+            release_panel.requested(settings | {"own.epsilon": epsilon}, table, None, 1),
             *(table.schema, table.sizes, settings),
         ),
     )
@@ -94,7 +94,7 @@ def test_a_poor_rehearsal_says_what_would_do_and_rows_of_a_patient_count():
     page = prepared(dictionary=WIDE, rows=8, view="plain", **{"own.eps": "0.5"})
     page.press("Set this limit")
     settings = dict(page.app.session_state["settings of the last run"])
-    request = release_panel.requested(settings, page.state.ready.d, None, 8, page.state.ready.n)
+    request = release_panel.requested(settings, page.state.ready, None, 8)
     assert f"their privacy loss is {request.patient_epsilon:.2f}" in words(page)
     assert odds(request.patient_epsilon, 1e-6, "replace-one", yours=True) in words(page)
     assert not technical(words(page)), technical(words(page))

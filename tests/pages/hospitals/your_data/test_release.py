@@ -28,7 +28,7 @@ from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.background import sessions
 from pages.shared.settings import catalogue
-from tests.pages.hospitals.your_data.table_page import DICTIONARY, limited, patients
+from tests.pages.hospitals.your_data.table_page import DICTIONARY, limited, of_size, patients
 from tests.waiting import PATIENCE_SECONDS
 
 
@@ -145,7 +145,7 @@ def test_a_paid_release_goes_on_while_its_visitor_may_come_back(monkeypatch):
 def test_what_three_columns_do_not_allow_is_adjusted_and_said(method, possible):
     wanted = {"own.k": 20, "own.s_hat": 10, "own.rank": 5}
     settings = catalogue.defaults() | wanted | {"own.method": method}
-    request = release_panel.requested(settings, 3, None, 1, 100)
+    request = release_panel.requested(settings, of_size(3, 100), None, 1)
     adjustments = release_panel.adjustments(request, settings)
     assert {key: getattr(request, key.removeprefix("own.")) for key in possible} == possible
     assert len(adjustments) == len(possible)
@@ -166,8 +166,8 @@ def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
     account = Account(Limit(1.0, 1e-5, "replace-one"), ())
     monkeypatch.setattr(ledger_text, "total", lambda account, more=(): numerical.Total(1.0 - short, 1.0))
     assert analyst_text.left(ledger_text.spending(account)).endswith(f" is spent, {rest} is left")
-    events = Request("analyze_gauss", 3, 2, Budget(1.0, 1e-5)).events
-    price = ledger_text.price("It", events, account, Budget(1.0, 1e-5), 1, analyst_text.price)
+    request = Request("analyze_gauss", 3, 2, Budget(1.0, 1e-5))
+    price = ledger_text.price("It", request, account, analyst_text.price)
     assert price.sentence.endswith(f", and leaves {rest}.") and not price.exceeds_limit
 
 
@@ -208,7 +208,7 @@ def test_a_method_for_several_hospitals_says_what_it_is_in_one_place():
 )
 def test_a_mean_is_paid_for_unless_every_column_has_a_usual_value(asked, usual, paid):
     settings = catalogue.defaults() | {"own.centre": asked}
-    request = release_panel.requested(settings, 5, None, 1, 1000, usual=usual)
+    request = release_panel.requested(settings, of_size(5, 1000, usual), None, 1)
     assert (request.mean_share > 0) == paid
 
 

@@ -28,6 +28,7 @@ from tests.pages.hospitals.your_data.table_page import (
     ROWS,
     WIDE,
     limited,
+    of_size,
     patients,
     prepared,
 )
@@ -69,7 +70,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     page = limited(dictionary=WIDE, **{"own.method": method, "repeats": "3"} | REHEARSED[method])
     table = page.state.ready
     settings = dict(page.app.session_state["settings of the last run"])
-    asked = release_panel.requested(settings, table.d, None, 1, table.n)
+    asked = release_panel.requested(settings, table, None, 1)
     twin = rehearsal.rehearse(asked, table.schema, table.sizes, settings)
     experiment, results = twin.experiment, Results(twin.experiment)
     # A busy machine shows the first runs alone, and their median.
@@ -144,7 +145,7 @@ def test_a_stop_sign_says_what_it_would_take_and_that_does_it():
     table, enough = page.state.ready, float(stop[1])
     shares = []
     for epsilon in (max(e for e in EPSILONS if e < enough), enough):
-        asked = release_panel.requested(settings | {"own.epsilon": epsilon}, table.d, None, 1, table.n)
+        asked = release_panel.requested(settings | {"own.epsilon": epsilon}, table, None, 1)
         twin = rehearsal.rehearse(asked, table.schema, table.sizes, settings)
         shares.append(rehearsal.share_of_guess(twin))
     assert shares[1] <= 1 / 3 < shares[0]
@@ -194,7 +195,7 @@ def test_paid_eigenvalues_state_spikes_that_rows_about_their_mean_reach():
 @pytest.mark.parametrize("paid", [None, Spectrum(np.array([9.0, 6, 4, 1, 1, 1]), 0.01, entry=None)])
 def test_a_guess_is_a_curve_and_changes_no_warning(paid):
     settings = catalogue.defaults() | {"own.ratio": 100.0, "own.s": 4}
-    request = release_panel.requested(settings, 6, None, 1, 300)
+    request = release_panel.requested(settings, of_size(6, 300), None, 1)
     schema = Schema(tuple(Column(f"c{i}", "number", 0.0, 1.0) for i in range(6)))
     guessed, plain = (
         rehearsal.rehearse(request, schema, (300,), each, paid)
@@ -241,7 +242,7 @@ def test_a_wide_table_is_judged_by_closed_forms_and_keeps_nobody_waiting(monkeyp
 
     def rehearse_at(epsilon):
         changed = settings | {"own.epsilon": epsilon}
-        request = release_panel.requested(changed, 1000, None, 1, 5000)
+        request = release_panel.requested(changed, of_size(1000, 5000), None, 1)
         return rehearsal.rehearse(request, schema, (5000,), settings)
 
     twin = rehearse_at(0.5)
@@ -258,7 +259,7 @@ def twins(columns, n=300, paid=None, **changed):
     """Return the dictionary, and the rehearsals of a release of its rows on all populations but a guess."""
     schema = Schema(columns)
     settings = catalogue.defaults() | {"own.epsilon": 10.0} | changed
-    request = release_panel.requested(settings, schema.d, None, 1, n)
+    request = release_panel.requested(settings, of_size(schema.d, n), None, 1)
     return schema, rehearsal.rehearse(request, schema, (n,), settings, paid).rehearsed
 
 
@@ -296,7 +297,7 @@ def test_a_large_twin_is_gaussian_and_says_so():
     """Beyond 10^7 numbers and 400 features; below them it follows the dictionary and says that."""
     for n, follows in ((10**6, True), (2 * 10**6, False)):
         experiment = rehearsal.twin_of(
-            release_panel.requested(catalogue.defaults(), 6, None, 1, n),
+            release_panel.requested(catalogue.defaults(), of_size(6, n), None, 1),
             Schema(NUMBERS),
             (n,),
             catalogue.defaults(),

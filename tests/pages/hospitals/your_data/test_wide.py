@@ -12,7 +12,7 @@ from dppca_core.privacy import Budget
 from pages.hospitals.your_data import dictionary, rehearsal, release_panel, upload_text
 from pages.hospitals.your_data.rehearsal import TOO_MUCH
 from pages.shared.settings import catalogue
-from tests.pages.hospitals.your_data.table_page import TablePage, csv
+from tests.pages.hospitals.your_data.table_page import TablePage, csv, of_size
 
 COLUMNS = [f"g{i}" for i in range(1, 2101)]
 
@@ -23,7 +23,7 @@ def table(n=40):
 
 def asked(n, d, usual=True, **changed):
     settings = catalogue.defaults() | {"own.method": "recommended", "own.epsilon": 0.5} | changed
-    return release_panel.requested(settings, d, None, 1, n, usual=usual)
+    return release_panel.requested(settings, of_size(d, n, usual), None, 1)
 
 
 @pytest.mark.parametrize(
