@@ -51,9 +51,9 @@ def read(data: bytes, name: str, encoding: str) -> Table:
 
 def read_upload(upload: UploadedFile, encoding: str) -> Table | str:
     """Return the table of an uploaded file, or why there is none. Once read, the server drops the file."""
+    otherwise = upload_text.UNREADABLE
     with st.spinner("Reading"):
-        whole = partial(read, upload.getvalue(), upload.name, encoding)
-        table = session.attempt(whole, upload_text.UNREADABLE)
+        table = session.attempt(partial(read, upload.getvalue(), upload.name, encoding), otherwise)
     if not isinstance(table, str):
         session.drop_upload(upload.file_id)
     else:

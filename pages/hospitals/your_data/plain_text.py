@@ -4,6 +4,7 @@
 """
 
 from pages.hospitals.your_data.spending import Spending, StopSign
+from pages.hospitals.your_data.text import loss
 from pages.shared import text
 from pages.shared.plain import phrases
 
@@ -36,9 +37,7 @@ def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float)
     used = f"This uses {part((spent.after - spent.now) / spent.most)} of your privacy budget."
     if rows == 1:
         return used
-    return (
-        f"{used} A patient with {rows:,} rows is protected less: their privacy loss is {_loss(of_patient)}."
-    )
+    return f"{used} A patient with {rows:,} rows is protected less: their privacy loss is {loss(of_patient)}."
 
 
 def left(spent: Spending) -> str:
@@ -49,18 +48,14 @@ def left(spent: Spending) -> str:
     return f"{words[0].upper()}{words[1:]} of your privacy budget is used"
 
 
-def _loss(value: float) -> str:
-    return text.short(value) if value < 100 else f"{value:,.0f}"
-
-
 def named(title: str, when: str, cost: float) -> str:
     """Name a release, without its method."""
-    return f"one on {when}, privacy loss {_loss(cost)}"
+    return f"one on {when}, privacy loss {loss(cost)}"
 
 
 def restated(then: str, now: str, cost: float) -> str:
     """Return what an earlier release costs by the owner's answer now."""
-    return f"This release was made for {then} per patient. With {now}, the privacy loss is {_loss(cost)}."
+    return f"This release was made for {then} per patient. With {now}, the privacy loss is {loss(cost)}."
 
 
 def rehearsed(recovered: float, guess: float) -> str:
