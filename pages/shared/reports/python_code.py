@@ -1,4 +1,4 @@
-"""Write the Python that makes a figure's numbers: a template of a page, with the current settings in it."""
+"""Write the Python that makes a figure's numbers: the function of its table, with the current settings."""
 
 import ast
 import inspect
@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Collection
 from dataclasses import MISSING, fields, is_dataclass
 from itertools import groupby
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -21,24 +20,6 @@ _WIDTH = 90
 _SAME = 4  # times as many values of a tuple as there are runs of them, from which on they are counted
 
 
-def program(template: str, **values: Any) -> str:
-    """Return a template's Python with values for its $names, and the imports of the records among them."""
-    records: dict[str, str] = {}
-    written = {name: constructor(value, records) for name, value in values.items()}
-    lines = Template(template.strip("\n")).substitute(written).split("\n")
-    body = lines.index("")  # below the template's imports
-    imported = {(f"from {module} ", name) for name, module in records.items()}
-    for line in lines[:body]:
-        module, _, names = line.partition("import ")
-        imported |= {(module, name) for name in names.split(", ")}
-    packages = sorted(f"import {name}" for module, name in imported if not module)
-    others = [
-        f"{module}import {', '.join(sorted(name for at, name in imported if at == module))}"
-        for module in sorted({module for module, _ in imported if module})
-    ]
-    return "\n".join([*packages, *([""] if packages else []), *others, *lines[body:]]) + "\n"
-
-
 def of_table(recipe: FigureRecipe) -> str:
     """Return the Python of a figure's table: its function's body below its arguments, which prints."""
     function = FIGURE_TABLES[recipe.figure]
@@ -48,23 +29,29 @@ def of_table(recipe: FigureRecipe) -> str:
     steps, _, table = f"\n{body}".rpartition("\nreturn ")
     assert table, f"{recipe.figure} must end by returning its table"
     steps = steps[1:] + ("" if table == "table" else f"\ntable = {table}")
-    given = [f"{name} = ${name}\n" for name in recipe.arguments]
+    records: dict[str, str] = {}
+    given = [f"{name} = {constructor(value, records)}" for name, value in recipe.arguments.items()]
     used = {node.id for node in ast.walk(written) if isinstance(node, ast.Name)}
-    imports = _imports(inspect.getsource(sys.modules[function.__module__]), used)
-    program_text = f"{imports}\n\n{''.join(given)}{steps}\nprint(table)"
-    return program(program_text, **recipe.arguments)
+    imported = _imports(inspect.getsource(sys.modules[function.__module__]), used)
+    imported |= {(module, name) for name, module in records.items()}
+    packages = sorted(f"import {name}" for module, name in imported if not module)
+    others = [
+        f"from {module} import {', '.join(sorted(name for at, name in imported if at == module))}"
+        for module in sorted({module for module, _ in imported if module})
+    ]
+    imports = [*packages, *([""] if packages else []), *others]
+    return "\n".join([*imports, "", *given, f"{steps}\nprint(table)\n"])
 
 
-def _imports(source: str, used: Collection[str]) -> str:
-    """Return the lines that import what is used, one name a line."""
-    lines = []
-    for node in ast.parse(source).body:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            module = f"from {node.module} " if isinstance(node, ast.ImportFrom) else ""
-            for each in node.names:
-                if (each.asname or each.name) in used:
-                    lines.append(f"{module}import {each.name}{f' as {each.asname}' if each.asname else ''}")
-    return "\n".join(lines)
+def _imports(source: str, used: Collection[str]) -> set[tuple[str, str]]:
+    """Return the modules and the names that are imported and used; the module of a package is empty."""
+    return {
+        (str(node.module) if isinstance(node, ast.ImportFrom) else "", ast.unparse(each))
+        for node in ast.parse(source).body
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for each in node.names
+        if (each.asname or each.name) in used
+    }
 
 
 def constructor(value: Any, records: dict[str, str]) -> str:
