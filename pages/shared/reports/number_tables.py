@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -17,17 +18,13 @@ Row = tuple[str, ...]
 
 def tables(figure: dict[str, Any]) -> list[tuple[Row, list[Row]]]:
     """Return the column names of each panel of a figure, and a row for each mark that is named and drawn."""
-    drawn = frozen(figure)
     panels: dict[tuple[str, str], tuple[Row, list[Row]]] = {}
-    for trace in drawn["data"]:
-        if trace.get("visible", True) is not True or not (trace.get("name") or trace.get("z")):
-            continue
-        axes = trace.get("xaxis", "x"), trace.get("yaxis", "y")
-        across, up = (drawn["layout"].get(f"{name[0]}axis{name[1:]}", {}) for name in axes)
+    for trace, across, up in _drawn(figure):
+        if not (trace.get("name") or trace.get("z")) or across.get("showticklabels") is False:
+            continue  # without a name, or a picture, whose axes have no numbers
         at, value = _title(across, "at"), _title(up, "value")
         names = ("", _title(up, ""), at, "value") if trace.get("z") else ("", at, value)
-        if across.get("showticklabels") is False:
-            continue  # a picture, whose axes have no numbers
+        axes = trace.get("xaxis", "x"), trace.get("yaxis", "y")
         columns, rows = panels.setdefault(axes, (names, []))
         if len(names) == len(columns):
             rows.extend(_rows(trace, across, up))
@@ -36,36 +33,34 @@ def tables(figure: dict[str, Any]) -> list[tuple[Row, list[Row]]]:
 
 def frame(figure: dict[str, Any]) -> pd.DataFrame:
     """Return every mark that is drawn: its panel, its series, where it is, and the ends of its arms."""
-    drawn, parts = frozen(figure), []
-    for trace in drawn["data"]:
-        if trace.get("visible", True) is not True:
-            continue
-        axes = {name: drawn["layout"].get(_axis_name(trace, name), {}) for name in "xy"}
+    parts = []
+    for trace, across, up in _drawn(figure):
         series = plainly(str(trace.get("name") or ""))
-        titles = {"across": _title(axes["x"], ""), "up": _title(axes["y"], ""), "series": series}
+        titles = {"across": _title(across, ""), "up": _title(up, ""), "series": series}
         if trace.get("z"):
             cells = pd.DataFrame(trace["z"], trace.get("y"), trace.get("x")).rename_axis(
                 index="y", columns="x"
             )
             parts.append(cells.stack(future_stack=True).rename("value").reset_index().assign(**titles))
             continue
-        columns = {name: list(trace[name]) for name in "xy" if trace.get(name) is not None}
-        for name in "xy":
-            arms = trace.get(f"error_{name}", {})
-            columns |= {
-                f"{name}_{side}": list(arms[key])
-                for side, key in (("above", "array"), ("below", "arrayminus"))
-                if arms.get(key)
-            }
-        marks = pd.DataFrame({name: pd.Series(values) for name, values in columns.items()})
+        columns = {name: trace[name] for name in "xy" if trace.get(name) is not None}
+        for name, (side, key) in product("xy", (("above", "array"), ("below", "arrayminus"))):
+            if ends := trace.get(f"error_{name}", {}).get(key):
+                columns[f"{name}_{side}"] = ends
+        marks = pd.DataFrame({name: pd.Series(list(values)) for name, values in columns.items()})
         parts.append(marks.dropna(how="any", subset=[*{"x", "y"} & {*columns}]).assign(**titles))
     order = ["across", "up", "series", "x", "y", "value", "x_below", "x_above", "y_below", "y_above"]
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=order[:5])
     return table[[name for name in order if name in table]]
 
 
-def _axis_name(trace: dict[str, Any], name: str) -> str:
-    return f"{name}axis{trace.get(f'{name}axis', name)[1:]}"
+def _drawn(figure: dict[str, Any]) -> Iterator[tuple[dict[str, Any], ...]]:
+    """Return each trace that is drawn, with its axis across and its axis up."""
+    drawn = frozen(figure)
+    for trace in drawn["data"]:
+        if trace.get("visible", True) is True:
+            axes = (f"{name}axis{trace.get(f'{name}axis', name)[1:]}" for name in "xy")
+            yield trace, *(drawn["layout"].get(axis, {}) for axis in axes)
 
 
 def plainly(words: str) -> str:
