@@ -1,16 +1,17 @@
 """Show every bound beside the measured error, with its assumptions and constants."""
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
 from dppca_core.experiments.explorer.regime_map import RULES
-from pages.explore.bounds import charts, controls, figure_code, text
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from pages.explore.bounds import charts, controls, text
 from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.charts.metric_axis import Scale, error_unit
-from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
@@ -25,16 +26,17 @@ predicted = evaluated.get(CLOSED_FORMS.get(method, ""), ())
 chances_known = any("support_probability" in bound.quantities for bound in predicted)
 # A share of runs needs them all, however long each takes.
 next_cell = partial(results.next_of, method, experiment.repeats if chances_known else None)
+free = controls.constants(settings, "ge2018")
 
 
-def new_scale() -> Scale:
-    """Return the metric on screen, or sin Theta for captured energy, of which no bound here speaks."""
-    return Scale(results, settings | {"metric": error_unit(settings)})
+def code(figure: str, **values: Any) -> FigureRecipe:
+    """Return what gives the numbers of a figure of these results."""
+    return FigureRecipe(f"bounds.{figure}", {"experiment": experiment, "tau": tau} | values)
 
 
 def panels() -> None:
     """Show the error against epsilon with all chosen bounds, and Ge's terms below."""
-    scale = new_scale()
+    scale = Scale(results, settings | {"metric": error_unit(settings)})  # no bound here is on captured energy
     if method in results.names:
         results.try_cells([(method, epsilon, 0)])
         seconds = sum(cell.seconds for cell in results.measured(method, epsilon)[:1])
@@ -44,11 +46,13 @@ def panels() -> None:
     widgets.headline(headline, "epsilon", "n")
     failed_runs.of_methods(results)
     figure = charts.against_epsilon(results, evaluated, scale, settings)
-    component.figure(figure, key="bounds figure", says=headline)
-    take_along.menu(
-        *("bounds figure", "dppca-bounds", text.TITLE, lambda: figure),
+    bounds = {name: dict(controls.constants(settings, name)) for name in chosen}
+    drawn = {"method": method, "bounds": bounds, "metric": error_unit(settings)}
+    take_along.show(
+        *(figure, "bounds figure", "dppca-bounds", text.TITLE),
+        says=headline,
         table=lambda: charts.table(results, method, evaluated),
-        code=lambda: figure_code.against_epsilon(results, chosen, settings),
+        code=lambda: code("against_epsilon", **drawn),
         recipe=lambda: to_experiment.over_epsilon(experiment, epsilon, (method,)),
     )
     silent = text.why_silent(method, here) + text.no_degrees(scale)
@@ -56,21 +60,22 @@ def panels() -> None:
     if chances_known:
         st.markdown("**How often all true features are found**, predicted and measured")
         chances = charts.chances(results, method, predicted, epsilon)
-        component.figure(chances, key="chances figure", says=text.chances(results, method, here, epsilon))
-        take_along.menu(
-            *("chances figure", "dppca-rows-recovered", "All true features", lambda: chances),
-            code=lambda: figure_code.chances(results, CLOSED_FORMS[method], settings),
+        found, rule = text.chances(results, method, here, epsilon), CLOSED_FORMS[method]
+        form = {"method": method, "rule": rule, "constants": dict(controls.constants(settings, rule))}
+        take_along.show(
+            *(chances, "chances figure", "dppca-rows-recovered", "All true features"),
+            says=found,
+            code=lambda: code("chances", **form),
         )
-        st.caption(f"{text.chances(results, method, here, epsilon)} {text.CHANCES_NOTE}")
+        st.caption(f"{found} {text.CHANCES_NOTE}")
     if "ge2018" in here:
         st.markdown("**Theorem 4.3 term by term**, at this ε")
         results.try_cells((TRACED, epsilon, repeat) for repeat in range(results.repeats_of(TRACED)))
         terms = charts.terms(results, here["ge2018"], epsilon, scale)
-        finding = text.terms(terms, here["ge2018"].applies)
-        component.figure(terms, key="terms figure", says=finding)
-        take_along.menu(
-            *("terms figure", "dppca-theorem-terms", "Theorem 4.3 term by term", lambda: terms),
-            code=lambda: figure_code.terms(results, settings),
+        take_along.show(
+            *(terms, "terms figure", "dppca-theorem-terms", "Theorem 4.3 term by term"),
+            says=text.terms(terms, here["ge2018"].applies),
+            code=lambda: code("terms", epsilon=epsilon, constants=dict(free)),
         )
     if next_cell() is not None:
         st.caption(refresh.coming(len(results.cells)))
@@ -83,10 +88,10 @@ widgets.choose("map")
 constants = controls.constants(settings, RULES[settings["map"]])
 region_map = cache.regimes(experiment, settings["map"], tau, constants)
 regimes = charts.regimes(region_map, experiment.n, epsilon)
-component.figure(regimes, key="regime figure", says=text.regimes(region_map, experiment.n, epsilon))
-take_along.menu(
-    *("regime figure", "dppca-regimes", "Where privacy is free", lambda: regimes),
-    code=lambda: figure_code.regimes(results, constants, settings),
+take_along.show(
+    *(regimes, "regime figure", "dppca-regimes", "Where privacy is free"),
+    says=text.regimes(region_map, experiment.n, epsilon),
+    code=lambda: code("regimes", by=settings["map"], constants=dict(constants)),
 )
 st.caption(text.REGIME_NOTES[settings["map"]])
 
@@ -97,11 +102,11 @@ for name in chosen:
 st.header("Figure 2 of Ge et al.")
 widgets.choose("figure2")
 if settings["figure2"]:
-    component.figure(charts.figure_2(), key="figure 2", says=text.FIGURE_2_NOTE)
-    take_along.menu(
-        *("figure 2", "ge-figure-2", "Figure 2 of Ge et al.", charts.figure_2), code=figure_code.figure_2
+    take_along.show(
+        *(charts.figure_2(), "figure 2", "ge-figure-2", "Figure 2 of Ge et al."),
+        says=text.FIGURE_2_NOTE,
+        code=lambda: FigureRecipe("bounds.figure_2", {}),
     )
     st.caption(text.FIGURE_2_NOTE)
 st.markdown(f"**Try this:** {text.TRY_THIS}")
-free = controls.constants(settings, "ge2018")
 sources.page(results, epsilon, settings, theorem=text.theorem_constants(tau, free))

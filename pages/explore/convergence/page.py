@@ -2,10 +2,11 @@
 
 import streamlit as st
 
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.sweeps.iterate_table import by_round
-from pages.explore.convergence import charts, curves, figure_code, text
+from pages.explore.convergence import charts, curves, text
 from pages.shared.background import cache, refresh, sweep_jobs, sweep_status
-from pages.shared.figure import component
+from pages.shared.charts.metric_axis import error_unit
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
@@ -26,12 +27,12 @@ def panels() -> None:
     headline = text.headline(family, readings, settings)
     widgets.headline(headline, "epsilon", "n")
     figure = charts.figure(family, readings, settings)
-    key = f"{settings['layout']} figure"
-    component.figure(figure, key=key, says=headline)
-    take_along.menu(
-        *(key, "dppca-convergence", text.TITLE, lambda: figure),
+    drawn = {"recipe": family.recipe, "key": family.key, "k": settings["k"], "metric": error_unit(settings)}
+    take_along.show(
+        *(figure, f"{settings['layout']} figure", "dppca-convergence", text.TITLE),
+        says=headline,
         table=lambda: by_round(job.table()),
-        code=lambda: figure_code.trajectories(family, settings),
+        code=lambda: FigureRecipe("sweeps.trajectories", drawn),
         recipe=lambda: family.recipe,
     )
     with st.container(height=72, border=False):  # the same height with the bar as without

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import streamlit as st
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
-from pages.explore.explorer import figure_code
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.explore.explorer.view import ExplorerView
 from pages.shared.background import engine, prefetch, refresh
-from pages.shared.figure import component
+from pages.shared.charts.metric_axis import unit
 from pages.shared.reports import take_along
 from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import CHOICES
@@ -35,11 +35,14 @@ def show(view: ExplorerView, title: str) -> None:
         at = choice.options.index(settings["n"])
         payload["second"] = {"label": choice.name(settings["view"] == "plain"), "options": options, "at": at}
     payload |= prefetch.link(settings)
-    component.figure(payload, key="live", on_use=keep_scrubbed, on_move=move_patients)
-    take_along.menu(
-        *("live", "dppca-explorer", title, lambda: payload),
+    others = tuple(name for name in view.results.names if name in view.shown and name != experiment.method)
+    panels = {"experiment": experiment, "epsilon": epsilon, "others": others, "metric": unit(view.settings)}
+    take_along.show(
+        *(payload, "live", "dppca-explorer", title),
+        on_use=keep_scrubbed,
+        on_move=move_patients,
         table=view.results.table,
-        code=lambda: figure_code.panels(view.results, epsilon, view.shown, view.settings),
+        code=lambda: FigureRecipe("explorer.panels", panels),
         recipe=lambda: to_experiment.over_epsilon(experiment, epsilon, (experiment.method,)),
     )
 

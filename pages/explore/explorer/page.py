@@ -5,12 +5,12 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.experiments.explorer.results import run_seconds
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.methods import METHODS
-from pages.explore.explorer import exercises, figure_code, live_figure, plain, report, text
+from pages.explore.explorer import exercises, live_figure, plain, report, text
 from pages.explore.explorer.view import ExplorerView
 from pages.shared.background import failed_runs
 from pages.shared.charts import loadings
-from pages.shared.figure import component
 from pages.shared.reports import html_report, sources, take_along
 from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import RECOMMENDED
@@ -31,10 +31,11 @@ def panels() -> None:
     if settings["loadings"] and (experiment.method, epsilon, 0) in results.cells:
         st.markdown("**Loadings of one release, turned onto the true ones**")
         figure = loadings.loadings(results, results.estimate(experiment.method, epsilon, 0).basis)
-        component.figure(figure, key="loadings figure", says=loadings.description(figure))
-        take_along.menu(
-            *("loadings figure", "dppca-loadings", "Loadings of one release", lambda: figure),
-            code=lambda: figure_code.loadings(results, epsilon),
+        release = {"experiment": experiment, "method": experiment.method, "epsilon": epsilon}
+        take_along.show(
+            *(figure, "loadings figure", "dppca-loadings", "Loadings of one release"),
+            says=loadings.description(figure),
+            code=lambda: FigureRecipe("explorer.loadings", release),
         )
     failed_runs.of_methods(results)
 

@@ -7,7 +7,6 @@ from pages.explore.methods import controls, other_packages, panels, plain, sweep
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.shared.background import cache, refresh, sweep_status
 from pages.shared.charts import explorer_text
-from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
@@ -64,9 +63,9 @@ except ValueError as reason:
 else:
     st.markdown(finding)
     figure = other_packages.figure(neighbours)
-    component.figure(figure, key="peers figure", says=finding)
-    take_along.menu(
-        *("peers figure", "dppca-packages", "Against packages that can be installed", lambda: figure),
+    take_along.show(
+        *(figure, "peers figure", "dppca-packages", "Against packages that can be installed"),
+        says=finding,
         code=lambda: FigureRecipe("sweeps.packages", {"neighbours": neighbours}),
     )
     st.caption(other_packages.notes(neighbours))

@@ -11,14 +11,13 @@ from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
-from pages.explore.methods import charts, controls, figure_code, sweeps, text
+from pages.explore.methods import charts, controls, sweeps, text
 from pages.explore.methods import frontier as frontier_charts
 from pages.explore.methods.charts import ComparisonMeasure
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared.charts import loadings
 from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.charts.metric_axis import QUANTITIES, error_unit, factor, runs_in_unit, value_text
-from pages.shared.figure import component
 from pages.shared.reports import take_along
 from pages.shared.settings import swept, widgets
 from pages.shared.text import duration, short
@@ -31,25 +30,34 @@ def _show(
     figure: dict[str, Any],
     caption: str,
     table: pd.DataFrame,
-    key: str,
-    name: str,
-    measure: ComparisonMeasure,
     sweep: SweepSetting,
+    names: tuple[str, str],
+    code: str,
+    values: dict[str, Any],
     **more: Any,
 ) -> DeltaGenerator:
-    """Show a finding, its figure and its menu; return a container for what else may be measured."""
+    """Show a finding, its figure and its menu; return a container for what else may be measured.
+
+    names: the figure's key, and its files' name. code, values: the figure's table, and its arguments.
+    """
     widgets.headline(finding, "epsilon", "n")
-    component.figure(figure, key=key, says=finding, **more)
     recipes = sweeps.measured(sweep, set(table["method"]))
-    program = figure_code.needed if measure.panel == "needed" else figure_code.against
-    take_along.menu(
-        *(key, name, text.TITLE, lambda: figure),
+    take_along.show(
+        *(figure, *names, text.TITLE),
+        says=finding,
         table=lambda: table,
-        code=lambda: program(measure, sweep, recipes),
+        code=lambda: FigureRecipe(f"sweeps.{code}", {"recipes": recipes} | values),
         recipe=lambda: recipes[0] if len(recipes) == 1 else None,
+        **more,
     )
     st.caption(caption)
     return st.container()
+
+
+def _drawn(measure: ComparisonMeasure, sweep: SweepSetting) -> dict[str, Any]:
+    """Return the arguments of the table of what is drawn against what is swept."""
+    k, metric = measure.results.experiment.k, measure.metric
+    return {"over": sweep.over, "column": measure.column, "k": k, "metric": metric}
 
 
 def against(
@@ -63,7 +71,8 @@ def against(
     left_out = swept.left_out(sweep.over, sweep.left_out)
     notes = (text.drawn(measure, sweep), *left_out, failures, progress)
     caption = ". ".join(note.rstrip(".") for note in notes if note) + "."
-    below = _show(finding, figure, caption, table, "methods figure", f"dppca-{measure.panel}", measure, sweep)
+    names = ("methods figure", f"dppca-{measure.panel}")
+    below = _show(finding, figure, caption, table, sweep, names, "against", _drawn(measure, sweep))
     facts = text.facts(measure, table, methods, sweep)
     st.markdown("**The same methods at the current setting**")
     column = st.column_config
@@ -78,13 +87,15 @@ def needed(
     measure: ComparisonMeasure, sweep: SweepSetting, table: pd.DataFrame, methods: list[str], progress: str
 ) -> DeltaGenerator:
     """Show how many patients each method needs for the error wanted, once all numbers of them were run."""
-    target, seed = measure.settings["compare.target"], measure.results.experiment.seed
+    target = measure.settings["compare.target"]
+    values = {"target": target / factor(measure.settings), "seed": measure.results.experiment.seed}
     complete = table.groupby("label")["n"].transform("nunique") == len(sweep.values)
-    estimates = patients_needed(table[complete], target / factor(measure.settings), seed=seed)
+    estimates = patients_needed(table[complete], **values)
     figure = charts.needed(estimates, measure, sweep.values, len(methods))
     finding = text.needed(estimates, measure.wanted(target))
     caption = f"{text.grid(sweep.values)} {text.no_energy(measure.settings)}{progress}"
-    return _show(finding, figure, caption, table, "needed figure", "dppca-patients-needed", measure, sweep)
+    names = ("needed figure", "dppca-patients-needed")
+    return _show(finding, figure, caption, table, sweep, names, "needed", values)
 
 
 def frontier(
@@ -96,10 +107,9 @@ def frontier(
     figure = frontier_charts.figure(table, measure, methods, hull)
     finding = text.frontier(hull)
     caption = f"{text.FRONTIER_HELP} {text.off_hull(off)} {text.no_energy(measure.settings)}{progress}"
-    pick = controls.keep_picked
-    return _show(
-        finding, figure, caption, table, "frontier figure", "dppca-frontier", measure, sweep, on_pick=pick
-    )
+    names, values = ("frontier figure", "dppca-frontier"), _drawn(measure, sweep)
+    pick = {"on_pick": controls.keep_picked}
+    return _show(finding, figure, caption, table, sweep, names, "against", values, **pick)
 
 
 def release(measure: ComparisonMeasure, name: str) -> None:
@@ -123,11 +133,10 @@ def release(measure: ComparisonMeasure, name: str) -> None:
     if true is not None:
         st.caption(f"Its calibration truly gives ε = {short(true)}.")
     figure = loadings.loadings(results, estimate.basis)
-    component.figure(figure, key="release figure", says=loadings.description(figure))
-    take_along.menu(
-        *("release figure", "dppca-release", f"One release of {title}", lambda: figure),
-        code=lambda: FigureRecipe(
-            "explorer.loadings", {"experiment": results.experiment, "method": name, "epsilon": epsilon}
-        ),
+    drawn = {"experiment": experiment, "method": name, "epsilon": epsilon}
+    take_along.show(
+        *(figure, "release figure", "dppca-release", f"One release of {title}"),
+        says=loadings.description(figure),
+        code=lambda: FigureRecipe("explorer.loadings", drawn),
     )
     st.caption(text.LOADINGS_NOTE)

@@ -6,7 +6,6 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer import trusts
 from pages.explore.methods import plain_curves, plain_text
 from pages.explore.methods.plain_curves import Curves
-from pages.shared.figure import component
 from pages.shared.plain import phrases, rows, screen
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import widgets
@@ -26,10 +25,9 @@ def render() -> None:
         headline = plain_text.headline(needed, curves.trust, curves.key, ends)
         widgets.headline(headline, "epsilon", "n")
         st.markdown(plain_text.others(needed, curves.trust, curves.key, ends))
-        drawn = plain_curves.figure(curves, each)
-        component.figure(drawn, key="curves figure", says=headline)
-        take_along.menu(
-            *("curves figure", "dppca-trusts", plain_text.TITLE, lambda: drawn),
+        take_along.show(
+            *(plain_curves.figure(curves, each), "curves figure", "dppca-trusts", plain_text.TITLE),
+            says=headline,
             code=curves.code,
             recipe=curves.recipe,
         )

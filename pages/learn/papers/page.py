@@ -14,7 +14,6 @@ from pages.learn.papers import text as page_text
 from pages.learn.papers.results import Result
 from pages.shared import text
 from pages.shared.background import refresh, sweep_jobs, sweep_status
-from pages.shared.figure import component
 from pages.shared.reports import take_along
 from pages.shared.settings import catalogue, editions, widgets
 
@@ -60,11 +59,11 @@ def panel(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None) 
     second = figure.curves(run, job.table()) if job is not None and len(job.table()) else None
     drawn = charts.comparison(figure, recipe, stored.curves, second)
     says = page_text.paper(heading, stored.curves, charts.Y_TITLES[figure.metric])
-    component.figure(drawn, key="paper figure", says=says)
     curves = {"key": figure.key, "index": index}
-    take_along.menu(
-        *("paper figure", figure.key, text.symbols(f"{figure.paper}, {figure.title}: {run.title}")),
-        lambda: drawn,
+    take_along.show(
+        *(drawn, "paper figure", figure.key),
+        text.symbols(f"{figure.paper}, {figure.title}: {run.title}"),
+        says=says,
         table=lambda: stored.source.table if stored.source else stored.curves,
         code=None if stored.absent else lambda: FigureRecipe("papers.curves", curves),
         recipe=lambda: recipe,

@@ -1,6 +1,5 @@
 """Show what the best attacker learns about one patient, the role of delta and of rounds, and an audit."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -8,28 +7,22 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.experiments.demonstrations import neighbours
-from pages.learn.privacy import (
-    accounting_charts,
-    accounting_text,
-    attack_charts,
-    attack_text,
-    figure_code,
-    plain,
-    view,
-)
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from pages.learn.privacy import accounting_charts, accounting_text, attack_charts, attack_text, plain, view
 from pages.learn.privacy.settings import patients
 from pages.shared.background import cache, failed_runs
-from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import widgets
+from pages.shared.settings.catalogue import CHOICES
 
 
 def show(
-    figure: dict[str, Any], name: str, says: str, title: str, code: Callable[[], str], **more: Any
+    figure: dict[str, Any], name: str, says: str, title: str, code: str, values: dict[str, Any], **more: Any
 ) -> None:
-    """Show a figure, its menu, and what it says to those who do not see it."""
-    component.figure(figure, key=f"{name} figure", says=says)
-    take_along.menu(f"{name} figure", f"dppca-{name}", title, lambda: figure, code=code, **more)
+    """Show a figure with its menu. code, values: the name of its table, and its arguments."""
+    recipe = FigureRecipe(f"privacy.{code}", values)
+    names = f"{name} figure", f"dppca-{name}", title
+    take_along.show(figure, *names, says=says, code=lambda: recipe, **more)
 
 
 OF_ATTACK = ("attack.method", "attack.alarms", "attack.draws")
@@ -58,20 +51,15 @@ count = len(attack.here)  # fewer than asked for where some have failed
 st.header("One patient more or less")
 picture = neighbours.picture(budget, seed=settings["seed"])
 releases = attack_charts.releases(picture, attack.limit)
-show(
-    releases,
-    "releases",
-    "",
-    "One patient more or less",
-    partial(figure_code.releases, budget, settings["seed"]),
-)
+drawn = {"budget": budget, "seed": settings["seed"]}
+show(releases, "releases", "", "One patient more or less", "releases", drawn)
 st.markdown(attack_text.experiment(picture, attack.limit, budget))
 
 st.header("The attacker's best test")
 widgets.choose_beside(*OF_ATTACK)
 chosen, measured = attack_text.chosen(attack, budget), attack_text.measured(attack, count)
 st.markdown(chosen)
-best_test = partial(figure_code.test, draws.attacked, attack.alarms, count)
+test = {"attacked": draws.attacked, "alarms": attack.alarms, "count": count, "level": view.LEVEL}
 
 
 def readings() -> pd.DataFrame:
@@ -79,19 +67,13 @@ def readings() -> pd.DataFrame:
     return pd.DataFrame({"with": attack.here, "without": attack.there})
 
 
+best_test = partial(show, code="best_test", values=test, table=readings)
 left, right = st.columns(2)
 with left:
-    show(
-        attack_charts.readings(attack),
-        "readings",
-        chosen,
-        "What the attacker reads",
-        best_test,
-        table=readings,
-    )
+    best_test(attack_charts.readings(attack), "readings", chosen, "What the attacker reads")
 with right:
     errors = attack_charts.errors(attack, budget)
-    show(errors, "errors", f"{chosen} {measured}", "The attacker's errors", best_test, table=readings)
+    best_test(errors, "errors", f"{chosen} {measured}", "The attacker's errors")
 st.markdown(measured)
 st.caption(attack_text.attacked(method, settings))
 
@@ -99,13 +81,9 @@ st.header("What δ lets happen")
 failure = accounting_text.failure(n, budget)
 st.markdown(failure)
 published = accounting_charts.published(n, budget.delta)
-show(
-    published,
-    "failure",
-    failure,
-    "Patients whom the worst mechanism publishes",
-    partial(figure_code.failure, n),
-)
+deltas = [float(option) for option in CHOICES["delta"].options]
+values = {"n": n, "least": deltas[0], "most": deltas[-1]}
+show(published, "failure", failure, "Patients whom the worst mechanism publishes", "failure", values)
 st.caption(accounting_text.beyond(attack, budget))
 
 st.header("One budget, several rounds")
@@ -115,8 +93,9 @@ st.markdown(comparison)
 for column, quantity in zip(st.columns(2), ("noise", "charged"), strict=True):
     with column:
         drawn = accounting_charts.against_rounds(rounds, quantity)
-        code = partial(figure_code.rounds, rounds, budget, quantity)
-        show(drawn, quantity, comparison, "One budget, several rounds", code)
+        values = {"budget": budget, "sensitivity": rounds.sensitivity, "steps": rounds.steps}
+        values |= {"rounds": view.ROUNDS, "quantity": quantity}
+        show(drawn, quantity, comparison, "One budget, several rounds", "accounting", values)
 st.table(accounting_text.charges(rounds), hide_index=True, border="horizontal")
 st.caption(accounting_text.moves(rounds, settings["k"]))
 
@@ -132,7 +111,9 @@ if broken is not None:
 verdict = accounting_text.audited(honest, broken, bug or "", draws, count)
 st.markdown(verdict)
 audits = attack_charts.audits(budget.epsilon, draws.case.epsilon, bars)
-show(audits, "audit", verdict, "Is the promise kept?", partial(figure_code.audit, draws.attacked, bug, count))
+kinds = ("true",) if bug is None else ("true", bug)
+audit = {"attacked": draws.attacked, "kinds": kinds, "count": count, "level": view.LEVEL}
+show(audits, "audit", verdict, "Is the promise kept?", "audit", audit)
 
 st.markdown(f"**Try this:** {attack_text.try_this()}")
 sources.foot(

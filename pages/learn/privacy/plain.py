@@ -1,14 +1,12 @@
 """Show the privacy page in plain view: a picture of two data sets, and what an attacker makes of it."""
 
-from functools import partial
-
 import streamlit as st
 
 from dppca_core.experiments.demonstrations import neighbours
-from pages.learn.privacy import attack_charts, attack_text, figure_code, plain_text, view
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from pages.learn.privacy import attack_charts, attack_text, plain_text, view
 from pages.learn.privacy.settings import patients
 from pages.shared.background import cache
-from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
@@ -20,10 +18,9 @@ def show(settings: Settings) -> None:
     widgets.headline(plain_text.headline(draws), "epsilon", "delta")
     picture = neighbours.picture(budget, seed=settings["seed"])
     limit = picture.mu / 2  # half-way between two normal laws of one width errs least
-    figure = attack_charts.releases(picture, limit)
-    component.figure(figure, key="releases figure")
-    code = partial(figure_code.releases, budget, settings["seed"])
-    take_along.menu("releases figure", "dppca-releases", plain_text.RELEASES, lambda: figure, code=code)
+    code = FigureRecipe("privacy.releases", {"budget": budget, "seed": settings["seed"]})
+    names = "releases figure", "dppca-releases", plain_text.RELEASES
+    take_along.show(attack_charts.releases(picture, limit), *names, code=lambda: code)
     for sentences in (
         plain_text.releases(picture, limit),
         plain_text.failure(patients(settings), budget.delta),

@@ -10,7 +10,6 @@ from dppca_core.experiments.cells import CellStore
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.shared.background import engine, refresh
-from pages.shared.figure import component
 from pages.shared.plain import phrases, rows
 from pages.shared.plain.rows import Shares
 from pages.shared.reports import sources, take_along
@@ -58,9 +57,8 @@ def code(points: Sequence[tuple[ExplorerExperiment, float]], methods: Sequence[s
 
 def bars(shares: Shares, name: str, title: str, says: str = "", note: str = "", **along: Any) -> None:
     """Show the rows as a figure; `along` is what else may be taken along of it."""
-    drawn = rows.figure(shares)
-    component.figure(drawn, key=f"{name} figure", says=f"{says} {rows.description(shares)}".strip())
-    take_along.menu(f"{name} figure", f"dppca-{name}", title, lambda: drawn, **along)
+    says = f"{says} {rows.description(shares)}".strip()
+    take_along.show(rows.figure(shares), f"{name} figure", f"dppca-{name}", title, says=says, **along)
     st.caption(note or rows.note(shares))
 
 

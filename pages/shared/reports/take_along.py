@@ -12,6 +12,7 @@ from dppca_core.experiments import Recipe
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.sweeps import recipe_file
 from dppca_core.tables import safe_csv
+from pages.shared.figure import component
 from pages.shared.reports import html_report, number_tables, python_code
 
 _HERE = Path(__file__).parent
@@ -25,6 +26,22 @@ _save = st.components.v2.component(
     js=(_HERE / "save.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
+
+
+def show(
+    figure: dict[str, Any],
+    key: str,
+    name: str,
+    title: str,
+    *,
+    table: Callable[[], pd.DataFrame] | None = None,
+    code: Callable[[], FigureRecipe] | None = None,
+    recipe: Callable[[], Recipe | None] | None = None,
+    **shown: Any,
+) -> None:
+    """Show a figure, and below it its `menu`; `shown` is what else `component.figure` takes."""
+    component.figure(figure, key=key, **shown)
+    menu(key, name, title, lambda: figure, table=table, code=code, recipe=recipe)
 
 
 def menu(
