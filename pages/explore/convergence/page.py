@@ -4,7 +4,8 @@ import streamlit as st
 
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.sweeps.iterate_table import by_round
-from pages.explore.convergence import charts, curves, text
+from pages.explore.convergence import charts, curves, stages, text
+from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared.background import cache, refresh, sweep_jobs, sweep_status
 from pages.shared.charts.metric_axis import error_unit
 from pages.shared.reports import sources, take_along
@@ -15,6 +16,7 @@ SLOT = "convergence"
 settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS, instead="Explorer")
 widgets.choose_beside("family", "traced", "layout")
 family = curves.family(settings)
+words = stages if settings["traced"] in (*TWO_STAGES, *STACKED) else text
 with st.container():
     for note in text.notes(family, settings):
         st.caption(note)
@@ -24,7 +26,7 @@ job = sweep_jobs.start(SLOT, family.recipe)
 def panels() -> None:
     """Show what has been measured so far."""
     readings = curves.readings(family, settings, job.table())
-    headline = text.headline(family, readings, settings)
+    headline = words.headline(family, readings, settings)
     widgets.headline(headline, "epsilon", "n")
     figure = charts.figure(family, readings, settings)
     drawn = {"recipe": family.recipe, "key": family.key, "k": settings["k"], "metric": error_unit(settings)}
@@ -39,16 +41,15 @@ def panels() -> None:
         sweep_status.show(job, SLOT)
         if job.state == "complete":
             st.caption(text.measured(job.progress.total, settings))
-    st.table(text.table(family, readings, settings), hide_index=True, border="horizontal")
-    st.caption(text.below_table(family, readings, settings))
+    st.table(words.table(family, readings, settings), hide_index=True, border="horizontal")
+    st.caption(words.below_table(family, readings, settings))
 
 
 refresh.while_more(panels, lambda: job.running)
 
 if settings["view"] == "researcher":
-    heading, formulas = text.derivation(settings)
-    st.header(heading)
-    st.markdown(formulas)
-st.markdown(f"**Try this:** {text.try_this(settings)}")
+    st.header(words.DERIVATION)
+    st.markdown(words.formulas(settings))
+st.markdown(f"**Try this:** {words.try_this(settings)}")
 experiment, epsilon = to_experiment.from_settings(settings)
 sources.page(cache.results(experiment), epsilon, settings, runs=text.runs(settings))

@@ -12,13 +12,14 @@ from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
 from dppca_core.mechanisms import stacked
 from dppca_core.methods import METHODS
+from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared import text
 from pages.shared.charts.metric_axis import error_unit, value_text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
-METHODS_IN_STAGES = (*TWO_STAGES, *STACKED)
+DERIVATION = "What the last step gives"
 MEASURING = (
     "Measuring … This will say the error after the first rounds and after the last step, and how often all "
     "true features are found. It will also say how these change from the first value to the last."
@@ -42,30 +43,30 @@ def _first_rounds(reading: CurveReading, settings: Settings) -> int:
     return min(stacked.LEFT_OUT, len(reading.middle) - 1)
 
 
-def headline(family: Family, readings: Sequence[CurveReading], settings: Settings, at: str) -> str:
-    """Return what each stage reaches at this setting, and what changes along the family; `at` names it."""
+def headline(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
+    """Return what each stage reaches at this setting, and what changes along the family."""
     reading = next(reading for reading in readings if reading.value == family.here)
     if reading.middle is None:
         return MEASURING
+    at = f"At this setting ({name(family.key, reading.value)})"
     sentences = [_course(reading, settings, at), _rows_found(reading, settings)]
     measured = [reading for reading in readings if reading.middle is not None]
     if len(measured) > 1:
         choice = CHOICES[family.key]
         ends = [(choice.text(reading.value), _error(reading, settings)) for reading in measured]
         (first, start), (last, end) = ends[0], ends[-1]
-        name = text.symbols(family.key)
         guesses = all(reading.middle[-1] > _A_GUESS * reading.guess for reading in measured)
         hopeless = ", hardly better than a guess" if guesses else ""
         sentences.append(
-            f"{name} from {first} to {last}: the error at the end goes from {start} to {end}{hopeless}."
+            f"{text.symbols(family.key)} from {first} to {last}: the error at the end goes from {start} to "
+            f"{end}{hopeless}."
         )
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _course(reading: CurveReading, settings: Settings, at: str) -> str:
+def _course(reading: CurveReading, settings: Settings, start: str) -> str:
     first = _first_rounds(reading, settings)
     begun, end = (_error(reading, settings, t) for t in (first, -1))
-    start = f"At this setting{at}"
     if reading.middle[-1] > _A_GUESS * reading.guess:
         return f"{start} the error stays near that of a guess: {end}."
     rounds = text.count(first, "round", "rounds")

@@ -7,9 +7,9 @@ import pandas as pd
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import TRACED  # the method of Theorem 4.3
 from dppca_core.methods import METHODS
-from pages.explore.convergence import stages
 from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
+from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared import text
 from pages.shared.charts.metric_axis import QUANTITIES, error_unit, value_text
 from pages.shared.settings import swept
@@ -25,7 +25,8 @@ INTRODUCTION = (
     "**How fast does it converge?** The error after every round: what a round gains, and where noise and "
     "sampling stop it."
 )
-FORMULAS = r"""
+DERIVATION = "How the factor and the plateau are read off"
+_FORMULAS = r"""
 With $e_t=\Vert\sin\Theta_t\Vert_F$, the median over the runs, the fit is to the tangent of the typical angle,
 which a power iteration multiplies by the same factor every round while the sine stays below $\sqrt k$:
 
@@ -60,12 +61,10 @@ MEASURING = (
 def headline(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
     """Return what the current setting's trajectory does, and what changes along the family."""
     reading = next(reading for reading in readings if reading.value == family.here)
-    at = f" ({name(family.key, reading.value)})"
-    if settings["traced"] in stages.METHODS_IN_STAGES:
-        return stages.headline(family, readings, settings, at)
     if reading.fit is None:
         return MEASURING
-    sentence = f"At this setting{at} {_course(reading, settings)}.{_theorem_rate(reading, settings)}"
+    at, course = name(family.key, reading.value), _course(reading, settings)
+    sentence = f"At this setting ({at}) {course}.{_theorem_rate(reading, settings)}"
     measured = [reading for reading in readings if reading.fit is not None]
     if len(measured) < 2:
         return sentence
@@ -137,8 +136,6 @@ def _best_rounds(family: Family, measured: Sequence[CurveReading], settings: Set
 
 def table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> pd.DataFrame:
     """Return one row for every value, cells in Markdown; the same rows before anything is measured."""
-    if settings["traced"] in stages.METHODS_IN_STAGES:
-        return stages.table(family, readings, settings)
     theorem = settings["traced"] == TRACED
     heads = [text.symbols(family.key), "factor per round", "rounds fitted", "plateau", "10-90 %"]
     heads += ["rounds until within 10 %", *(["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []), "λₖ₊₁/λₖ"]
@@ -170,8 +167,6 @@ def _fit_cells(reading: CurveReading, settings: Settings) -> list[str]:
 
 def below_table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
     """Return what the table's words mean."""
-    if settings["traced"] in stages.METHODS_IN_STAGES:
-        return stages.below_table(family, readings, settings)
     sentence = (
         "The factor is fitted to the median line: that of tan θ in the rounds between a guess and the "
         "plateau. Thresholding after the burn-in is part of it."
@@ -211,8 +206,13 @@ def notes(family: Family, settings: Settings) -> list[str]:
 
 def measured(runs: int, settings: Settings) -> str:
     """Return what lines and bands are, for the complete figure."""
-    fit = "" if settings["traced"] in stages.METHODS_IN_STAGES else " The thin dotted line is the fit."
+    fit = "" if settings["traced"] in (*TWO_STAGES, *STACKED) else " The thin dotted line is the fit."
     return f"Lines are medians of {runs:,} runs in all; bands hold 10-90 % of them.{fit}"
+
+
+def formulas(settings: Settings) -> str:
+    """Return how the numbers come about, for a researcher."""
+    return _FORMULAS
 
 
 def runs(settings: Settings) -> str:
@@ -220,17 +220,8 @@ def runs(settings: Settings) -> str:
     return f"{text.count(settings['repeats'], 'run', 'runs')} at each value, each with its own noise"
 
 
-def derivation(settings: Settings) -> tuple[str, str]:
-    """Return a heading and how the numbers come about, for a researcher."""
-    if settings["traced"] in stages.METHODS_IN_STAGES:
-        return "What the last step gives", stages.formulas(settings)
-    return "How the factor and the plateau are read off", FORMULAS
-
-
 def try_this(settings: Settings) -> str:
     """Return what to try next."""
-    if settings["traced"] in stages.METHODS_IN_STAGES:
-        return stages.try_this(settings)
     if settings["family"] != "iterations":
         over, rounds = CHOICES["family"].label, CHOICES["family"].text("iterations")
         return f"set *{over}* to *{rounds}*. All rounds share one budget, so a few may beat many."

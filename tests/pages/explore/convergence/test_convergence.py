@@ -101,7 +101,7 @@ def test_the_theorem_is_named_for_its_method_alone(traced, named):
 
 
 def test_a_researcher_sees_the_fit(screen):
-    assert text.FORMULAS in opened(screen, **SMALL, view="researcher").markdown
+    assert text.formulas(settings()) in opened(screen, **SMALL, view="researcher").markdown
 
 
 def test_a_hostile_link_opens_the_nearest_screen(screen):
@@ -248,14 +248,14 @@ def test_two_stages_are_steps_and_the_last_is_stage_two(two_stages):
 def test_no_factor_is_fitted_to_two_stages(two_stages):
     family, table, now = two_stages
     readings = curves.readings(family, now, table)
-    headline = text.headline(family, readings, now)
+    headline = stages.headline(family, readings, now)
     reading = next(reading for reading in readings if reading.value == family.here)
     assert "factor" not in headline and "Theorem" not in headline
     assert f"stage 2 then {shared_text.error(reading.middle[-1])}" in headline
     assert f"found in {reading.complete} of 3 runs" in headline
     few = readings[0]  # 100 or 1,000 patients: stage 1 cannot name the rows, and the page says so
     assert not few.closed_form.applies
-    row = text.table(family, readings, now).iloc[0]
+    row = stages.table(family, readings, now).iloc[0]
     assert row["closed form"] == "–" and row["all true features found"] == f"{few.complete} of 3"
     assert "should be" in stages.why_silent(few)
 
@@ -272,11 +272,11 @@ def test_no_factor_is_fitted_to_two_stages(two_stages):
 def test_methods_in_stages_have_true_sentences_at_any_setting(changed):
     now = settings(**changed)
     family, readings = read(now)
-    words = text.headline(family, readings, now) + text.table(family, readings, now).to_string()
+    words = stages.headline(family, readings, now) + stages.table(family, readings, now).to_string()
     assert "None" not in words and "nan" not in words and "factor" not in words
     if now["traced"] in convergence_settings.TWO_STAGES:
         assert readings[0].predicted is None
-        assert "closed form does not apply" in text.below_table(family, readings, now)
+        assert "closed form does not apply" in stages.below_table(family, readings, now)
     json.dumps(charts.figure(family, readings, now))
 
 
