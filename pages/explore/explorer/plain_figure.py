@@ -6,8 +6,7 @@ from dppca_core.datasets import PATIENTS
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Key, Results
-from pages.explore.explorer.picture import picture
-from pages.explore.explorer.view import ExplorerView
+from pages.explore.explorer.view import ExplorerView, picture
 from pages.shared import text
 from pages.shared.background import failed_runs
 from pages.shared.plain import phrases, rows

@@ -3,13 +3,47 @@
 from collections.abc import Iterator
 from typing import Any
 
+from dppca_core import datasets
+from dppca_core.bounds.recommendation import TRUSTS
+from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Key, Results
-from pages.explore.explorer import side_by_side
-from pages.explore.explorer.picture import picture
+from dppca_core.methods import METHODS
+from dppca_core.populations.spiked import SpikedModel
+from pages.explore.explorer.directions import Directions
+from pages.explore.explorer.first_panel import FirstPanel
+from pages.explore.explorer.table_pictures import Components, Scores
 from pages.shared.background import cache
 from pages.shared.charts import explorer_summary
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
+from pages.shared.text.recommended import recommended
+
+# The answers without privacy that a visitor compares with, and the published method that the page is about.
+_ALWAYS = ("pca", "sparse_pca", "sparse_pca_shrunk", "local_pca", "dps_pca")
+
+
+def side_by_side(experiment: ExplorerExperiment, epsilon: float, settings: Settings) -> tuple[str, ...]:
+    """Return all methods, or those recommended under each trust with the published one and the references."""
+    if settings["all_methods"]:
+        return tuple(METHODS)
+    best = {recommended(experiment, epsilon, trust).method for trust in TRUSTS}
+    return tuple(name for name in METHODS if name in best or name in (*_ALWAYS, experiment.method))
+
+
+def picture(results: Results, settings: Settings, colour: str = "") -> FirstPanel | None:
+    """Return the picture; None where iterates are asked for, or patients are those of a dictionary's twin.
+
+    colour: of what is private, in plain view: there no method is named.
+    """
+    population = results.experiment.population
+    if settings["first_panel"] != "picture":
+        return None
+    if isinstance(population, SpikedModel):
+        return Directions(results, colour)
+    if isinstance(population, str):
+        who = "private" if colour else METHODS[results.experiment.method].title
+        return (Components if datasets.table(population).image else Scores)(results, who)
+    return None
 
 
 class ExplorerView:
@@ -23,7 +57,7 @@ class ExplorerView:
         self.settings = settings
         self.experiment, self.epsilon = to_experiment.about_shown(settings)
         self.results: Results = cache.results(self.experiment)
-        self.shown = side_by_side.methods(self.experiment, self.epsilon, settings)
+        self.shown = side_by_side(self.experiment, self.epsilon, settings)
 
     def first(self) -> Iterator[None]:
         """Measure what a first view needs, in steps."""
