@@ -1,5 +1,7 @@
 """Show the privacy page in plain view: a picture of two data sets, and what an attacker makes of it."""
 
+from collections.abc import Iterator
+
 import streamlit as st
 
 from dppca_core.experiments.demonstrations import neighbours
@@ -7,6 +9,7 @@ from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.learn.privacy import attack_charts, attack_text, plain_text, view
 from pages.learn.privacy.settings import patients
 from pages.shared.background import cache
+from pages.shared.plain import phrases
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
@@ -28,13 +31,12 @@ def show(settings: Settings) -> None:
         st.markdown("  \n".join(sentences))
     st.markdown(f"**Try this:** {plain_text.TRY_THIS}")
 
-    fold = st.expander(plain_text.FOLD, key="statistician", on_change="rerun")
-    if fold.open:
+    def about() -> Iterator[str]:
         attack = view.attack(draws, settings["attack.alarms"], settings["attack.draws"])
-        with fold:
-            st.markdown(f"The promise: {attack_text.at(budget)}.")
-            if attack is not None:
-                st.markdown(attack_text.three_odds(attack, draws))
-            for paragraph in (attack_text.about(settings["attack.method"]), attack_text.PAPERS):
-                st.markdown(paragraph)
-            st.caption(f"Seed {settings['seed']}; {sources.versions()}. {sources.LIMITS}")
+        yield f"The promise: {attack_text.at(budget)}."
+        if attack is not None:
+            yield attack_text.three_odds(attack, draws)
+        yield attack_text.about(settings["attack.method"])
+        yield attack_text.PAPERS
+
+    sources.foot(settings, about, "", sources.LIMITS, title=phrases.FOLD)

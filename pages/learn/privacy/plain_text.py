@@ -7,7 +7,6 @@ from pages.learn.privacy import attack_text
 from pages.shared import text
 from pages.shared.settings.catalogue import delta_for
 
-FOLD = "For the statistician"
 RELEASES = "One patient more or less"
 TRY_THIS = "move *Privacy loss* to the left. How close to a coin does the attacker come?"
 

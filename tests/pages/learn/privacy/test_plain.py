@@ -12,6 +12,7 @@ from pages.learn.privacy import accounting_text, plain_text
 from pages.learn.story import text as story_text
 from pages.learn.story import view as story_view
 from pages.shared import text
+from pages.shared.plain import phrases
 from pages.shared.settings import catalogue
 
 PAGE = "learn/privacy/page.py"
@@ -42,7 +43,7 @@ def test_no_term_of_art_stands_outside_the_fold_and_sentences_are_short(screen, 
     assert not [title for title in (m.title for m in METHODS.values()) if title in " ".join(words)]
     assert max(len(each.split()) for each in words) <= 20
     assert not page.app.header and len(page.app.get("bidi_component")) == 1
-    assert [fold.label for fold in page.app.expander if fold.label != "More settings"] == [plain_text.FOLD]
+    assert [fold.label for fold in page.app.expander if fold.label != "More settings"] == [phrases.FOLD]
 
 
 def test_its_one_number_is_the_promise_of_the_noise(screen):
@@ -80,7 +81,7 @@ def test_a_chance_of_failure_is_unsafe_on_this_page_where_it_is_on_the_others(n,
 def test_the_fold_names_the_three_odds_and_opens_once(screen):
     page = screen(PAGE, **PLAIN)
     assert "Best possible" not in page.markdown
-    page.app.session_state["statistician"] = True
+    page.app.session_state["origins"] = True
     page.run()
     mu = picture(Budget(1.0, 1e-6)).mu
     promised, best, measured = re.findall(r"\*\*\w[\w ]+\*\* \| (?:at most )?([\d.]+)", page.markdown)
