@@ -85,8 +85,7 @@ def full(settings: Settings, link: str) -> Report:
     """Return the report: all eight steps."""
     shown = [slides.slide({**settings, "story.step": step}) for step in range(1, STEPS + 1)]
     setting = view.to_setting(settings)
-    date = _date(settings)
-    versions = html_report.made(settings["seed"]).removeprefix(f"{date} ")
+    versions = html_report.made(settings["seed"]).removeprefix(f"{html_report.today()} ")
     return Report(
         title="Sharing a pattern, not a patient",
         sentence=shown[-1].text.finding,
@@ -96,14 +95,9 @@ def full(settings: Settings, link: str) -> Report:
         limits=_limits(settings),
         sources=(*sources.SOURCES, f"Made with: {versions}"),
         link=link,
-        made=date,
+        made=html_report.today(),
         tables=[ReportTable("In plain words", ("Term", "Meaning"), glossary.GLOSSARY)],
     )
-
-
-def _date(settings: Settings) -> str:
-    """Return today: a board need not know seeds and versions, which stand in the report's sources."""
-    return f"{html_report.made(settings['seed']).partition('. ')[0]}."
 
 
 def buttons(settings: Settings) -> None:
@@ -112,7 +106,8 @@ def buttons(settings: Settings) -> None:
     with st.container(horizontal=True):
         st.download_button(
             "One-page summary",
-            lambda: html(view.measure_decision(settings), settings, link, _date(settings)),
+            # Without seeds and versions, which a board need not know: the report's sources have them.
+            lambda: html(view.measure_decision(settings), settings, link, html_report.today()),
             "summary.html",
             "text/html",
             on_click="ignore",

@@ -6,7 +6,7 @@ run counts in every step.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -283,28 +283,6 @@ def along_privacy(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
     return [replace(setting, budget=replace(budget, epsilon=epsilon)) for epsilon in at]
 
 
-def curve_over_privacy(settings: Mapping[str, Any]) -> Curve:
-    """Measure the error over epsilon."""
-    setting, points = to_setting(settings), along_privacy(settings)
-    at = tuple(point.budget.epsilon for point in points)
-    methods = working(settings, settings["story.way"])
-    private = [best(point, methods, few=point != setting) for point in points]
-    return _curve(settings, setting, at, private, [best(setting, OPEN)] * len(at), setting.budget.epsilon)
-
-
-def _curve(
-    settings: Mapping[str, Any],
-    setting: CollaborationSetting,
-    at: tuple[float, ...],
-    private: Sequence[Best],
-    free: Sequence[Best],
-    here: float,
-) -> Curve:
-    index, shown, way = at.index(here), unit(settings, setting), settings["story.way"]
-    spreads = (tuple(point.error for point in points) for points in (private, free))
-    return Curve(setting, shown, way, private[index].method, at, *spreads, index)
-
-
 def along_patients(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
     """Return the points of the curve over the patients of as many hospitals; a table's up to all of them."""
     setting = to_setting(settings)
@@ -318,18 +296,37 @@ def along_patients(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
     return [_part(setting, int(n)) if table else to_setting({**settings, "n": int(n)}) for n in at]
 
 
+def curve_over_privacy(settings: Mapping[str, Any]) -> Curve:
+    """Measure the error over epsilon."""
+    points = along_privacy(settings)
+    free = best(to_setting(settings), OPEN)
+    return _curve(settings, points, [point.budget.epsilon for point in points], lambda point, few: free)
+
+
 def curve_over_patients(settings: Mapping[str, Any]) -> Curve:
     """Measure the error over the number of patients."""
-    setting, points = to_setting(settings), along_patients(settings)
-    methods = working(settings, settings["story.way"])
-    at = tuple(float(point.n) for point in points)
+    points = along_patients(settings)
+    at = [float(point.n) for point in points]
+    return _curve(settings, points, at, lambda point, few: best(point, OPEN, few))
+
+
+def _curve(
+    settings: Mapping[str, Any],
+    points: Sequence[CollaborationSetting],
+    at: Sequence[float],
+    without: Callable[[CollaborationSetting, bool], Best],
+) -> Curve:
+    """Measure the error with noise at these points, which are at these values, beside that without."""
+    setting, way = to_setting(settings), settings["story.way"]
+    methods, private, free = working(settings, way), [], []
     # Both errors at one point before the next, so that the patients of a wide table are drawn once.
-    private, free = [], []
     for point in points:
         few = point != setting  # which is shown in other steps too
         private.append(best(point, methods, few))
-        free.append(best(point, OPEN, few))
-    return _curve(settings, setting, at, private, free, setting.n)
+        free.append(without(point, few))
+    here = points.index(setting)
+    spreads = (tuple(each.error for each in curve) for curve in (private, free))
+    return Curve(setting, unit(settings, setting), way, private[here].method, tuple(at), *spreads, here)
 
 
 def _part(setting: CollaborationSetting, n: int) -> CollaborationSetting:
