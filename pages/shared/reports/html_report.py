@@ -1,6 +1,7 @@
 """Write a screen as one HTML file, which opens from disk, needs no network and prints well.
 
-Files report.css, layout.js (shared with the live figure) and report.js, and the chart library, go into it.
+It is report.html, into which go report.css, layout.js (shared with the live figure), report.js, and the chart
+library.
 """
 
 import base64
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -131,25 +133,14 @@ def _document(title: str, body: str) -> str:
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light">
-<title>{escape(title)}</title>
-<style>{_read("report.css")}</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-<script>{scripts[0]}</script>
-<script type="module">{scripts[1]}</script>
-</body>
-</html>
-"""
+    return Template(_read("report.html")).substitute(
+        policy=escape(policy),
+        title=escape(title),
+        style=_read("report.css"),
+        body=body,
+        charts=scripts[0],
+        script=scripts[1],
+    )
 
 
 def _parts(report: Report) -> Iterable[str]:

@@ -87,7 +87,7 @@ def label_with_ends(choice: Choice, plain: bool) -> str:
     return choice.name(plain) + (" · private ↔ accurate" if ends else "")
 
 
-def show(key: str, name: str, plain: bool, **more: Any) -> None:
+def show(key: str, name: str, plain: bool, widget: str = "", **more: Any) -> None:
     """Show a control under this name; `more` are the widget's other arguments, or others than it has.
 
     Each widget has its setting as its default: a browser whose connection broke may have missed the run that
@@ -96,7 +96,7 @@ def show(key: str, name: str, plain: bool, **more: Any) -> None:
     choice, now = CHOICES[key], settings()[key]
     begins = {"value": now} if choice.numeric else {"index": choice.options.index(now)}
     words = {"options": choice.options, "format_func": partial(choice.option, plain=plain)}
-    _CONTROLS[choice.numeric](name, **words | bound(key, now) | begins | more)
+    _CONTROLS[choice.numeric](name, **words | bound(key, now, widget) | begins | more)
 
 
 def update() -> Settings:
@@ -234,17 +234,11 @@ def headline(sentence: str, *keys: str) -> None:
         st.session_state[_HEADLINE] = shown
     st.container(key="headline").markdown(shown)
     now = settings()
-    plain = now["view"] == "plain"
+    fixed, plain = catalogue.FIXED_BY_TABLE if now["data"] in TABLES else (), now["view"] == "plain"
     with st.container(key="main-settings", horizontal=True):
         for key in keys:
-            if now["data"] in TABLES and key in catalogue.FIXED_BY_TABLE:
-                continue
-            choice = CHOICES[key]
-            st.select_slider(
-                *(choice.name(plain), choice.options, now[key]),
-                format_func=partial(choice.option, plain=plain),
-                **bound(key, now[key], f"telephone {key}"),
-            )
+            if key not in fixed:
+                show(key, CHOICES[key].name(plain), plain, f"telephone {key}")
 
 
 def choose_panel(key: str) -> None:
