@@ -51,7 +51,8 @@ class _Steps:
         """Do nothing: measured cells stay where they are, and the page shows what failed."""
 
 
-def _missing_cells(cells: Cells, next_cell: NextCell) -> Iterator[None]:
+def missing_cells(cells: Cells, next_cell: NextCell) -> Iterator[None]:
+    """Measure one missing cell after another."""
     while (missing := next_cell()) is not None:
         cells.try_cell(*missing)
         yield
@@ -77,7 +78,7 @@ class Engine:
 
     def complete(self, visitor: str, cells: Cells, next_cell: NextCell) -> None:
         """Complete this view, which the visitor looks at now; drop the one before."""
-        self._show(visitor, Rank.SHOWN, _missing_cells(cells, next_cell), _SHOWN_SECONDS)
+        self._show(visitor, Rank.SHOWN, missing_cells(cells, next_cell), _SHOWN_SECONDS)
 
     def prefetch(self, visitor: str, urgent: Iterator[None], other: Iterator[None]) -> None:
         """Measure what this visitor may ask for next, in place of an earlier call; for few visitors only.

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.experiments.explorer.picture import turned
 from dppca_core.experiments.explorer.results import Results
 from pages.shared import text
 from pages.shared.charts.traces import Figure, Trace, axis, heat_map
@@ -17,16 +18,15 @@ def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
     The estimate is turned onto the truth (orthogonal Procrustes): only the subspace is estimated.
     """
     truth = results.truth.basis
-    left, _, right = np.linalg.svd(basis.T @ truth)
-    turned = basis @ (left @ right)
-    weight = np.maximum(np.linalg.norm(truth, axis=1), np.linalg.norm(turned, axis=1))
+    found = turned(basis, truth)
+    weight = np.maximum(np.linalg.norm(truth, axis=1), np.linalg.norm(found, axis=1))
     count = int(min(limit, np.count_nonzero(weight)))
     rows = np.argsort(-weight)[:count]
     table = results.experiment.table
     names = [table.features[row] if table else f"feature {row + 1}" for row in rows.tolist()]
-    peak = float(max(np.abs(truth[rows]).max(), np.abs(turned[rows]).max()))
+    peak = float(max(np.abs(truth[rows]).max(), np.abs(found[rows]).max()))
     columns = [f"{j + 1}" for j in range(truth.shape[1])]
-    sides = ((truth, "", "true"), (turned, "2", "found"))
+    sides = ((truth, "", "true"), (found, "2", "found"))
     data = [
         heat_map(
             names,

@@ -39,14 +39,10 @@ class Several(ABC):
         """Measure a cell of a store."""
         self.stores[store].try_cell(*cell)
 
-    def _steps(self) -> Iterator[None]:
-        while (cell := self.next_missing()) is not None:
-            self.try_cell(*cell)
-            yield
-
     def show(self, part: Callable[[], None]) -> None:
         """Render a part of the page while the cells come; as many as a page waits for come before it."""
-        first = lambda: [None for _ in engine.at_first(self._steps())]  # noqa: E731
+        steps = engine.missing_cells(self, self.next_missing)
+        first = lambda: [None for _ in engine.at_first(steps)]  # noqa: E731
         refresh.while_cells_come(part, self, self.next_missing, first)
 
 
