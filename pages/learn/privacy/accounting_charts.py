@@ -7,12 +7,10 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.accounting.compare import ACCOUNTINGS
-from dppca_core.auditing import outright_publication
 from pages.learn.privacy import accounting_text
 from pages.learn.privacy.view import ROUNDS, Accounted
 from pages.shared.charts import style
 from pages.shared.charts.traces import Trace, axis, band, line, marked_line, one_panel, rounded, this_setting
-from pages.shared.settings import catalogue
 
 LOOKS = {
     "printed": style.Look("#CC79A7", "triangle-up", "longdash"),
@@ -23,17 +21,16 @@ LOOKS = {
 }
 
 
-def published(n: int, delta: float) -> dict[str, Any]:
-    """Draw the patients whom the worst mechanism publishes, against delta; mark the current delta."""
-    options = [float(value) for value in catalogue.CHOICES["delta"].options]
-    deltas = np.geomspace(options[0], options[-1], 160).tolist()
-    counts = [outright_publication.published(n, value) for value in deltas]
-    floor, colour = 0.01, "#D55E00"
+def published(table: pd.DataFrame, n: int, delta: float) -> dict[str, Any]:
+    """Draw the patients of n whom the worst mechanism publishes, against delta; mark the current delta.
+
+    table: 10 %, the expectation and 90 %, by delta.
+    """
+    deltas, floor, colour = table.index.tolist(), 0.01, "#D55E00"
     reach = [math.log10(floor), math.log10(2 * max(n * deltas[-1], 10.0))]
-    low = rounded(np.maximum([count.low for count in counts], floor))
-    high = rounded(np.maximum([count.high for count in counts], floor))
+    low, high = (rounded(np.maximum(table[edge], floor)) for edge in ("10 %", "90 %"))
     lower, upper = band(1, "8 of 10 times", colour, deltas, low, high)
-    expected = line(1, "expected", colour, x=deltas, y=rounded([count.expected for count in counts]))
+    expected = line(1, "expected", colour, x=deltas, y=rounded(table["expected"]))
     expected |= {"showlegend": True, "hovertemplate": "%{x:.1~g}: %{y:.3~g} patients<extra></extra>"}
     ends: Trace = {"x": [deltas[0], deltas[-1]], "y": [1, 1], "hoverinfo": "skip"}
     one_patient = line(1, "one patient", style.GUESS, "dot", **ends)

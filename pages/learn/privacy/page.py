@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dppca_core.experiments.demonstrations import neighbours
+from dppca_core.experiments.figure_tables import privacy as tables
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.learn.privacy import accounting_charts, accounting_text, attack_charts, attack_text, plain, view
 from pages.learn.privacy.settings import patients
@@ -80,9 +81,9 @@ st.caption(attack_text.attacked(method, settings))
 st.header("What δ lets happen")
 failure = accounting_text.failure(n, budget)
 st.markdown(failure)
-published = accounting_charts.published(n, budget.delta)
 deltas = [float(option) for option in CHOICES["delta"].options]
 values = {"n": n, "least": deltas[0], "most": deltas[-1]}
+published = accounting_charts.published(tables.failure(**values), n, budget.delta)
 show(published, "failure", failure, "Patients whom the worst mechanism publishes", "failure", values)
 st.caption(accounting_text.beyond(attack, budget))
 
