@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import ndimage
-from scipy.special import betaincinv
 
+from dppca_core.auditing import clopper_pearson
 from dppca_core.bounds import BOUNDS, ge_figure2
 from dppca_core.bounds.ge_figure2 import EPSILONS as EPSILON_RANGE
 from dppca_core.bounds.regimes import REGIONS
@@ -133,14 +133,13 @@ def _measured(method: str, x: Sequence[float], spread: Iterable[list[float | Non
 def chances(results: Results, method: str, predicted: Sequence[Bound], epsilon: float) -> dict[str, Any]:
     """Draw the predicted chance that all true features are found, and the share of runs that find them.
 
-    Arms hold 80 % of what a chance could be that gives such a share (Clopper & Pearson 1934).
+    Arms hold 80 % of what a chance could be that gives such a share.
     """
     cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
     runs = np.array([len(cells) for cells in cells_by_epsilon.values()], dtype=float)
     complete = np.array([found_all(cells) for cells in cells_by_epsilon.values()], dtype=float)
     share = complete / runs
-    low = np.where(complete > 0, betaincinv(np.maximum(complete, 1), runs - complete + 1, 0.1), 0.0)
-    high = np.where(complete < runs, betaincinv(complete + 1, np.maximum(runs - complete, 1), 0.9), 1.0)
+    low, high = clopper_pearson.limits(complete, runs, 0.1)
     colour = style.look(method).colour
     chance = [bound.quantities.get("support_probability", math.nan) for bound in predicted]
     measured = marks(1, "share of runs", colour, "circle", 7, x=list(cells_by_epsilon), y=rounded(share))

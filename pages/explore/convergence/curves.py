@@ -80,25 +80,28 @@ class CurveReading:
     ratio: float  # lambda_{k+1} / lambda_k
     theorem: Bound
     closed_form: Bound | None  # of the last round, where the method has one
-    low: Array | None = None  # by round: 10 %, 50 %, 90 % over the runs
-    middle: Array | None = None
-    high: Array | None = None
+    errors: Array | None = None  # 10, 50 and 90 % over the runs by round, (3, rounds)
     fit: Contraction | None = None
     spread: tuple[float, float] | None = None  # 10 and 90 % of the runs' plateaus
     runs: int = 0
     complete: int | None = None  # of them, those that find all true features; None for a table
-    angles: Array | None = None  # 10, 50 and 90 % of the largest angle in degrees, by round, (3, rounds)
+    angles: Array | None = None  # the same of the largest angle in degrees
     d: int = 1
     k: int = 1
 
+    @property
+    def middle(self) -> Array | None:
+        """Return the median error by round."""
+        return None if self.errors is None else self.errors[1]
+
     def shown(self, settings: Settings) -> Array:
         """Return 10, 50 and 90 % in the unit on screen, by round, (3, rounds); empty before the first run."""
-        if self.low is None or self.middle is None or self.high is None:
+        if self.errors is None:
             return np.empty((3, 0))
         metric = error_unit(settings)
         if metric == "degrees" and self.angles is not None:
             return self.angles
-        values = in_unit(metric, np.stack([self.low, self.middle, self.high]), self.k)
+        values = in_unit(metric, self.errors, self.k)
         return values[::-1] if rises(metric) else values
 
     def theory(self, sines: float | Array, settings: Settings) -> Array:
@@ -147,17 +150,17 @@ def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[Cu
 
 def _read(runs: pd.DataFrame, experiment: ExplorerExperiment, traced: str) -> dict[str, Any]:
     errors = runs.pivot(index="repeat", columns="round", values="sin_theta").to_numpy()
-    low, middle, high = quantiles(errors)
-    angles = quantiles(runs.pivot(index="repeat", columns="round", values="largest_angle").to_numpy())
-    measured = {"low": low, "middle": middle, "high": high, "angles": angles, "runs": len(errors)}
+    angles = runs.pivot(index="repeat", columns="round", values="largest_angle").to_numpy()
+    spreads = quantiles(errors)
+    measured = {"errors": spreads, "angles": quantiles(angles), "runs": len(errors)}
     if "support_found" in runs:
         measured["complete"] = int((runs[runs["round"] == 0]["support_found"] == 1.0).sum())
     if traced in (*TWO_STAGES, *STACKED):  # their rounds differ: no single factor
         return measured
-    fit = contraction(middle, d=experiment.d, k=experiment.k)
+    fit = contraction(spreads[1], d=experiment.d, k=experiment.k)
     spread = None
     if fit.plateau is not None:
-        ends = np.median(errors[:, -tail(len(middle)) :], axis=1)
+        ends = np.median(errors[:, -tail(errors.shape[1]) :], axis=1)
         spread = tuple(float(v) for v in quantiles(ends)[[0, 2]])
     return measured | {"fit": fit, "spread": spread}
 
