@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dppca_core.bounds import BOUNDS
 from dppca_core.methods import METHODS
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice
+from pages.shared.settings.setting import Choice, among, switch
 
 SIN_BOUNDS = tuple(name for name, rule in BOUNDS.items() if rule.measure == "sin")
 _FIRST_BOUNDS = ("ge2018", "dps_prediction", "sparse_minimax")
@@ -22,14 +22,13 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     titles = {name: method.title for name, method in METHODS.items()}
     regions = {"closed form": "by the closed form", "theorem": "by Theorem 4.3"}
     choices = [
-        Choice("of", "Method measured", "Method measured", tuple(METHODS), "dps_pca", titles),
-        Choice("map", "Regions", "Regions", tuple(regions), "closed form", regions),
-        Choice("figure2", *("Draw Figure 2 of Ge et al.",) * 2, (False, True), False),
+        among("of", "Method measured", titles, "dps_pca"),
+        among("map", "Regions", regions),
+        switch("figure2", "Draw Figure 2 of Ge et al."),
         Choice("tau", "Theorem 4.3's τ", "Theorem's slack", (1.0, 2.0, 2.5, 3.0, 3.3, 4.0, 5.0, 6.0), 3.3),
     ]
     for name in SIN_BOUNDS:
-        title = BOUNDS[name].title
-        choices.append(Choice(f"show.{name}", title, title, (False, True), name in _FIRST_BOUNDS))
+        choices.append(switch(f"show.{name}", BOUNDS[name].title, name in _FIRST_BOUNDS))
         for constant, default in BOUNDS[name].constants.items():
             symbol = BOUNDS[name].symbols[constant]
             options = _around(float(default))

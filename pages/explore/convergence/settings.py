@@ -5,7 +5,7 @@ from inspect import signature
 
 from dppca_core.methods import METHODS
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice
+from pages.shared.settings.setting import Choice, among
 
 FAMILIES = ("epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat", "iterations")
 # Methods that name rows in rounds of their own and then release those alone, and that stack their rounds.
@@ -18,14 +18,11 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     iterative = [name for name, method in METHODS.items() if "iterations" in method.uses]
     titles = {name: METHODS[name].title for name in (*iterative, *TWO_STAGES, *STACKED)}
     names = {key: shared[key].label for key in FAMILIES}
-    layouts = {"overlay": "one chart", "multiples": "side by side"}
+    parameters = {key: shared[key].parameter for key in FAMILIES}
     return [
-        Choice(
-            *("family", *("Trajectories over",) * 2, FAMILIES, "epsilon", names),
-            link_words={key: shared[key].parameter for key in FAMILIES},
-        ),
-        Choice("traced", *("Method traced",) * 2, tuple(titles), "dps_pca", titles),
-        Choice("layout", "Layout", "Layout", tuple(layouts), "overlay", layouts),
+        among("family", "Trajectories over", names, link_words=parameters),
+        among("traced", "Method traced", titles, "dps_pca"),
+        among("layout", "Layout", {"overlay": "one chart", "multiples": "side by side"}),
     ]
 
 

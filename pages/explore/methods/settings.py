@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.methods import METHODS
-from pages.shared.settings.setting import Choice
+from pages.shared.settings.setting import Choice, among, switch
 
 _FIRST = (
     *("two_stage", "two_stage_sealed", "two_stage_own_noise"),  # mostly the recommended of each trust
@@ -26,13 +26,10 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     over = {key: shared[key].label for key in SWEEPS}
     targets = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
     return [
-        *(Choice(f"use.{name}", t, t, (False, True), name in _FIRST) for name, t in titles.items()),
-        Choice(
-            *("compare.over", *("Swept",) * 2, SWEEPS, "epsilon", over),
-            link_words={"epsilon": "eps", "providers": "hospitals"},
-        ),
-        Choice("compare.panel", "Shown", "Shown", tuple(PANELS), "error", PANELS),
+        *(switch(f"use.{name}", title, name in _FIRST) for name, title in titles.items()),
+        among("compare.over", "Swept", over, link_words={"epsilon": "eps", "providers": "hospitals"}),
+        among("compare.panel", "Shown", PANELS),
         Choice("compare.target", "Error wanted", "Error wanted", targets, 0.1),
-        Choice("compare.release", "One release of", "One release of", tuple(METHODS), "dps_pca", titles),
+        among("compare.release", "One release of", titles, "dps_pca"),
         Choice("compare.at", *("at ε",) * 2, EPSILONS, 1.0),
     ]

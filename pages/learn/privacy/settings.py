@@ -7,7 +7,7 @@ from dppca_core.auditing.cases.planted import METHODS_ATTACKED
 from dppca_core.datasets import TABLES
 from dppca_core.methods import METHODS
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice
+from pages.shared.settings.setting import Choice, among
 
 FALSE_ALARMS = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 NO_BUG = "none"
@@ -24,13 +24,12 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         "shared": "one noise for two hospitals",
         "unclipped": "a record three times too long",
     }
-    accepted = ("False alarms accepted", "False alarms the attacker accepts")
     draws = (1000, 5000, 20_000)
     return [
-        Choice("attack.method", "Messages of", "Messages of", METHODS_ATTACKED, "dps_pca", titles),
-        Choice("attack.alarms", *accepted, FALSE_ALARMS, 0.2, shares),
+        among("attack.method", "Messages of", titles, "dps_pca"),
+        among("attack.alarms", "False alarms accepted", shares, 0.2, "False alarms the attacker accepts"),
         Choice("attack.draws", "Releases drawn", "Releases drawn", draws, 5000),
-        Choice("audit.bug", "Planted bug", "Mistake planted", tuple(bugs), NO_BUG, bugs),
+        among("audit.bug", "Planted bug", bugs, plain="Mistake planted"),
     ]
 
 

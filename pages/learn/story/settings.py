@@ -5,7 +5,7 @@ from typing import Any
 
 from dppca_core.datasets import TABLES
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice
+from pages.shared.settings.setting import Choice, among, switch
 
 STEPS = 8
 # Whom hospitals trust, from nobody on.
@@ -15,13 +15,12 @@ _TWENTY = tuple(range(1, 21))
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     """Return the page's own controls: step, patient, draw, way, and whether notes are shown."""
-    ways = tuple(WAYS)
     return [
         Choice("story.step", "Step", "Step", tuple(range(1, STEPS + 1)), 1),
         Choice("story.patient", "Patient", "Which patient", _TWENTY, 1),
         Choice("story.draw", "Draw", "Draw again", _TWENTY, 1),
-        Choice("story.way", "Trust", "Whom do the hospitals trust?", ways, ways[1], WAYS),
-        Choice("story.notes", "Speaker notes", "Speaker notes", (False, True), False),
+        among("story.way", "Trust", WAYS, "sealed sum", "Whom do the hospitals trust?"),
+        switch("story.notes", "Speaker notes"),
     ]
 
 

@@ -12,18 +12,13 @@ from dppca_core.methods import METHODS
 from dppca_core.records import RELEASED
 from pages.shared import text
 from pages.shared.settings import of_pages
-from pages.shared.settings.setting import Choice, Value
+from pages.shared.settings.setting import Choice, Value, among, switch
 
 
 def _ladder(low: int, high: int) -> tuple[int, ...]:
     """Return 1, 2, 5 in every decade of [10^low, 10^high]."""
     steps = [m * 10**p for p in range(low, high) for m in (1, 2, 5)]
     return (*steps, 10**high)
-
-
-def _among(key: str, label: str, plain: str, words: dict[Value, str], **more: Any) -> Choice:
-    """Return a control whose options are these words; the first is its default."""
-    return Choice(key, label, plain, tuple(words), next(iter(words)), words, **more)
 
 
 _ROWS = (*range(2, 31), 35, 40, 45, 50, 60, 64, 70, 80, 90, 100, 120, 150, 200, 250, 300, 400, 500, 600)
@@ -33,6 +28,11 @@ _FEATURES = (*_FEATURES, 600, 800, 1000, 1200, 1500, 2000)
 _SPIKES = (20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 _BULKS = (1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 50.0, 80.0)
 _VIEWS = {"plain": "Plain", "analyst": "Analyst", "researcher": "Researcher"}
+_NOISES = {
+    **{"independent": "independent", "shared": "shared, as printed"},
+    "secure-aggregation": "secure aggregation",
+}
+_NEIGHBOURS = {"replace-one": "replace one", "add-remove": "add or remove one"}
 _HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
 
 _DELTA_SET = "delta_set"
@@ -64,15 +64,15 @@ def delta_for(n: float, deltas: tuple[float, ...] = _DELTAS) -> float:
 CHOICES: dict[str, Choice] = {
     choice.key: choice
     for choice in (
-        _among("data", "Data", "Data", _DATA),
-        _among(
-            *("trust", *("Whom do the hospitals trust?",) * 2),
+        among("data", "Data", _DATA),
+        among(
+            *("trust", "Whom do the hospitals trust?"),
             {trust: text.TRUST_TITLES[trust].lower() for trust in _TRUSTS},
             help="Nobody: each hospital adds its own noise. Sealed sums: only the total is ever seen, with "
             "one noise for all. One place: it sees every hospital's numbers and adds one noise.",
             link_words={"untrusted server": "nobody", "secure aggregation": "sealed", "central": "one-place"},
         ),
-        _among("method", *("Method shown",) * 2, _METHODS),
+        among("method", "Method shown", _METHODS),
         Choice(
             *("epsilon", "Privacy loss ε", "Privacy loss", EPSILONS, 1.0),
             help="Left: more privacy. Right: more accuracy.",
@@ -96,8 +96,8 @@ CHOICES: dict[str, Choice] = {
             help="At the left end, two-stage methods choose it from what they release, and others keep all.",
             link_name="shat",
         ),
-        _among(
-            *("largest_share", "Largest hospital's share", "Largest hospital's share"),
+        among(
+            *("largest_share", "Largest hospital's share"),
             {0.0: "equal", **{i / 10: f"{i * 10} %" for i in range(1, 10)}},
             link_name="share",
         ),
@@ -109,39 +109,24 @@ CHOICES: dict[str, Choice] = {
             help="0 is the paper; a thresholded random start can lose the support for good.",
             link_name="burn",
         ),
-        _among(
-            *("provider_noise", "Noise across hospitals", "Noise across hospitals"),
-            {
-                "independent": "independent",
-                "shared": "shared, as printed",
-                "secure-aggregation": "secure aggregation",
-            },
-            link_name="noise",
-        ),
-        _among(
-            *("accounting", "Accounting", "Accounting"),
-            {"exact": "exact", "zcdp": "zCDP", "as-printed": "as printed"},
-        ),
-        _among(
-            *("neighbours", "Neighbours", "What one patient may change"),
-            {"replace-one": "replace one", "add-remove": "add or remove one"},
-        ),
-        _among(
-            *("scaling", "Row scaling", "Scaling"),
-            {"public": "public bound", "largest": "largest row, as published"},
+        among("provider_noise", "Noise across hospitals", _NOISES, link_name="noise"),
+        among("accounting", "Accounting", {"exact": "exact", "zcdp": "zCDP", "as-printed": "as printed"}),
+        among("neighbours", "Neighbours", _NEIGHBOURS, plain="What one patient may change"),
+        among(
+            *("scaling", "Row scaling", {"public": "public bound", "largest": "largest row, as published"}),
+            plain="Scaling",
             help="Dividing by the largest row looks at private rows: for reproducing papers only.",
         ),
         Choice("spike", "Spike eigenvalue", "Strength of the pattern", _SPIKES, 100.0),
         Choice("bulk", "Largest bulk eigenvalue", "Strength of the background", _BULKS, 10.0),
-        _among(
-            *("start", "Start", "Start"),
-            {"random": "random", "near": "0.1 from the truth (simulation only)"},
+        among(
+            *("start", "Start", {"random": "random", "near": "0.1 from the truth (simulation only)"}),
             help="Theorem 4.3 assumes a start near the truth, which nobody has.",
         ),
         Choice("repeats", "Repeats", "Repeats", (1, 2, 3, 5, 10, 20, 50), 10),
         Choice("seed", "Seed", "Seed", tuple(range(100)), 0),
-        _among(
-            *("metric", "Error shown as", "Error shown as"),
+        among(
+            *("metric", "Error shown as"),
             {
                 **{"sin": "‖sin Θ‖", "projector": "projector distance", "energy": "captured energy"},
                 **{"share": "share recovered, %", "degrees": "largest angle, degrees"},
@@ -149,11 +134,11 @@ CHOICES: dict[str, Choice] = {
             help="In plain view an error is shown as the share of the pattern recovered, or in degrees.",
         ),
         Choice("scale", "Error axis", "Error axis", ("log", "linear"), "log"),
-        Choice("view", "Detail", "Detail", tuple(_VIEWS), "analyst", _VIEWS, former={"board": "plain"}),
-        Choice("ghost", "Hold previous", "Hold previous", (False, True), False),
-        Choice("loadings", "Loadings", "Loadings", (False, True), False),
-        Choice("slow", "Slow methods", "Slow methods", (False, True), False),
-        Choice(_DELTA_SET, *("Failure chance set by hand",) * 2, (False, True), False),
+        among("view", "Detail", _VIEWS, "analyst", former={"board": "plain"}),
+        switch("ghost", "Hold previous"),
+        switch("loadings", "Loadings"),
+        switch("slow", "Slow methods"),
+        switch(_DELTA_SET, "Failure chance set by hand"),
     )
 }
 

@@ -98,6 +98,20 @@ class Choice:
         return option, None if math.isclose(float(option), value, rel_tol=1e-9) else shown
 
 
+def among(
+    key: str, label: str, words: Mapping[Any, str], default: Value | None = None, plain: str = "", **more: Any
+) -> Choice:
+    """Return a control whose options are these words, the first is its default if no other is."""
+    options = tuple(words)
+    first = options[0] if default is None else default
+    return Choice(key, label, plain or label, options, first, words, **more)
+
+
+def switch(key: str, label: str, on: bool = False, **more: Any) -> Choice:
+    """Return a control that is on or off, and is called the same for a board."""
+    return Choice(key, label, label, (False, True), on, **more)
+
+
 MOST_LETTERS = 1_000  # of a link's text that are read; no option is as long
 
 
