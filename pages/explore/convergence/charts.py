@@ -39,7 +39,7 @@ class _Lines:
 
     def __init__(self, family: Family, readings: Sequence[CurveReading], settings: Settings) -> None:
         self.key, self.readings = family.key, readings
-        self.here = next(i for i, reading in enumerate(readings) if reading.value == family.here)
+        self.here = family.values.index(family.here)
         self.names = [name(self.key, reading.value) for reading in readings]
         self.settings = settings
         linear = SPANS.get(error_unit(settings))

@@ -1,5 +1,6 @@
 """Form the recipe of a family of trajectories from settings, and read rates off its runs. No Streamlit."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -41,6 +42,15 @@ class Family:
     here: Value
     recipe: Recipe
     left_out: dict[Value, str]  # impossible values, and why
+
+    def reading(self, readings: Sequence["CurveReading"]) -> "CurveReading":
+        """Return the reading at the current setting."""
+        return readings[self.values.index(self.here)]
+
+    def marked(self, value: Value) -> str:
+        """Return a value as Markdown, bold where it is the current setting."""
+        shown = CHOICES[self.key].text(value)
+        return f"**{shown}**" if value == self.here else shown
 
 
 def around(key: str, here: Value) -> tuple[Value, ...]:

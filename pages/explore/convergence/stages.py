@@ -45,7 +45,7 @@ def _first_rounds(reading: CurveReading, settings: Settings) -> int:
 
 def headline(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
     """Return what each stage reaches at this setting, and what changes along the family."""
-    reading = next(reading for reading in readings if reading.value == family.here)
+    reading = family.reading(readings)
     if reading.middle is None:
         return MEASURING
     at = f"At this setting ({name(family.key, reading.value)})"
@@ -104,8 +104,7 @@ def table(family: Family, readings: Sequence[CurveReading], settings: Settings) 
         heads[1:] = [f"after round {stacked.LEFT_OUT}", "after the last", "10-90 %"]
     rows = []
     for reading in readings:
-        shown = CHOICES[family.key].text(reading.value)
-        cells = [f"**{shown}**" if reading.value == family.here else shown, *_errors(reading, settings)]
+        cells = [family.marked(reading.value), *_errors(reading, settings)]
         if two:
             predicted, runs = reading.predicted, f"{reading.complete} of {reading.runs}"
             cells.append("–" if predicted is None else _predicted(reading, settings))
@@ -137,8 +136,7 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
         "predicted chance comes from up to 64 simulated runs, which draw second moments and not patients. It "
         "is good to 6 percentage points, and less where some features hardly matter."
     )
-    reading = next(reading for reading in readings if reading.value == family.here)
-    return f"{sentence} {why_silent(reading)}".strip()
+    return f"{sentence} {why_silent(family.reading(readings))}".strip()
 
 
 def why_silent(reading: CurveReading) -> str:

@@ -60,7 +60,7 @@ MEASURING = (
 
 def headline(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
     """Return what the current setting's trajectory does, and what changes along the family."""
-    reading = next(reading for reading in readings if reading.value == family.here)
+    reading = family.reading(readings)
     if reading.fit is None:
         return MEASURING
     at, course = name(family.key, reading.value), _course(reading, settings)
@@ -141,9 +141,7 @@ def table(family: Family, readings: Sequence[CurveReading], settings: Settings) 
     heads += ["rounds until within 10 %", *(["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []), "λₖ₊₁/λₖ"]
     rows = []
     for reading in readings:
-        shown = CHOICES[family.key].text(reading.value)
-        cells = [f"**{shown}**" if reading.value == family.here else shown]
-        cells += _fit_cells(reading, settings)
+        cells = [family.marked(reading.value), *_fit_cells(reading, settings)]
         if theorem:
             alpha, rate = text.short(reading.theorem.quantities["alpha"]), reading.theorem_rate
             cells.append(f"void: α = {alpha}" if rate is None else text.short(rate))
