@@ -12,9 +12,9 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.explore.explorer import plain as explorer_plain
-from pages.explore.explorer.plain_figure import PlainView
+from pages.explore.explorer.plain import PlainView
 from pages.explore.explorer.view import ExplorerView
-from pages.explore.methods.plain_curves import Curves
+from pages.explore.methods.plain import Curves
 from pages.hospitals.differences.plain import Differing
 from pages.hospitals.differences.view import SiteView
 from pages.hospitals.differences.view import recipe as site_recipe

@@ -1,14 +1,131 @@
-"""The methods page in plain view: how much each trust needs."""
+"""The methods page in plain view: the share that hospitals recover, and how much each trust needs for it.
 
+Each point is the front page at that setting: the same results, and so the same numbers.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
 import streamlit as st
 
 from dppca_core.datasets import TABLES
+from dppca_core.experiments import Axis, Recipe
 from dppca_core.experiments.explorer import trusts
-from pages.explore.methods import plain_curves, plain_text
-from pages.explore.methods.plain_curves import Curves
+from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
+from dppca_core.experiments.sweeps.patients_needed import last_fall
+from pages.explore.methods import plain_text, sweeps
+from pages.shared import text
+from pages.shared.background import cache
+from pages.shared.charts import traces
+from pages.shared.charts.metric_axis import SPANS
+from pages.shared.charts.style import GUESS
+from pages.shared.charts.traces import Trace, axis, band, line, marked_line, one_panel, rounded
 from pages.shared.plain import phrases, rows, screen
+from pages.shared.plain.rows import Shares
+from pages.shared.plain.screen import Several
 from pages.shared.reports import sources, take_along
-from pages.shared.settings import widgets
+from pages.shared.settings import catalogue, to_experiment, widgets
+from pages.shared.settings.catalogue import Settings
+
+_PATIENTS = (*(m * 10**p for p in range(2, 6) for m in (1, 3)), 10**6)
+_LOSSES = EPSILONS[::5]
+_FEW = 3  # repeats of every point before more of any
+
+
+class Curves(Several):
+    """Hold the settings along which the rows are measured.
+
+    Args:
+        settings: Of the page, as plain view advises.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.trust = settings, settings["trust"]
+        self.key = "epsilon" if settings["data"] in TABLES else "n"
+        grid = {"epsilon": _LOSSES, "n": _PATIENTS}[self.key]
+        least = settings["providers"] if self.key == "n" else 0
+        self.values = sorted({settings[self.key], *(value for value in grid if value >= least)})
+        moved = [catalogue.reconcile(settings | {self.key: value}, self.key)[0] for value in self.values]
+        self.points = [to_experiment.about_shown(each) for each in moved]
+        self.stores = [cache.results(experiment) for experiment, _ in self.points]
+        self.here = self.values.index(settings[self.key])
+
+    @property
+    def methods(self) -> list[str]:
+        """Return all methods behind the points, and those without protection."""
+        return list(dict.fromkeys(name for point in self.points for name in trusts.shown(*point)))
+
+    def wanted(self) -> Iterator[tuple[Any, ...]]:
+        """Return all cells, those of the current setting first: one run of each point, a few, then all."""
+        order = sorted(range(len(self.points)), key=lambda i: abs(i - self.here))
+        for repeats in (1, _FEW, self.settings["repeats"]):
+            for i in order:
+                experiment, epsilon = self.points[i]
+                names = trusts.shown(experiment, epsilon)
+                yield from (
+                    (i, name, epsilon, r)
+                    for name in names
+                    for r in range(min(repeats, self.stores[i].repeats_of(name)))
+                )
+
+    def shares(self, i: int) -> Shares:
+        """Return the rows of a point."""
+        return rows.shares(self.stores[i], self.points[i][1], self.trust)
+
+    def needed(self, each: list[Shares]) -> dict[str, float]:
+        """Return how much each trust needs for the share wanted; NaN before the first runs."""
+        k, result = self.points[0][0].k, {}
+        for trust in rows.LOOKS:
+            errors = np.sqrt([k * max(1 - shares.under(trust).share / 100, 0) for shares in each])
+            target = math.sqrt(k * (1 - plain_text.WANTED / 100))
+            measured = bool(np.isfinite(errors).any())
+            values = np.array(self.values, dtype=float)
+            result[trust] = float(last_fall(values, errors[None], target)[0]) if measured else math.nan
+        return result
+
+    def recipe(self) -> Recipe:
+        """Return the sweep that has such runs at every value."""
+        experiment, epsilon = self.points[self.here]
+        over = Axis(self.key, tuple(self.values))
+        return sweeps.recipe(experiment, epsilon, self.methods, over, experiment.repeats)
+
+    def code(self) -> FigureRecipe:
+        """Return the table of the numbers of the figure."""
+        return screen.code(self.points, self.methods)
+
+
+def figure(curves: Curves, each: list[Shares]) -> dict[str, Any]:
+    """Draw a line for each trust, the answer without protection, and a guess."""
+    x = [float(value) for value in curves.values]
+    drawn: list[Trace] = []
+    for trust, look in rows.LOOKS.items():
+        spreads = np.array([shares.under(trust).spread for shares in each]).T
+        low, middle, high = map(rounded, spreads)
+        drawn.append(marked_line(phrases.ROWS[trust], look, x, middle, hovertemplate="%{x:,}: %{y:.4~g} %"))
+        if trust == curves.trust:
+            drawn[-1]["line"]["width"] = 4
+            drawn[:0] = band(1, phrases.ROWS[trust], look.colour, x, low, high)
+    unprotected, guesses = rounded([s.unprotected for s in each]), rounded([s.guess for s in each])
+    drawn += [
+        line(1, "without protection", rows.OPEN, x=x, y=unprotected, showlegend=True),
+        line(1, "a guess", GUESS, "dot", x=x, y=guesses, showlegend=True),
+        traces.this_setting(1, [x[curves.here]] * 2, [0, 100]),
+    ]
+    up = axis(text.METRIC_TITLES["share"], range=SPANS["share"], fixedrange=True)
+    return one_panel(
+        drawn, xaxis=_across(curves.key, x), yaxis=up, legend={"traceorder": "normal"}, height=430
+    )
+
+
+def _across(key: str, x: list[float]) -> Trace:
+    ends = {"type": "log", "range": [math.log10(x[0]) - 0.05, math.log10(x[-1]) + 0.05], "fixedrange": True}
+    if key == "epsilon":
+        return axis("privacy loss", **ends) | traces.EPSILON_TICKS
+    ticks = [10.0**p for p in range(2, 10)]
+    return axis("patients in total", tickvals=ticks, ticktext=[text.patients(v) for v in ticks], **ends)
 
 
 def render() -> None:
@@ -26,7 +143,7 @@ def render() -> None:
         widgets.headline(headline, "epsilon", "n")
         st.markdown(plain_text.others(needed, curves.trust, curves.key, ends))
         take_along.show(
-            *(plain_curves.figure(curves, each), "curves figure", "dppca-trusts", plain_text.TITLE),
+            *(figure(curves, each), "curves figure", "dppca-trusts", plain_text.TITLE),
             says=headline,
             code=curves.code,
             recipe=curves.recipe,

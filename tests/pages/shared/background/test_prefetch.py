@@ -14,7 +14,7 @@ import starlette.responses
 import app
 from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
-from pages.explore.explorer.plain_figure import PlainView
+from pages.explore.explorer.plain import PlainView
 from pages.explore.explorer.view import ExplorerView
 from pages.shared.background import prefetch, sessions
 from pages.shared.background.engine import Engine
