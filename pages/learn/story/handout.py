@@ -7,7 +7,7 @@ from string import Template
 
 import streamlit as st
 
-from pages.learn.story import charts, glossary, slides, sources, text, view
+from pages.learn.story import charts, glossary, slides, text, view
 from pages.learn.story.settings import STEPS
 from pages.learn.story.view import Decision, Weights
 from pages.shared.charts import style
@@ -93,7 +93,7 @@ def full(settings: Settings, link: str) -> Report:
         figures=[ReportFigure(slide.figure, slide.title, slide.text.sentences) for slide in shown],
         guarantee=f"{text.promise(setting.budget)} {text.failure(setting)}",
         limits=_limits(settings),
-        sources=(*sources.SOURCES, f"Made with: {versions}"),
+        sources=(*slides.SOURCES, f"Made with: {versions}"),
         link=link,
         made=html_report.today(),
         tables=[ReportTable("In plain words", ("Term", "Meaning"), glossary.GLOSSARY)],
