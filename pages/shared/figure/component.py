@@ -93,8 +93,3 @@ def figure(
         on_pick_change=on_pick or _nothing,
         on_move_change=on_move or _nothing,
     )
-
-
-def layout_script() -> str:
-    """Return the JavaScript that places a figure's parts, for reports."""
-    return (_HERE / "layout.js").read_text(encoding="utf-8")
