@@ -22,8 +22,11 @@ def show(settings: Settings) -> None:
     picture = neighbours.picture(budget, seed=settings["seed"])
     limit = picture.mu / 2  # half-way between two normal laws of one width errs least
     code = FigureRecipe("privacy.releases", {"budget": budget, "seed": settings["seed"]})
-    names = "releases figure", "dppca-releases", plain_text.RELEASES
-    take_along.show(attack_charts.releases(picture, limit), *names, code=lambda: code)
+    take_along.show(
+        attack_charts.releases(picture, limit),
+        *("releases figure", "dppca-releases", plain_text.RELEASES),
+        code=lambda: code,
+    )
     for sentences in (
         plain_text.releases(picture, limit),
         plain_text.failure(patients(settings), budget.delta),

@@ -34,13 +34,14 @@ def show(
     name: str,
     title: str,
     *,
+    says: str = "",
     table: Callable[[], pd.DataFrame] | None = None,
     code: Callable[[], FigureRecipe] | None = None,
     recipe: Callable[[], Recipe | None] | None = None,
-    **shown: Any,
+    **events: Any,
 ) -> None:
-    """Show a figure, and below it its `menu`; `shown` is what else `component.figure` takes."""
-    component.figure(figure, key=key, **shown)
+    """Show a figure, and below it its `menu`; says, events: as `component.figure` has them."""
+    component.figure(figure, key=key, says=says, **events)
     menu(key, name, title, lambda: figure, table=table, code=code, recipe=recipe)
 
 

@@ -38,18 +38,24 @@ SMALL = {"d": 30, "n": 10_000, "k": 2, "s": 6, "s_hat": 10, "repeats": 2}
 
 def silent(source):
     """Return the keys of the figures that have no description."""
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    figures = [
-        call for call in calls if ast.unparse(call.func) in ("component.figure", "figure") and call.keywords
-    ]
-    given = [{word.arg: word.value for word in call.keywords} for call in figures]
-    return [ast.unparse(words["key"]) for words in given if "key" in words and "says" not in words]
+    keys = []
+    for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
+        words = {word.arg: word.value for word in call.keywords}
+        if "says" in words:
+            continue
+        if ast.unparse(call.func) == "take_along.show":  # the key follows the figure
+            parts = (each.value.elts if isinstance(each, ast.Starred) else [each] for each in call.args)
+            keys.append(ast.unparse([each for part in parts for each in part][1]))
+        elif ast.unparse(call.func) in ("component.figure", "figure") and "key" in words:
+            keys.append(ast.unparse(words["key"]))
+    return keys
 
 
 def test_every_figure_without_frames_is_given_something_to_say():
     keys = [key for path in (ROOT / "pages").rglob("*.py") for key in silent(path.read_text("utf-8"))]
     assert {ast.literal_eval(key) for key in keys} == FRAMED
     assert silent("component.figure(drawn, key='new figure', save='x')") == ["'new figure'"]
+    assert silent("take_along.show(*(drawn, 'new figure', 'name'), 'title')") == ["'new figure'"]
 
 
 def test_a_figure_that_says_nothing_is_refused():
