@@ -316,9 +316,7 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) ->
 
 def off_hull(reasons: Mapping[str, str]) -> str:
     """Return which methods the hull leaves off, and why."""
-    titles: dict[str, list[str]] = {}
-    for name, reason in reasons.items():
-        titles.setdefault(reason, []).append(METHODS[name].title)
+    titles = text.by_value({METHODS[name].title: reason for name, reason in reasons.items()})
     parts = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in titles.items())
     return f"Not counted on the hull: {parts}." if parts else ""
 

@@ -10,11 +10,10 @@ from dppca_core.experiments.demonstrations import neighbours
 from dppca_core.experiments.figure_tables import privacy as tables
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.learn.privacy import accounting_charts, accounting_text, attack_charts, attack_text, plain, view
-from pages.learn.privacy.settings import patients
 from pages.shared.background import cache, failed_runs
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import widgets
-from pages.shared.settings.catalogue import CHOICES
+from pages.shared.settings.catalogue import CHOICES, sizes
 
 
 def show(
@@ -33,7 +32,7 @@ method = settings["attack.method"]
 if settings["view"] == "plain":
     plain.show(settings)
     st.stop()
-budget, n, asked = view.budget(settings), patients(settings), settings["attack.draws"]
+budget, (n, _), asked = view.budget(settings), sizes(settings), settings["attack.draws"]
 draws = cache.attack_draws(view.attack_setting(settings))
 attack = view.attack(draws, settings["attack.alarms"], asked)
 bug, why_no_bug = view.bug(settings)

@@ -7,12 +7,11 @@ import streamlit as st
 from dppca_core.experiments.demonstrations import neighbours
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.learn.privacy import attack_charts, attack_text, plain_text, view
-from pages.learn.privacy.settings import patients
 from pages.shared.background import cache
 from pages.shared.plain import phrases
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import widgets
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings.catalogue import Settings, sizes
 
 
 def show(settings: Settings) -> None:
@@ -29,7 +28,7 @@ def show(settings: Settings) -> None:
     )
     for sentences in (
         plain_text.releases(picture, limit),
-        plain_text.failure(patients(settings), budget.delta),
+        plain_text.failure(sizes(settings)[0], budget.delta),
     ):
         st.markdown("  \n".join(sentences))
     st.markdown(f"**Try this:** {plain_text.TRY_THIS}")

@@ -36,17 +36,11 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
 _USED = ("data", "epsilon", "delta", "n", "k", "iterations", "accounting", "neighbours", "seed")
 
 
-def patients(settings: Mapping[str, Any]) -> int:
-    """Return the number of patients: n, or a table's."""
-    table = TABLES.get(settings["data"])
-    return table.n if table else int(settings["n"])
-
-
 def unused(settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the shared controls that make no difference here, with the reason."""
     reasons = {key: "not used here" for key in settings if key not in _USED}
     if settings["data"] in TABLES:
-        reasons["n"] = f"{patients(settings):,} in the table"
+        reasons["n"] = f"{TABLES[settings['data']].n:,} in the table"
     return reasons
 
 

@@ -141,12 +141,8 @@ def _notes(results: Results, epsilon: float, beside: Collection[str]) -> str:
             for note, times in common.items()
             if 2 * times > len(cells) and note not in text.GUARANTEES.values()
         ]
-    left_out: dict[str, list[str]] = {}
-    for name, reason in results.skipped.items():
-        if name not in beside:
-            continue
-        left_out.setdefault(reason, []).append(METHODS[name].title)
-    for reason, titles in left_out.items():
+    skipped = {METHODS[name].title: reason for name, reason in results.skipped.items() if name in beside}
+    for reason, titles in text.by_value(skipped).items():
         verb = "is" if len(titles) == 1 else "are"
         sentences.append(f"{text.listed(titles)} {verb} left out: {reason}.")
     if results.experiment.choose_rows:
@@ -179,14 +175,12 @@ def true_epsilon(results: Results, epsilon: float) -> float:
 def printed(results: Results, epsilon: float, names: Iterable[str]) -> str:
     """Return which of these methods are calibrated as printed, and what else is and protects less."""
     experiment, sentences = results.experiment, []
-    titles: dict[str, list[str]] = {}
-    for name in names:
-        true = other_epsilon(experiment, name, epsilon)
-        if true is not None:
-            shown = text.short(true) if true >= 1e-3 else "below 0.001"
-            titles.setdefault(shown, []).append(METHODS[name].title)
+    given = {METHODS[name].title: other_epsilon(experiment, name, epsilon) for name in names}
+    true = {title: value for title, value in given.items() if value is not None}
+    titles = {title: text.short(value) if value >= 1e-3 else "below 0.001" for title, value in true.items()}
     if titles:
-        sentences.append(text.printed_truth(titles, replace(experiment.budget(epsilon), epsilon=epsilon)))
+        budget = replace(experiment.budget(epsilon), epsilon=epsilon)
+        sentences.append(text.printed_truth(text.by_value(titles), budget))
     if experiment.provider_noise == "shared" and experiment.providers > 1:
         sentences.append(
             "Shared noise: a server that sees two hospitals' messages can cancel it. The guarantee holds "

@@ -177,10 +177,15 @@ def to_link(settings: Settings) -> dict[str, str]:
     return _VERSION | link if link else {}
 
 
+def sizes(settings: Settings) -> tuple[int, int]:
+    """Return how many patients and features there are: a table's own, or as they are set."""
+    table = TABLES.get(settings["data"])
+    return (table.n, table.d) if table else (settings["n"], settings["d"])
+
+
 def rows_kept(settings: Settings) -> int:
     """Return the rows that methods keep: all of them, where only two stages choose them."""
-    table = TABLES.get(settings["data"])
-    kept: int = (table.d if table else settings["d"]) if settings["s_hat"] == RELEASED else settings["s_hat"]
+    kept: int = sizes(settings)[1] if settings["s_hat"] == RELEASED else settings["s_hat"]
     return kept
 
 
@@ -299,7 +304,7 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
         for key, value in chosen_here.items():
             if now[key] == CHOICES[key].default != value:
                 set_to(key, value, why.get(key, "with it more of this table is seen"))
-    d, n = (table.d, table.n) if table else (now["d"], now["n"])
+    n, d = sizes(now)
     if table is None and moved == "k" and now["k"] >= now["s"] and (_least("s", now["k"] + 1) or d + 1) <= d:
         set_to("s", _least("s", now["k"] + 1), f"it must stay above {named('k')}")
     if table is None and now["s"] > d:
@@ -323,7 +328,7 @@ def _resolve(settings: Settings, moved: str | None) -> tuple[Settings, dict[str,
     if now["start"] == "near" and d < 2 * now["k"]:
         set_to("start", "random", f"a start near the truth needs d at least 2k = {2 * now['k']}")
     if not now[_DELTA_SET]:
-        now["delta"] = delta_for(table.n if table else now["n"])
+        now["delta"] = delta_for(sizes(now)[0])
     return now, reasons
 
 

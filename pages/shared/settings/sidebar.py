@@ -98,7 +98,6 @@ def _why_fixed(key: str, now: Settings, panel: Panel) -> str | None:
         return None
     if panel.unused is not None:
         return panel.unused(now).get(key)
-    table = TABLES.get(now["data"])
-    if key == "burn_in" and catalogue.rows_kept(now) >= (table.d if table else now["d"]):
+    if key == "burn_in" and catalogue.rows_kept(now) >= catalogue.sizes(now)[1]:
         return "nothing is thresholded"
     return panel.decided.get(key)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from pages.shared import text
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.settings.setting import Value
@@ -18,9 +19,7 @@ def possible(
 
 def left_out(key: str, values: Mapping[Value, str]) -> list[str]:
     """Return a sentence for each reason why values are impossible."""
-    reasons: dict[str, list[str]] = {}
-    for value, conflict in values.items():
-        reasons.setdefault(conflict, []).append(CHOICES[key].text(value))
+    reasons = text.by_value({CHOICES[key].text(value): conflict for value, conflict in values.items()})
     return [
         f"{CHOICES[key].label} {', '.join(names)} left out: {reason}." for reason, names in reasons.items()
     ]

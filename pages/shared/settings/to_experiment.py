@@ -24,14 +24,13 @@ START_ERROR = 0.1  # the start "near the truth": inside what Assumption B.6 asks
 
 def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
     """Return the experiment and the epsilon that these (already possible) settings describe."""
-    table = TABLES.get(settings["data"])
     population: SpikedModel | str = settings["data"]
-    if table is None:
+    if population not in TABLES:
         sizes = {name: settings[name] for name in ("d", "k", "s", "spike", "seed")}
         population = SpikedModel(bulk=(0.0, settings["bulk"]), **sizes)
     experiment = ExplorerExperiment(
         population=population,
-        n=table.n if table else settings["n"],
+        n=catalogue.sizes(settings)[0],
         failure=0.5 if settings["scaling"] == "largest" else 0.01,
         energy=settings["metric"] == "energy",
         start_error=START_ERROR if settings["start"] == "near" else None,

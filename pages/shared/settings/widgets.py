@@ -182,9 +182,8 @@ def notices(plain: bool = False) -> None:
     if sentences:
         st.info("  \n".join(sentences).replace("*", r"\*"))
     now = settings()
-    table = TABLES.get(now["data"])
-    n = table.n if table else now["n"]
-    large = (phrases.delta_too_large if now["view"] == "plain" else text.large_delta)(now["delta"], n)
+    too_large = phrases.delta_too_large if now["view"] == "plain" else text.large_delta
+    large = too_large(now["delta"], catalogue.sizes(now)[0])
     if large and not plain:
         st.caption(large)
 

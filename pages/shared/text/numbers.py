@@ -2,7 +2,10 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+Value = TypeVar("Value")
 
 
 def number(value: float) -> str:
@@ -95,6 +98,14 @@ def duration(seconds: float) -> str:
     )
     unit, name = next((unit, name) for limit, unit, name in units if seconds < limit)
     return f"{number(float(f'{seconds / unit:.2g}'))} {name}"
+
+
+def by_value(values: Mapping[str, Value]) -> dict[Value, list[str]]:
+    """Return each value with the names that have it: a reason with all whom it concerns."""
+    names: dict[Value, list[str]] = {}
+    for name, value in values.items():
+        names.setdefault(value, []).append(name)
+    return names
 
 
 def listed(words: Sequence[str]) -> str:
