@@ -60,14 +60,14 @@ def panels() -> None:
     if chances_known:
         st.markdown("**How often all true features are found**, predicted and measured")
         chances = charts.chances(results, method, predicted, epsilon)
-        found, rule = text.chances(results, method, here, epsilon), CLOSED_FORMS[method]
+        finding, rule = text.chances(results, method, here, epsilon), CLOSED_FORMS[method]
         form = {"method": method, "rule": rule, "constants": dict(controls.constants(settings, rule))}
         take_along.show(
             *(chances, "chances figure", "dppca-rows-recovered", "All true features"),
-            says=found,
+            says=finding,
             code=lambda: code("chances", **form),
         )
-        st.caption(f"{found} {text.CHANCES_NOTE}")
+        st.caption(f"{finding} {text.CHANCES_NOTE}")
     if "ge2018" in here:
         st.markdown("**Theorem 4.3 term by term**, at this ε")
         results.try_cells((TRACED, epsilon, repeat) for repeat in range(results.repeats_of(TRACED)))

@@ -18,15 +18,15 @@ def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
     The estimate is turned onto the truth (orthogonal Procrustes): only the subspace is estimated.
     """
     truth = results.truth.basis
-    found = turned(basis, truth)
-    weight = np.maximum(np.linalg.norm(truth, axis=1), np.linalg.norm(found, axis=1))
+    shown = turned(basis, truth)
+    weight = np.maximum(np.linalg.norm(truth, axis=1), np.linalg.norm(shown, axis=1))
     count = int(min(limit, np.count_nonzero(weight)))
     rows = np.argsort(-weight)[:count]
     table = results.experiment.table
     names = [table.features[row] if table else f"feature {row + 1}" for row in rows.tolist()]
-    peak = float(max(np.abs(truth[rows]).max(), np.abs(found[rows]).max()))
+    peak = float(max(np.abs(truth[rows]).max(), np.abs(shown[rows]).max()))
     columns = [f"{j + 1}" for j in range(truth.shape[1])]
-    sides = ((truth, "", "true"), (found, "2", "found"))
+    sides = ((truth, "", "true"), (shown, "2", "found"))
     data = [
         heat_map(
             names,
