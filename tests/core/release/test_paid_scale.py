@@ -173,8 +173,9 @@ def test_an_interrupted_release_goes_on_and_draws_mean_and_scales_once(monkeypat
     room = 4
     result = released(asked, ledger=ledger, resumed=entry)
     assert draws == [D, D, D, D * (D - 1) // 2] and ledger.account().entries == (entry,)
-    scales = np.array(result.document["scales"])
-    assert scales[kept == kept.max()] == pytest.approx(math.sqrt(kept.max()))
+    # No scale is below the floor: at times noise leaves the largest square there too.
+    least = paid_scale.floor(paid_scale.noise_std(asked.budget, asked.scale_share, len(ROWS)), D)
+    assert result.document["scales"] == pytest.approx(np.sqrt(np.maximum(kept, least)))
     assert Request.from_plain(ledger.drawn(entry.id).asked["request"]) == asked
 
 
