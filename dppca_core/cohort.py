@@ -47,8 +47,19 @@ class Cohort:
                 )
 
     @staticmethod
-    def of(providers: Iterable[Provider], bound: float = 1.0) -> Cohort:
-        """Return these hospitals, pooled by their sizes."""
+    def together(providers: Iterable[Provider], bound: float = 1.0) -> Cohort:
+        """Return these hospitals, whose pooled moment is the mean of their own, weighted by their sizes.
+
+        Args:
+            providers: Hospitals, each with its number of patients and their moment.
+            bound: Public bound that every row was divided by.
+
+        Returns:
+            The cohort, in the hospitals' order.
+
+        Raises:
+            ValueError: For no hospital, and for those that differ in features.
+        """
         members = tuple(providers)
         return Cohort(members, moments.SumMoment(members), bound)
 
@@ -75,7 +86,7 @@ class Cohort:
         widths = {part.shape[1] for part in clipped}
         if len(widths) > 1:
             raise ValueError(f"rows must share the same columns, got {sorted(widths)}")
-        return Cohort.of((Provider(len(part), moments.RowMoment(part)) for part in clipped), bound)
+        return Cohort.together((Provider(len(part), moments.RowMoment(part)) for part in clipped), bound)
 
     def unit(self) -> Cohort:
         """Return the same patients, each row scaled to length 1; what is not asked for is not formed."""

@@ -176,7 +176,7 @@ def _drawn_rows(
         )
         return DenseMoment(linalg.gram(scaled, model.d) / size)
 
-    return Cohort.of((Provider(size, moment(size)) for size in sizes), bound)
+    return Cohort.together((Provider(size, moment(size)) for size in sizes), bound)
 
 
 class Truth(NamedTuple):

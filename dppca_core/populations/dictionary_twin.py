@@ -195,7 +195,7 @@ class DictionaryTwin:
                 return RowMoment(np.concatenate(list(blocks)))
             return DenseMoment(linalg.gram(blocks, self.d) / size)
 
-        return Cohort.of((Provider(size, moment(size)) for size in sizes), self.bound)
+        return Cohort.together((Provider(size, moment(size)) for size in sizes), self.bound)
 
 
 def spiked_twin(

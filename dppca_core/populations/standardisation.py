@@ -164,4 +164,4 @@ def cohort(sites: Sequence[Site], by: Sequence[Constants], tail: float) -> Cohor
     pairs = list(zip(sites, by, strict=True))
     bound = max(site.bound(its.centre, its.scale, tail) for site, its in pairs)
     providers = (Provider(site.n, site.moment(its.centre, its.scale, bound)) for site, its in pairs)
-    return Cohort.of(providers, bound)
+    return Cohort.together(providers, bound)

@@ -322,7 +322,7 @@ def _from_moments(
 
 def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
     """Return components of DPS-PCA, the strongest first, and the noise of their loadings, (2, d, k)."""
-    cohort = Cohort.of(Provider(patients(part), patient_rows.moment_of(part)) for part in rows)
+    cohort = Cohort.together(Provider(patients(part), patient_rows.moment_of(part)) for part in rows)
     k, rounds, rng = request.k, request.iterations, np.random.default_rng()
     std = dps_pca.mean_noise_std(cohort, request.budget, k=k, iterations=rounds, provider_noise="independent")
     products: list[Array] = []

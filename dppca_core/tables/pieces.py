@@ -68,7 +68,7 @@ def reduce_file(
     for hospital in hospitals:
         sums[hospital] /= counts[hospital]
     providers = (Provider(counts[hospital], DenseMoment(sums[hospital])) for hospital in hospitals)
-    return Reduced(Cohort.of(providers, schema.bound), hospitals, owner)
+    return Reduced(Cohort.together(providers, schema.bound), hospitals, owner)
 
 
 def read_pieces(

@@ -93,7 +93,7 @@ def server_view(
 def two_hospitals(budget: Budget) -> Pair:
     """Return the pair in which the changed patient is at the first of two hospitals."""
     second = Provider(3, DenseMoment(np.eye(3) / 3))
-    here, there = (Cohort.of((cohort[0], second)) for cohort in orthogonal_pair(budget))
+    here, there = (Cohort.together((cohort[0], second)) for cohort in orthogonal_pair(budget))
     return here, there
 
 
