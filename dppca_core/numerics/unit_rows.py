@@ -150,9 +150,14 @@ def draw_rows_given_moment(moment: Array, n: int, rng: np.random.Generator) -> A
     d = len(moment)
     if n >= _TALL * d:
         normal: Array = rng.standard_normal((n, d))
-        gram = dsyrk(1.0, normal.T, lower=1)
-        lower = cholesky(gram, lower=True, overwrite_a=True)
-        turn = solve_triangular(lower, _root(moment).T, trans="T", lower=True)
+        lower = cholesky(dsyrk(1.0, normal.T, lower=1), lower=True, overwrite_a=True)
+        try:
+            root = cholesky(moment, lower=True)
+        except LinAlgError:  # where an eigenvalue of the population is zero: the one root that is symmetric
+            values, vectors = eigh(moment)
+            root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+            return np.asarray(math.sqrt(n) * normal @ solve_triangular(lower, root, trans="T", lower=True))
+        turn = solve_triangular(lower, root.T, trans="T", lower=True)
         return dtrmm(math.sqrt(n), turn.T, normal.T, lower=1, overwrite_b=1).T
     rank = min(n, d)
     columns, upper = qr(rng.standard_normal((n, rank)), mode="economic", overwrite_a=True, check_finite=False)
@@ -161,13 +166,3 @@ def draw_rows_given_moment(moment: Array, n: int, rng: np.random.Generator) -> A
     scaled = linalg.oriented(vectors) * np.sqrt(np.maximum(values, 0.0))
     root = scaled[:, d - rank :]  # of fewer rows the others are zero
     return np.asarray(math.sqrt(n) * (directions @ root.T))
-
-
-def _root(moment: Array) -> Array:
-    """Return a lower triangular F with F F^T = moment, (d, d)."""
-    try:
-        return np.asarray(cholesky(moment, lower=True))
-    except LinAlgError:  # where an eigenvalue of the population is zero
-        values, vectors = eigh(moment)
-        upper = qr((vectors * np.sqrt(np.maximum(values, 0.0))).T, mode="r", check_finite=False)[0]
-        return np.asarray(upper.T)

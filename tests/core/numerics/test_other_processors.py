@@ -58,11 +58,16 @@ def test_a_method_gives_the_same_subspace(name, turn_signs):
     check(projector, turn_signs)
 
 
-@pytest.mark.parametrize("n", [5, 200])
-def test_patients_are_the_same(n, turn_signs):
-    moment = np.diag(SMALL.eigenvalues) if n > SMALL.d else np.diag(SMALL.eigenvalues * (np.arange(8) < n))
-    moment = moment + 0.01 * np.ones(moment.shape)
+@pytest.mark.parametrize(("n", "measured"), [(5, 5), (200, 8), (200, 5)])
+def test_patients_are_the_same(n, measured, turn_signs):
+    """Also where they are fewer than features, and where a hospital does not measure some."""
+    present = np.arange(SMALL.d) < measured
+    moment = np.diag(SMALL.eigenvalues) + 0.01
+    moment *= np.outer(present, present)
     check(lambda: unit_rows.draw_rows_given_moment(moment, n, np.random.default_rng(2)), turn_signs)
+    if n > measured:
+        rows = unit_rows.draw_rows_given_moment(moment, n, np.random.default_rng(2))
+        np.testing.assert_allclose(rows.T @ rows / n, moment, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("s_hat", [12, 120])
