@@ -243,7 +243,7 @@ def test_the_curves_hold_the_setting_and_fall():
     assert by_privacy.now == by_patients.now == view.measure_decision(settings()).joined.chosen
     for curve in (by_privacy, by_patients):
         middles = [spread.middle for spread in curve.private]
-        assert middles[0] > 10 * curve.now.middle > 0.9 * middles[-1]  # far above, and not below
+        assert middles[0] > 30 * curve.now.middle > 0.9 * middles[-1]  # far above, and not below
     assert by_privacy.without == by_patients.without == view.measure_sharing(settings()).together
 
 
