@@ -1,8 +1,9 @@
 """Start a server and headless Chromium, driven by Playwright."""
 
+import tempfile
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from functools import cache, partial
 from typing import Any, TypeVar
 
@@ -35,7 +36,8 @@ SERVERS = ExitStack()
 @cache
 def shared_server() -> str:
     """Return the address of a server for all workers: what one has measured, the others draw at once."""
-    return SERVERS.enter_context(serving())
+    ledgers = SERVERS.enter_context(tempfile.TemporaryDirectory())
+    return SERVERS.enter_context(serving(DPPCA_LEDGER_DIR=ledgers))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -48,12 +50,11 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.fixture(scope="session")
-def address(request: pytest.FixtureRequest) -> Iterator[str]:
-    shared = getattr(request.config, "workerinput", {}).get("address")
-    with nullcontext(shared) if shared else serving() as started:
-        with urllib.request.urlopen(f"{started}healthz") as answer:
-            assert answer.read() == b"ok"
-        yield started
+def address(request: pytest.FixtureRequest) -> str:
+    started = getattr(request.config, "workerinput", {}).get("address") or shared_server()
+    with urllib.request.urlopen(f"{started}healthz") as answer:
+        assert answer.read() == b"ok"
+    return started
 
 
 @pytest.fixture(scope="session")

@@ -90,78 +90,74 @@ def downloaded(page, label) -> bytes:
     raise AssertionError(f"{label} brought no file")
 
 
-def test_a_paid_release_is_downloaded_each_time_and_not_lost(newcomer, browser, tmp_path):
+def test_a_paid_release_is_downloaded_each_time_and_not_lost(newcomer, browser, address):
     """Five files three times in a row while the twin refreshes the page; leaving, reloading, a lost session.
 
     Built at the click, a file was now and then cancelled or not found.
     """
-    ledgers = tmp_path / "ledgers"
-    with serving(DPPCA_LEDGER_DIR=str(ledgers)) as address:
-        page = newcomer.new_page()
-        asked = []
-        page.on("dialog", lambda box: (asked.append(box.type), box.accept()))
-        broken = []
-        page.on(
-            "response", lambda got: broken.append(got.url) if "/media/" in got.url and not got.ok else None
-        )
+    page = newcomer.new_page()
+    asked = []
+    page.on("dialog", lambda box: (asked.append(box.type), box.accept()))
+    broken = []
+    page.on("response", lambda got: broken.append(got.url) if "/media/" in got.url and not got.ok else None)
 
-        def bring():
-            given = {"name": "ours.csv", "mimeType": "text/csv", "buffer": csv(patients(n=600))}
-            page.locator("input[type=file]").first.set_input_files(given)
-            page.get_by_text("A patient can have several rows").click()
-            most = page.get_by_role("spinbutton", name="Most rows that one patient can have")
-            most.fill("8")
-            most.press("Enter")
-            page.get_by_text("Open or save this as a data dictionary").click()
-            dictionary = {"name": "d.json", "mimeType": "application/json"}
-            dictionary |= {"buffer": DICTIONARY.to_json().encode()}
-            page.locator("input[type=file]").nth(2).set_input_files(dictionary)
-            page.get_by_text("Ready:").wait_for()
+    def bring():
+        given = {"name": "ours.csv", "mimeType": "text/csv", "buffer": csv(patients(n=600))}
+        page.locator("input[type=file]").first.set_input_files(given)
+        page.get_by_text("A patient can have several rows").click()
+        most = page.get_by_role("spinbutton", name="Most rows that one patient can have")
+        most.fill("8")
+        most.press("Enter")
+        page.get_by_text("Open or save this as a data dictionary").click()
+        dictionary = {"name": "d.json", "mimeType": "application/json"}
+        dictionary |= {"buffer": DICTIONARY.to_json().encode()}
+        page.locator("input[type=file]").nth(2).set_input_files(dictionary)
+        page.get_by_text("Ready:").wait_for()
 
-        page.goto(f"{address}your_data?own.eps=1&own.delta=1e-6&own.N=1")
-        bring()
-        page.get_by_role("button", name="Set this limit").click()
-        page.get_by_role("button", name=re.compile("^Release")).click()
-        assert not page.evaluate(ARMED)
-        page.get_by_role("button", name="Spend and release").click()
-        assert page.evaluate(ARMED)  # from the click on, before the server has answered
-        page.get_by_text("Not downloaded yet").wait_for()
-        assert page.evaluate(ARMED)
-        page.reload()
-        assert asked == ["beforeunload"]
-        page.get_by_text("The page was reloaded").wait_for()
-        page.get_by_text("Not downloaded yet").wait_for()
-        bring()  # with its ledger, of which this session now has the release
-        page.get_by_text("The limit counts per row. For a patient with 8 rows").wait_for()
-        assert page.get_by_text("this session does not have").count() == 0
-        for label, inside in (("Export or import the ledger", FILES[3]), ("Open or save this", FILES[4])):
-            if not page.get_by_role("button", name=inside).is_visible():
-                page.get_by_text(label).click()
-        got = {}
-        for turn in range(3):
-            for label in FILES:
-                got.setdefault(label, set()).add(downloaded(page, label))
-            if turn == 0:
-                page.wait_for_function(f"!{ARMED}")
-        assert not broken and [len(each) for each in got.values()] == [1] * len(FILES)
-        table, document, report, ledger, dictionary = (each.pop() for each in got.values())
-        document = json.loads(document)
-        assert document["rows per patient"] == 8
-        assert document["epsilon for a patient"] == pytest.approx(10.2962, abs=1e-4)
-        assert table.decode().count("\n") == 4 and len(document["components"][0]) == 3
-        assert b"10.30" in report and report.endswith(b"</html>\n")
-        kinds = [json.loads(line)["kind"] for line in ledger.decode().splitlines()]
-        assert kinds == ["limit", "release"]
-        assert Schema.from_json(dictionary).columns == DICTIONARY.columns
-        page.reload()
-        assert asked == ["beforeunload"]  # it was downloaded: nothing to ask
-        page.close()
-        page = patient(browser.new_context()).new_page()  # of somebody who has only the table
-        page.goto(f"{address}your_data?own.eps=1&own.delta=1e-6&own.N=1")
-        bring()
-        page.get_by_text("1 paid release that this session does not have").wait_for()
-        assert page.get_by_text("Download all of it (JSON)").count() == 0
-        page.context.close()
+    page.goto(f"{address}your_data?own.eps=1&own.delta=1e-6&own.N=1")
+    bring()
+    page.get_by_role("button", name="Set this limit").click()
+    page.get_by_role("button", name=re.compile("^Release")).click()
+    assert not page.evaluate(ARMED)
+    page.get_by_role("button", name="Spend and release").click()
+    assert page.evaluate(ARMED)  # from the click on, before the server has answered
+    page.get_by_text("Not downloaded yet").wait_for()
+    assert page.evaluate(ARMED)
+    page.reload()
+    assert asked == ["beforeunload"]
+    page.get_by_text("The page was reloaded").wait_for()
+    page.get_by_text("Not downloaded yet").wait_for()
+    bring()  # with its ledger, of which this session now has the release
+    page.get_by_text("The limit counts per row. For a patient with 8 rows").wait_for()
+    assert page.get_by_text("this session does not have").count() == 0
+    for label, inside in (("Export or import the ledger", FILES[3]), ("Open or save this", FILES[4])):
+        if not page.get_by_role("button", name=inside).is_visible():
+            page.get_by_text(label).click()
+    got = {}
+    for turn in range(3):
+        for label in FILES:
+            got.setdefault(label, set()).add(downloaded(page, label))
+        if turn == 0:
+            page.wait_for_function(f"!{ARMED}")
+    assert not broken and [len(each) for each in got.values()] == [1] * len(FILES)
+    table, document, report, ledger, dictionary = (each.pop() for each in got.values())
+    document = json.loads(document)
+    assert document["rows per patient"] == 8
+    assert document["epsilon for a patient"] == pytest.approx(10.2962, abs=1e-4)
+    assert table.decode().count("\n") == 4 and len(document["components"][0]) == 3
+    assert b"10.30" in report and report.endswith(b"</html>\n")
+    kinds = [json.loads(line)["kind"] for line in ledger.decode().splitlines()]
+    assert kinds == ["limit", "release"]
+    assert Schema.from_json(dictionary).columns == DICTIONARY.columns
+    page.reload()
+    assert asked == ["beforeunload"]  # it was downloaded: nothing to ask
+    page.close()
+    page = patient(browser.new_context()).new_page()  # of somebody who has only the table
+    page.goto(f"{address}your_data?own.eps=1&own.delta=1e-6&own.N=1")
+    bring()
+    page.get_by_text("1 paid release that this session does not have").wait_for()
+    assert page.get_by_text("Download all of it (JSON)").count() == 0
+    page.context.close()
 
 
 def release_example(page, address):
@@ -179,35 +175,34 @@ UNSAVED = "Not downloaded yet"
 COPIED = "This is a copy of another tab."
 
 
-def test_a_duplicated_tab_leaves_the_paid_release_in_the_first(newcomer, tmp_path):
+def test_a_duplicated_tab_leaves_the_paid_release_in_the_first(newcomer, address):
     """Storage and all: the copy gets nothing, the first is reloaded with it open and once it is closed."""
-    with serving(DPPCA_LEDGER_DIR=str(tmp_path)) as address:
-        page = newcomer.new_page()
-        page.on("dialog", lambda box: box.accept())
-        release_example(page, address)
-        with page.expect_popup() as opened:
-            page.evaluate("window.open(location.href)")
-        copy = opened.value
-        copy.get_by_text(COPIED).wait_for()
-        assert copy.get_by_text(UNSAVED).count() == 0
-        copy.wait_for_function(f"{ARMED} === false")
-        page.reload()
-        page.get_by_text("The page was reloaded").wait_for()
-        page.get_by_text(UNSAVED).wait_for()
-        copy.reload()
-        copy.get_by_text(COPIED).wait_for()
-        copy.close()
-        page.reload()
-        page.get_by_text("The page was reloaded").wait_for()
-        page.get_by_text(UNSAVED).wait_for()
-        with page.expect_popup() as opened:
-            page.evaluate("window.open(location.href)")
-        copy = opened.value
-        copy.get_by_text(COPIED).wait_for()
-        page.close()
-        copy.get_by_text("its other tab has gone").wait_for()
-        copy.get_by_text(UNSAVED).wait_for()
-        copy.close()
+    page = newcomer.new_page()
+    page.on("dialog", lambda box: box.accept())
+    release_example(page, address)
+    with page.expect_popup() as opened:
+        page.evaluate("window.open(location.href)")
+    copy = opened.value
+    copy.get_by_text(COPIED).wait_for()
+    assert copy.get_by_text(UNSAVED).count() == 0
+    copy.wait_for_function(f"{ARMED} === false")
+    page.reload()
+    page.get_by_text("The page was reloaded").wait_for()
+    page.get_by_text(UNSAVED).wait_for()
+    copy.reload()
+    copy.get_by_text(COPIED).wait_for()
+    copy.close()
+    page.reload()
+    page.get_by_text("The page was reloaded").wait_for()
+    page.get_by_text(UNSAVED).wait_for()
+    with page.expect_popup() as opened:
+        page.evaluate("window.open(location.href)")
+    copy = opened.value
+    copy.get_by_text(COPIED).wait_for()
+    page.close()
+    copy.get_by_text("its other tab has gone").wait_for()
+    copy.get_by_text(UNSAVED).wait_for()
+    copy.close()
 
 
 def test_a_release_without_a_folder_of_ledgers_outlives_the_server(newcomer, tmp_path):
