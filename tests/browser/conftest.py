@@ -35,7 +35,10 @@ SERVERS = ExitStack()
 
 @cache
 def shared_server() -> str:
-    """Return the address of a server for all workers: what one has measured, the others draw at once."""
+    """Return the address of a server for all workers, which keeps ledgers of the tables they release.
+
+    What one worker has measured, the others draw at once.
+    """
     ledgers = SERVERS.enter_context(tempfile.TemporaryDirectory())
     return SERVERS.enter_context(serving(DPPCA_LEDGER_DIR=ledgers))
 
