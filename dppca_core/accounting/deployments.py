@@ -5,11 +5,10 @@ record names another unit than its source, the source's stands: a record of sear
 its paper "every user's daily search activity".
 """
 
-import json
 from dataclasses import dataclass
 from functools import cache
 
-from dppca_core.paths import DATA
+from dppca_core.paths import stored_json
 
 
 @dataclass(frozen=True)
@@ -34,5 +33,5 @@ class Deployment:
 @cache
 def deployments() -> tuple[Deployment, ...]:
     """Return the published releases, health first, by epsilon."""
-    stored = json.loads((DATA / "deployments.json").read_text(encoding="utf-8"))
-    return tuple(sorted((Deployment(**record) for record in stored), key=lambda d: (not d.health, d.epsilon)))
+    records = (Deployment(**record) for record in stored_json("deployments.json"))
+    return tuple(sorted(records, key=lambda d: (not d.health, d.epsilon)))

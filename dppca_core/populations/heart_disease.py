@@ -9,7 +9,6 @@ cholesterol.
 """
 
 import csv
-import json
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,9 +18,9 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.datasets import Table
-from dppca_core.paths import DATA
+from dppca_core.paths import DATA, stored_json
 
-_STORED: dict[str, Any] = json.loads((DATA / "heart_disease.json").read_text(encoding="utf-8"))
+_STORED: dict[str, Any] = stored_json("heart_disease.json")
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,13 @@ table itself: its ranges rest on the very rows, which is fit for a public table 
 lengths, areas and ratios, so its ranges begin at zero at the lowest.
 """
 
-import json
 import math
 from typing import Any
 
 import pandas as pd
 
 from dppca_core import checks
-from dppca_core.paths import DATA
+from dppca_core.paths import DATA, stored_json
 from dppca_core.tables import reading
 from dppca_core.tables.schema import Column, Schema
 
@@ -36,7 +35,7 @@ def example(name: str) -> tuple[reading.Raw, Schema]:
     another name.
     """
     checks.one_of(names(), name=name)
-    stored = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    stored = stored_json(f"{name}.json")
     schema = _dictionary(stored, 0.0 if name in _NOT_NEGATIVE else -math.inf)
     if name == "breast_cancer":
         from sklearn.datasets import load_breast_cancer  # slow to load, and for this table only

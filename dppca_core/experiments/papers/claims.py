@@ -12,6 +12,7 @@ from typing import Concatenate, NamedTuple, ParamSpec
 import pandas as pd
 
 from dppca_core.experiments.papers.figure import NOTHING, Check, Finding, Printed
+from dppca_core.numerics.subspace_metrics import random_guess
 
 
 class _Mean(NamedTuple):
@@ -178,3 +179,19 @@ def against(
         holds = mean.mean > level if above else mean.mean < level
         side = "lowest" if above else "highest"
         yield holds, f"the {side} is {mean}, {label} at {_number(x)}; {what} is {_number(level)}"
+
+
+def as_a_guess(name: str, labels: Sequence[str], share: float, d: int, k: int) -> Check:
+    """Return the check that these curves stay above a share of a random guess's projector distance."""
+    level = share * math.sqrt(2) * random_guess(d, k)
+    return against(name, labels, level, f"{100 * share:g} % of a random guess's distance", above=True)
+
+
+def below_a_guess(name: str, k: int) -> Check:
+    """Return the check that every curve stays below a random guess's projector distance, over d."""
+    return under(name, lambda d: math.sqrt(2) * random_guess(int(d), k), "a random guess's")
+
+
+def slower_than_root_log(name: str) -> Check:
+    """Return the check that every curve grows more slowly than sqrt(log p)."""
+    return slower(name, lambda p: math.sqrt(math.log(p)), "sqrt(log p)")

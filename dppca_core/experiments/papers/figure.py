@@ -1,8 +1,8 @@
 """A published figure or table: its printed numbers, the recipes that remake it, and its checks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -16,12 +16,6 @@ class Printed(NamedTuple):
     label: str
     x: float
     value: float
-
-
-def printed(xs: Sequence[float], curves: Mapping[str, Sequence[float]]) -> tuple[Printed, ...]:
-    """Return the published numbers of these curves, by label, at these x."""
-    points = ((label, pair) for label, values in curves.items() for pair in zip(xs, values, strict=True))
-    return tuple(Printed(label, *pair) for label, pair in points)
 
 
 class Finding(NamedTuple):
@@ -127,17 +121,3 @@ class Figure:
         short = table is not None and bool(run.recipe) and table["repeat"].nunique() < repeats(run.recipe)
         decided = not short and not all(finding.holds for finding in findings)
         return Verdict(findings, short, run.because if decided else "")
-
-
-def figures_of(paper: str, *notes: str, **same: Any) -> Callable[..., Figure]:
-    """Return a function that makes figures of a paper, from a key, runs, notes, and the other fields by name.
-
-    All have the notes and the fields that are given here.
-    """
-
-    def figure(key: str, *parts: PaperRun | str, **fields: Any) -> Figure:
-        runs = tuple(part for part in parts if isinstance(part, PaperRun))
-        more = (part for part in parts if isinstance(part, str))
-        return Figure(key=key, paper=paper, runs=runs, notes=(*notes, *more), **same | fields)
-
-    return figure

@@ -266,7 +266,7 @@ def test_two_stages_are_counted_beside_dps_pca():
     """As stored; a planted error, three times as large, needs more than a tenth of the patients."""
     figure = FIGURES["two-stage-patients"]
     table = results.stored("two-stage-patients").table
-    check = beyond.FIGURES[1].runs[0].checks[0]
+    check = figure.runs[0].checks[0]
     finding = check(figure.curves(figure.runs[0], table), table)
     for count in ("one place 3,548", "own noise 8,704", "dense start 1,286,9", "exact 190,6"):
         assert count in finding.sentence
@@ -276,13 +276,14 @@ def test_two_stages_are_counted_beside_dps_pca():
 
 def test_a_method_that_misses_the_target_is_described_in_words():
     """It never reached the target, or did and lost it; neither sentence has an infinite number in it."""
-    names = (beyond._PRINTED, beyond._EXACT)
-    check = beyond.FIGURES[0].runs[0].checks[0]
+    names = ("DPS-PCA as printed", beyond._EXACT)
+    figure = FIGURES["needed-patients"]
+    check = figure.runs[0].checks[0]
     table = power_law(dict(zip(names, (1e9, 300), strict=True)))
-    finding = check(FIGURES["needed-patients"].curves(beyond.FIGURES[0].runs[0], table), table)
+    finding = check(figure.curves(figure.runs[0], table), table)
     assert finding.holds and "not reached by 10,000 patients, the most that were measured" in finding.sentence
     assert finding.sentence.endswith("at least 33 times as many to stay there")
     table.loc[(table["label"] == names[0]) & (table["n"] == 1000), "sin_theta"] = 0.1
-    again = check(FIGURES["needed-patients"].curves(beyond.FIGURES[0].runs[0], table), table)
+    again = check(figure.curves(figure.runs[0], table), table)
     assert "reached and lost again by 10,000 patients" in again.sentence and "inf" not in again.sentence
     assert "(0.1 with 1,000, 63.2 with all)" in again.sentence
