@@ -16,25 +16,8 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
-class Moment(Protocol):
-    """Hold a provider's uncentred second moment, (1/n) sum x x^T with |x| <= 1, shape (d, d)."""
-
-    @property
-    def exact(self) -> bool:
-        """True for the moment of rows, drawn or given; False where it only comes close to their law."""
-
-    @property
-    def features(self) -> int:
-        """d."""
-
-    def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """Return the product with `block`, shape (d, k), as a fresh array.
-
-        With `rows`, `block` holds just those rows of an otherwise zero (d, k) matrix.
-        """
-
-    def dense(self) -> Array:
-        """Return the (d, d) matrix, read-only."""
+class UnitMoments(Protocol):
+    """Answer for a provider's rows x scaled to length 1, which its second moment alone does not tell."""
 
     def unit(self) -> Moment:
         """Return the moment of the same patients' rows scaled to length 1; zero rows stay zero.
@@ -54,6 +37,27 @@ class Moment(Protocol):
         v is 0 for a zero row, and q where Q^T x is. Raises ValueError where there is neither a row nor a
         recipe that drew the rows.
         """
+
+
+class Moment(UnitMoments, Protocol):
+    """Hold a provider's uncentred second moment, (1/n) sum x x^T with |x| <= 1, shape (d, d)."""
+
+    @property
+    def exact(self) -> bool:
+        """True for the moment of rows, drawn or given; False where it only comes close to their law."""
+
+    @property
+    def features(self) -> int:
+        """d."""
+
+    def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        """Return the product with `block`, shape (d, k), as a fresh array.
+
+        With `rows`, `block` holds just those rows of an otherwise zero (d, k) matrix.
+        """
+
+    def dense(self) -> Array:
+        """Return the (d, d) matrix, read-only."""
 
 
 @runtime_checkable

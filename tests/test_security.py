@@ -43,6 +43,7 @@ OPENS = {
     "dppca_core/release/sealing.py": "a secret in the ledger's folder",
     "dppca_core/experiments/figure_tables/collaboration.py": "data/runs, by names that stand there",
     "dppca_core/experiments/figure_tables/own_table.py": "the command line",
+    "dppca_core/experiments/figure_tables/sweeps.py": "data/peers.json",
     "dppca_core/experiments/papers/results.py": "data/, by names that stand there",
     "dppca_core/experiments/sweeps/recipe_file.py": "the command line",
     "dppca_core/experiments/sweeps/store.py": "the command line",

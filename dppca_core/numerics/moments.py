@@ -5,6 +5,7 @@ and replacing or adding one row moves the sum of x x^T by at most the sensitivit
 states.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.arrays import MATRIX_LIMIT, Array, Divisible, Indices, Moment, Provider
+from dppca_core.arrays import MATRIX_LIMIT, Array, Divisible, Indices, Moment, Provider, UnitMoments
 from dppca_core.numerics import linalg
 from dppca_core.numerics.unit_rows import normalised_product, unit_rows
 
@@ -54,8 +55,25 @@ def _clip(rows: Array, bound: float, clipped: Array) -> None:
     np.divide(rows, bound, out=clipped, where=ratio <= 1)
 
 
+class OfHeldRows(ABC):
+    """Answer for rows scaled to length 1 by what holds the rows of the same patients."""
+
+    @abstractmethod
+    def held_rows(self) -> UnitMoments:
+        """Return what holds the rows."""
+
+    def unit(self) -> Moment:
+        return self.held_rows().unit()
+
+    def restricted_unit(self, columns: Indices) -> Moment:
+        return self.held_rows().restricted_unit(columns)
+
+    def normalised_product(self, block: Array) -> Array:
+        return self.held_rows().normalised_product(block)
+
+
 @dataclass(frozen=True, eq=False)
-class DenseMoment:
+class DenseMoment(OfHeldRows):
     """Hold a second moment as its (d, d) matrix, made read-only.
 
     Taken as it is: finite, symmetric, of rows of norm at most 1. `cohort_from_rows` sees to that itself.
@@ -81,15 +99,7 @@ class DenseMoment:
     def dense(self) -> Array:
         return self.matrix
 
-    def unit(self) -> Moment:
-        """Raise ValueError: a matrix does not say how long its rows were."""
-        raise ValueError(_NO_ROWS)
-
-    def restricted_unit(self, columns: Indices) -> Moment:
-        """Raise ValueError: a matrix does not say how long its rows were."""
-        raise ValueError(_NO_ROWS)
-
-    def normalised_product(self, block: Array) -> Array:
+    def held_rows(self) -> UnitMoments:
         """Raise ValueError: a matrix does not say how long its rows were."""
         raise ValueError(_NO_ROWS)
 
@@ -152,7 +162,7 @@ class RowMoment:
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenRows:
+class ChosenRows(OfHeldRows):
     """Hold the second moment of some rows of several tables for one product, gathering them piece by piece.
 
     No d x d is formed for it.
@@ -194,18 +204,12 @@ class ChosenRows:
         """Return X^T X / n, (d, d), read-only."""
         return RowMoment(self.rows).dense()
 
-    def unit(self) -> Moment:
-        return RowMoment(self.rows).unit()
-
-    def restricted_unit(self, columns: Indices) -> Moment:
-        return RowMoment(self.rows).restricted_unit(columns)
-
-    def normalised_product(self, block: Array) -> Array:
-        return RowMoment(self.rows).normalised_product(block)
+    def held_rows(self) -> UnitMoments:
+        return RowMoment(self.rows)
 
 
 @dataclass(frozen=True, eq=False)
-class UnitMoment:
+class UnitMoment(OfHeldRows):
     """Hold the moment of another moment's rows scaled to length 1, formed when first asked for."""
 
     base: Moment
@@ -236,12 +240,8 @@ class UnitMoment:
         """Return itself: its rows have length 1."""
         return self
 
-    def restricted_unit(self, columns: Indices) -> Moment:
-        """Return the moment of the same rows within these columns (see Moment)."""
-        return self.base.restricted_unit(columns)
-
-    def normalised_product(self, block: Array) -> Array:
-        return self.base.normalised_product(block)
+    def held_rows(self) -> UnitMoments:
+        return self.base
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
         """Give moments, each for one product, of disjoint, randomly chosen rows (see Divisible)."""

@@ -18,14 +18,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dppca_core.arrays import Array, Indices, Moment
+from dppca_core.arrays import Array, Indices, Moment, UnitMoments
 from dppca_core.byte_cache import ByteCache
 from dppca_core.numerics import linalg, unit_rows
-from dppca_core.numerics.moments import DenseMoment
+from dppca_core.numerics.moments import DenseMoment, OfHeldRows
 from dppca_core.numerics.wishart import Split, wishart_factor
 
 SAMPLES = ByteCache(320 * 2**20)  # rows of patients, of one draw at d = 2000 or four at d = 1000
@@ -50,57 +50,23 @@ class GaussianPatients:
     bound: float
     seed: np.random.SeedSequence
 
-    def unit(self, moment: Array) -> DenseMoment:
-        """Return the moment of their rows scaled to length 1, (d, d), given their own moment, (d, d)."""
-        values, axes = self._population()
-        rows = self._rows(moment)
-        mean = (rows.T @ rows) / len(rows)
-        if len(rows) < self.n:
-            mean *= self._spread(rows)
-            mean += np.diag((1 - self._spread(rows)) * unit_rows.expected_unit_eigenvalues(values))
-        return self._moment(axes @ mean @ axes.T, rows)
-
-    def restricted_unit(self, moment: Array, columns: Indices) -> DenseMoment:
-        """Return the same of the rows within these columns, (j, j)."""
-        values, axes = self._population()
-        rows = self._rows(moment)
-        part = unit_rows.unit_rows(rows @ axes[columns].T)
-        mean = (part.T @ part) / len(part)
-        if len(rows) < self.n:
-            within, turn = np.linalg.eigh((axes[columns] * values) @ axes[columns].T)
-            expected = unit_rows.expected_unit_eigenvalues(np.maximum(within, 0.0))
-            mean *= self._spread(rows)
-            mean += (1 - self._spread(rows)) * ((turn * expected) @ turn.T)
-        return self._moment(mean, rows)
-
-    def normalised_product(self, moment: Array, block: Array) -> Array:
-        """Return the mean of v q^T, (d, k), over their rows: v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
-        values, axes = self._population()
-        rows = self._rows(moment)
-        turned = axes.T @ block
-        mean = unit_rows.normalised_product(rows, turned)
-        if len(rows) < self.n:
-            mean *= self._spread(rows)
-            mean += (1 - self._spread(rows)) * unit_rows.expected_normalised_product(values, turned)
-        return axes @ mean
-
     def share(self, n: int, seed: np.random.SeedSequence) -> GaussianPatients:
         """Return n of the patients of such a population, as a hospital has them."""
         return replace(self, n=n, seed=seed)
 
-    def _population(self) -> tuple[Array, Array]:
+    def population(self) -> tuple[Array, Array]:
         """Return the eigenvalues, (d,), and eigenvectors, (d, d), in the units of the data."""
         root = self.root()
         lengths = np.linalg.norm(root, axis=0)  # of orthogonal columns
         return lengths**2, np.divide(root, lengths, out=np.zeros_like(root), where=lengths > 0)
 
-    def _rows(self, moment: Array) -> Array:
+    def rows(self, moment: Array) -> Array:
         """Return rows of length 1 in the eigenbasis, (min(n, m), d)."""
         count = min(self.n, stand_ins(len(moment)))
         return SAMPLES.get(self, lambda: self._draw(moment, count), 8 * count * len(moment))
 
     def _draw(self, moment: Array, count: int) -> Array:
-        values, axes = self._population()
+        values, axes = self.population()
         turned = (axes.T @ moment @ axes) * self.bound**2
         if count < self.n:
             turned -= np.diag(values)
@@ -109,11 +75,52 @@ class GaussianPatients:
         rows = unit_rows.draw_rows_given_moment(turned, count, np.random.default_rng(self.seed))
         return unit_rows.unit_rows(rows)
 
-    def _spread(self, rows: Array) -> float:
+    def spread(self, rows: Array) -> float:
         return math.sqrt(len(rows) / self.n)
 
+
+class PatientsGiven(NamedTuple):
+    """Hold patients together with their own second moment, (d, d), which tells how their rows lie."""
+
+    patients: GaussianPatients
+    matrix: Array
+
+    def unit(self) -> DenseMoment:
+        """Return the moment of their rows scaled to length 1, (d, d)."""
+        values, axes = self.patients.population()
+        rows = self.patients.rows(self.matrix)
+        mean = (rows.T @ rows) / len(rows)
+        if len(rows) < self.patients.n:
+            mean *= self.patients.spread(rows)
+            mean += np.diag((1 - self.patients.spread(rows)) * unit_rows.expected_unit_eigenvalues(values))
+        return self._moment(axes @ mean @ axes.T, rows)
+
+    def restricted_unit(self, columns: Indices) -> DenseMoment:
+        """Return the same of the rows within these columns, (j, j)."""
+        values, axes = self.patients.population()
+        rows = self.patients.rows(self.matrix)
+        part = unit_rows.unit_rows(rows @ axes[columns].T)
+        mean = (part.T @ part) / len(part)
+        if len(rows) < self.patients.n:
+            within, turn = np.linalg.eigh((axes[columns] * values) @ axes[columns].T)
+            expected = unit_rows.expected_unit_eigenvalues(np.maximum(within, 0.0))
+            mean *= self.patients.spread(rows)
+            mean += (1 - self.patients.spread(rows)) * ((turn * expected) @ turn.T)
+        return self._moment(mean, rows)
+
+    def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T, (d, k), over their rows: v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
+        values, axes = self.patients.population()
+        rows = self.patients.rows(self.matrix)
+        turned = axes.T @ block
+        mean = unit_rows.normalised_product(rows, turned)
+        if len(rows) < self.patients.n:
+            mean *= self.patients.spread(rows)
+            mean += (1 - self.patients.spread(rows)) * unit_rows.expected_normalised_product(values, turned)
+        return axes @ mean
+
     def _moment(self, matrix: Array, rows: Array) -> DenseMoment:
-        return DenseMoment((matrix + matrix.T) / 2, exact=len(rows) == self.n)
+        return DenseMoment((matrix + matrix.T) / 2, exact=len(rows) == self.patients.n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,18 +137,12 @@ class DrawnMoment(DenseMoment):
         """
         return (FreshMoment(self.patients.root(), self.patients.bound, size, rng) for size in sizes)
 
-    def unit(self) -> DenseMoment:
-        return self.patients.unit(self.matrix)
-
-    def restricted_unit(self, columns: Indices) -> DenseMoment:
-        return self.patients.restricted_unit(self.matrix, columns)
-
-    def normalised_product(self, block: Array) -> Array:
-        return self.patients.normalised_product(self.matrix, block)
+    def held_rows(self) -> UnitMoments:
+        return PatientsGiven(self.patients, self.matrix)
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnShare:
+class DrawnShare(OfHeldRows):
     """Hold the moment of those drawn patients that one hospital has, out of a `Split`."""
 
     split: Split
@@ -161,18 +162,12 @@ class DrawnShare:
         """Return the (d, d) matrix, read-only."""
         return self.split.part(self.index)
 
-    def unit(self) -> DenseMoment:
-        return self.patients.unit(self.dense())
-
-    def restricted_unit(self, columns: Indices) -> DenseMoment:
-        return self.patients.restricted_unit(self.dense(), columns)
-
-    def normalised_product(self, block: Array) -> Array:
-        return self.patients.normalised_product(self.dense(), block)
+    def held_rows(self) -> UnitMoments:
+        return PatientsGiven(self.patients, self.dense())
 
 
 @dataclass(frozen=True, eq=False)
-class FreshMoment:
+class FreshMoment(OfHeldRows):
     """Hold the second moment of `n` fresh patients, good for one product: each is of other patients."""
 
     root: Array  # of the covariance, any, (d, d)
@@ -206,17 +201,9 @@ class FreshMoment:
         half = self.root @ wishart_factor(self.n, self.features, self.rng)
         return np.asarray(half @ half.T / (self.n * self.bound**2))
 
-    def unit(self) -> DenseMoment:
-        return self._patients().unit(self.dense())
-
-    def restricted_unit(self, columns: Indices) -> DenseMoment:
-        return self._patients().restricted_unit(self.dense(), columns)
-
-    def normalised_product(self, block: Array) -> Array:
-        return self._patients().normalised_product(self.dense(), block)
-
-    def _patients(self) -> GaussianPatients:
-        return GaussianPatients(lambda: self.root, self.n, self.bound, seed_of(self.rng, 0))
+    def held_rows(self) -> UnitMoments:
+        patients = GaussianPatients(lambda: self.root, self.n, self.bound, seed_of(self.rng, 0))
+        return PatientsGiven(patients, self.dense())
 
 
 def seed_of(rng: np.random.Generator, index: int) -> np.random.SeedSequence:

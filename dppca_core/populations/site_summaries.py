@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from dppca_core.arrays import Array, Indices, Moment
+from dppca_core.arrays import Array, Moment, UnitMoments
 from dppca_core.byte_cache import ByteCache
 from dppca_core.numerics import unit_rows
 from dppca_core.numerics.moments import DenseMoment, RowMoment, clip_rows
@@ -115,14 +115,8 @@ class SiteMoment(DenseMoment):
     def _patients(self) -> RowMoment:
         return RowMoment(self.rows())
 
-    def unit(self) -> Moment:
-        return self._patients.unit()
-
-    def restricted_unit(self, columns: Indices) -> Moment:
-        return self._patients.restricted_unit(columns)
-
-    def normalised_product(self, block: Array) -> Array:
-        return self._patients.normalised_product(block)
+    def held_rows(self) -> UnitMoments:
+        return self._patients
 
 
 Site = RowSite | DrawnSite

@@ -1,5 +1,7 @@
 """Tables of the figures that sweep a parameter: errors by round, by method, and patients needed."""
 
+import json
+
 import numpy as np
 import pandas as pd
 
@@ -8,7 +10,7 @@ from dppca_core.experiments.sweeps.patients_needed import patients_needed
 from dppca_core.experiments.sweeps.recipe import Recipe
 from dppca_core.experiments.sweeps.sweep import sweep
 from dppca_core.numerics.subspace_metrics import runs_in_unit
-from dppca_core.paths import stored_json
+from dppca_core.paths import DATA
 
 
 def trajectories(recipe: Recipe, key: str, k: int, metric: str) -> pd.DataFrame:
@@ -36,6 +38,7 @@ def needed(recipes: tuple[Recipe, ...], target: float, seed: int) -> pd.DataFram
 
 def packages(neighbours: str) -> pd.DataFrame:
     """Return the stored errors of packages that can be installed; `make bench-peers` measures them anew."""
-    rows = pd.json_normalize(stored_json("peers.json")["places"], "rows", ["population", "d", "n"])
+    record = json.loads((DATA / "peers.json").read_text(encoding="utf-8"))
+    rows = pd.json_normalize(record["places"], "rows", ["population", "d", "n"])
     rows = rows[rows["neighbours"].isin(["", neighbours]) & (rows["population"] == "sparse population")]
     return rows.pivot_table("error.median", ["n", "d"], "recipe")
