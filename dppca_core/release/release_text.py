@@ -2,23 +2,8 @@
 
 import math
 from importlib.metadata import version
-from typing import Protocol
 
-from dppca_core.privacy import Budget
-from dppca_core.release.request import HARDENED, Request
-
-
-class Promised(Protocol):
-    """Describe what a guarantee is stated of: a request for components, or for another release."""
-
-    @property
-    def budget(self) -> Budget: ...
-    @property
-    def rows_per_patient(self) -> int: ...
-    @property
-    def averaged(self) -> bool: ...
-    @property
-    def patient_epsilon(self) -> float: ...
+from dppca_core.release.request import HARDENED, Promised, Request
 
 
 def guarantee(request: Promised, by_column: bool = False) -> str:

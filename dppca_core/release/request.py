@@ -1,6 +1,7 @@
 """Hold what a release on real patients is asked for, and what it costs, known before anything is read."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -22,8 +23,26 @@ OFFERED = (*HARDENED, "dps_pca")
 _MOST_IN_FLOATING_POINT = 2_000  # beyond, nothing predicts its error before it is paid for
 
 
+class Promised(ABC):
+    """State what a guarantee is of: a request for components, or for another release."""
+
+    budget: Budget
+    rows_per_patient: int
+    averaged: bool
+
+    @property
+    @abstractmethod
+    def events(self) -> tuple[Event, ...]:
+        """Return what it costs, known before anything is read."""
+
+    @property
+    def patient_epsilon(self) -> float:
+        """Return the epsilon of a patient with all their rows, at the budget's delta."""
+        return patient_epsilon(self.events, self.budget, self.rows_per_patient)
+
+
 @dataclass(frozen=True)
-class Request:
+class Request(Promised):
     """Hold what is to be released. Raises ValueError for a method not offered, or a field out of range.
 
     s_hat: features kept, of the sparse methods; of two stages also "released", for those that stand out of
@@ -130,11 +149,6 @@ class Request:
         spends = METHODS[self.method].spends
         assert spends is not None  # all that is offered is private
         return spends(self.budget, d=self.d, k=self.k, **self.method_options)
-
-    @property
-    def patient_epsilon(self) -> float:
-        """Return the epsilon of a patient with all their rows, at the budget's delta."""
-        return patient_epsilon(self.events, self.budget, self.rows_per_patient)
 
 
 def most_features(method: str) -> int:

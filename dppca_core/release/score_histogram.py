@@ -38,7 +38,7 @@ from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, counted
 from dppca_core.release.patient_rows import Part, PatientRows
-from dppca_core.release.request import patient_epsilon
+from dppca_core.release.request import Promised
 
 TITLE = "Score histogram"
 OTHER = "other"
@@ -74,7 +74,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class ScoreRequest:
+class ScoreRequest(Promised):
     """Hold what is asked: what a release's document says of scores (`of_release`), a grid, and a budget.
 
     edges: of the cells along each of the two components. rows_per_patient, averaged: as for
@@ -135,11 +135,6 @@ class ScoreRequest:
     def events(self) -> tuple[Event, ...]:
         """Return what it costs, known before anything is read."""
         return (Release(gaussian.noise_multiplier(self.budget)),)
-
-    @property
-    def patient_epsilon(self) -> float:
-        """Return the epsilon of a patient with all their rows, at the budget's delta."""
-        return patient_epsilon(self.events, self.budget, self.rows_per_patient)
 
     @property
     def noises(self) -> int:
