@@ -30,9 +30,8 @@ class PowerRounds(Exchange):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, iterations=10, s_hat=plan.d, burn_in=2, provider_noise="independent")
-        checks.whole(1, block_power.MOST_STEPS, iterations=self.settings["iterations"])
-        checks.whole(plan.k, plan.d, s_hat=self.settings["s_hat"])
-        checks.whole(0, burn_in=self.settings["burn_in"])
+        options = (self.settings[name] for name in ("s_hat", "iterations", "burn_in"))
+        block_power.checked_rows(plan.d, plan.k, *options)
         checks.one_of(PROVIDER_NOISE, provider_noise=self.settings["provider_noise"])
         self.rounds, self.provider_noise = self.settings["iterations"], self.settings["provider_noise"]
         self.summed = self.provider_noise == "secure-aggregation"

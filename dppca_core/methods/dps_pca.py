@@ -94,7 +94,7 @@ def tuned_iterations(
     References:
         Derived here, in `dppca_core.numerics.reduced_rounds`.
     """
-    kept = checked_rows(d, k, s_hat, 1, burn_in)
+    kept = block_power.checked_rows(d, k, s_hat, 1, burn_in)
     checks.inside_unit_interval(signal=signal)
     factor = aggregate_factor(provider_noise, providers) / n
     matter = k if kept == d else max(k, kept // 2)
@@ -156,7 +156,7 @@ def fit(
     References:
         Ge, Wang, Wang & Liu, AISTATS 2018, Algorithm 1.
     """
-    kept = checked_rows(cohort.features, k, s_hat, iterations, burn_in)
+    kept = block_power.checked_rows(cohort.features, k, s_hat, iterations, burn_in)
     std = mean_noise_std(cohort, budget, k=k, iterations=iterations, provider_noise=provider_noise)
     iterates = block_power.iterate(
         lambda block, rows, _: release(cohort.pooled, block, rows, std, rng),
@@ -166,15 +166,6 @@ def fit(
         burn_in=burn_in,
     )
     return estimate(cohort, budget, iterates, std, provider_noise)
-
-
-def checked_rows(d: int, k: int, s_hat: int | None, iterations: int, burn_in: int) -> int:
-    """Return the number of rows that are kept. Raises ValueError for options out of range."""
-    kept = d if s_hat is None else s_hat
-    checks.whole(k, d, s_hat=kept)
-    checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
-    checks.whole(0, burn_in=burn_in)
-    return kept
 
 
 def estimate(

@@ -6,7 +6,6 @@ Statistics 2013), which is Algorithm 1 of Ge et al. 2018 without its noise.
 
 import numpy as np
 
-from dppca_core import checks
 from dppca_core.arrays import Array, Moment
 from dppca_core.cohort import Cohort
 from dppca_core.numerics import block_power
@@ -52,10 +51,7 @@ def fit(
         Yuan & Zhang, JMLR 2013, for k = 1; Ma, Annals of Statistics 2013, for k > 1.
     """
     d = cohort.features
-    kept = d if s_hat is None else s_hat
-    checks.whole(k, d, s_hat=kept)
-    checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
-    checks.whole(0, burn_in=burn_in)
+    kept = block_power.checked_rows(d, k, s_hat, iterations, burn_in)
     begin = block_power.begin(start, d, k, rng)
     iterates = block_power.converge(release(cohort), begin, kept, iterations, burn_in)
     return Estimate(iterates[-1], iterates=iterates, bytes_sent=8 * d * k * (len(iterates) - 1))

@@ -52,6 +52,15 @@ def start_near(truth: Array, error: float, rng: np.random.Generator) -> Array:
     return near
 
 
+def checked_rows(d: int, k: int, s_hat: int | None, iterations: int, burn_in: int) -> int:
+    """Return the number of rows that are kept. Raises ValueError for options out of range."""
+    kept = d if s_hat is None else s_hat
+    checks.whole(k, d, s_hat=kept)
+    checks.whole(1, MOST_STEPS, iterations=iterations)
+    checks.whole(0, burn_in=burn_in)
+    return kept
+
+
 class SparseBasis(NamedTuple):
     """Hold Q, (d, k), and the block of its rows that are not zero.
 

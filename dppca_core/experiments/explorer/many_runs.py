@@ -43,7 +43,7 @@ def dps_pca_runs(
     checks.whole(1, d - 1, k=k)
     checks.whole(1, **{"number of budgets": len(budgets)})
     checks.instance(np.random.Generator, rng=rng)
-    kept = dps_pca.checked_rows(d, k, s_hat, iterations, burn_in)
+    kept = block_power.checked_rows(d, k, s_hat, iterations, burn_in)
     stds = [
         dps_pca.mean_noise_std(cohort, budget, k=k, iterations=iterations, provider_noise=provider_noise)
         for budget in budgets
