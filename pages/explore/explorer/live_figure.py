@@ -7,7 +7,7 @@ import streamlit as st
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.explore.explorer.view import ExplorerView
-from pages.shared.background import engine, prefetch, refresh
+from pages.shared.background import prefetch, refresh
 from pages.shared.charts.metric_axis import unit
 from pages.shared.reports import take_along
 from pages.shared.settings import to_experiment, widgets
@@ -50,14 +50,10 @@ def show(view: ExplorerView, title: str) -> None:
 def measured(part: Callable[[], None], view: ExplorerView) -> None:
     """Render a part of the page while its runs come; those of a first view come before it."""
 
-    def measure_first() -> None:
-        for _ in engine.at_first(view.first()):
-            st.session_state.get("epsilon")  # Streamlit interrupts the run here when the visitor has moved on
-
     def render() -> None:
         if widgets.moved():  # by the figure: only this fragment knows so far
             st.rerun()
         part()
 
-    refresh.while_cells_come(render, view.results, view.next_cell, measure_first)
+    refresh.while_cells_come(render, view.results, view.next_cell, view.first)
     prefetch.begin(widgets.settings(), widgets.last_move(), type(view))

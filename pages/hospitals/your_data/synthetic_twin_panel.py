@@ -31,7 +31,7 @@ from pages.hospitals.your_data.prepared_table import PreparedTable, TableIdentit
 from pages.hospitals.your_data.rehearsal import FEW_RUNS, Twin, errors, payload, predicted_figure, rehearse
 from pages.hospitals.your_data.session import Order
 from pages.shared import text
-from pages.shared.background import engine, failed_runs, refresh
+from pages.shared.background import failed_runs, refresh
 from pages.shared.figure import component
 from pages.shared.reports import take_along
 from pages.shared.settings import catalogue, widgets
@@ -100,10 +100,6 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         )
         failed_runs.of_methods(results)
 
-    def first_look() -> None:
-        for _ in engine.at_first(results.steps(results.first(epsilon))):
-            pass
-
     def next_cell() -> tuple[Any, ...] | None:
         """Return the next cell of the curves, then of what is compared with them."""
         curves = (results, *(other.results for other in twin.others))
@@ -114,7 +110,8 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         return None if cell is None else (results, *cell)
 
     several = SimpleNamespace(try_cell=Results.try_cell)  # a cell is named with its results
-    refresh.while_cells_come(panels, several, next_cell, first_look)
+    first = lambda: results.steps(results.first(epsilon))  # noqa: E731
+    refresh.while_cells_come(panels, several, next_cell, first)
     link = urlencode(catalogue.to_link(nearest(twin.settings)))
     label = "Open the explorer with these settings"
     st.link_button(

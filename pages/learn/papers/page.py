@@ -15,15 +15,7 @@ from pages.learn.papers.results import Result
 from pages.shared import text
 from pages.shared.background import refresh, sweep_jobs, sweep_status
 from pages.shared.reports import take_along
-from pages.shared.settings import catalogue, editions, widgets
-
-
-def choose_figure(key: str) -> None:
-    """Open another figure at its first run."""
-    chosen = editions.moved_to("figure", key)
-    if chosen is not None:
-        widgets.set_to("figure", chosen)
-        widgets.set_to("run", 0)
+from pages.shared.settings import widgets
 
 
 def choose_row(overview: pd.DataFrame) -> None:
@@ -108,26 +100,13 @@ def source(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None)
 overview = results.overview()
 introduction = page_text.introduction(*results.counts())
 settings = widgets.head(page_text.TITLE, introduction, page_text.STEPS, instead="Explorer")
-choice = catalogue.CHOICES["figure"]
-figure_key = editions.key("figure", settings["figure"])
-st.selectbox(
-    *(choice.label, choice.options, choice.options.index(settings["figure"])),
-    key=figure_key,
-    format_func=choice.text,
-    on_change=choose_figure,
-    args=(figure_key,),
-)
+widgets.choose_among("figure", list(FIGURES), settings["figure"], also={"run": 0})
 figure = FIGURES[settings["figure"]]
 index = min(settings["run"], len(figure.runs) - 1)
 if len(figure.runs) > 1:
-    st.segmented_control(
-        *("Run", range(len(figure.runs))),
-        default=index,
-        format_func=lambda index: text.symbols(figure.runs[index].title),
-        label_visibility="collapsed",
-        required=True,
-        **widgets.bound("run", index, f"run of {figure.key}"),
-    )
+    titles = [text.symbols(run.title) for run in figure.runs]
+    shown = {"options": range(len(titles)), "format_func": titles.__getitem__}
+    widgets.choose_word("run", now=index, widget=f"run of {figure.key}", **shown)
 run = figure.runs[index]
 slot = f"papers {run.recipe}"  # where the visitor's second run is kept
 stored = results.result(figure.key, index)

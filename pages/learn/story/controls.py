@@ -3,8 +3,7 @@
 import streamlit as st
 
 from pages.learn.story.settings import STEPS
-from pages.shared.settings.catalogue import CHOICES
-from pages.shared.settings.widgets import bound, set_to, settings
+from pages.shared.settings.widgets import choose_word, set_to, settings
 
 _KEY, _NEWEST = "story.step", "story.step newest"
 
@@ -16,13 +15,7 @@ def step_through() -> None:
     """
     step = st.session_state[_NEWEST] = settings()[_KEY]
     st.button("Back", on_click=_step, args=(-1,), disabled=step == 1, shortcut="Left", key=f"{_KEY} back")
-    st.segmented_control(
-        *(CHOICES[_KEY].plain, CHOICES[_KEY].options),
-        default=step,
-        label_visibility="collapsed",
-        required=True,
-        **bound(_KEY, step),
-    )
+    choose_word(_KEY)
     st.button("Next", on_click=_step, args=(1,), disabled=step == STEPS, shortcut="Right", key=f"{_KEY} on")
 
 

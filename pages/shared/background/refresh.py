@@ -1,6 +1,6 @@
 """Refresh a part of a page while something is measured beside it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import streamlit as st
 
@@ -35,7 +35,7 @@ def while_cells_come(
     part: Callable[[], None],
     store: Cells,
     next_cell: NextCell,
-    first: Callable[[], None] | None = None,
+    first: Callable[[], Iterator[None]] = lambda: iter(()),
 ) -> None:
     """Render a part of the page while the background measures the cells that it lacks.
 
@@ -43,15 +43,16 @@ def while_cells_come(
         part: Renders what has been measured.
         store: Where the cells are kept.
         next_cell: Returns the cell to measure next, or None when the part is complete.
-        first: Measures what a first view needs. Called in the run of the whole page alone, since the engine
-            and a refresh would wait for each other.
+        first: Measures what a first view needs, in steps, of which as many as a page waits for come before
+            it. Called in the run of the whole page alone, since the engine and a refresh would wait for each
+            other.
     """
     begun = False
 
     def render() -> None:
         nonlocal begun
-        if first is not None and not begun:
-            first()
+        for _ in engine.at_first(iter(()) if begun else first()):
+            st.session_state.get("epsilon")  # Streamlit interrupts the run here when the visitor has moved on
         begun = True
         part()
         if next_cell() is not None:

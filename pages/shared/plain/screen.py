@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -41,8 +42,7 @@ class Several(ABC):
 
     def show(self, part: Callable[[], None]) -> None:
         """Render a part of the page while the cells come; as many as a page waits for come before it."""
-        steps = engine.missing_cells(self, self.next_missing)
-        first = lambda: [None for _ in engine.at_first(steps)]  # noqa: E731
+        first = partial(engine.missing_cells, self, self.next_missing)
         refresh.while_cells_come(part, self, self.next_missing, first)
 
 

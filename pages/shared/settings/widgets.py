@@ -41,18 +41,21 @@ def _possible_settings() -> tuple[Settings, list[str]]:
     return possible, st.session_state[_NOTICES] if moved is None else sentences
 
 
-def _remember(setting: str, widget: str, key: str) -> None:
-    """Note that a widget was moved: its setting is what it shows now."""
+def _remember(setting: str, widget: str, key: str, also: Settings | None = None) -> None:
+    """Note that a widget was moved: its setting is what it shows now, and others are set with it."""
     value = editions.moved_to(widget, key)
     if value is not None:
-        st.session_state.setdefault(_MOVED, {})[setting] = value
+        st.session_state.setdefault(_MOVED, {}).update({setting: value} | (also or {}))
 
 
-def bound(setting: str, value: Any, widget: str = "") -> dict[str, Any]:
-    """Return the arguments that bind a widget, which shows this value, to its setting."""
+def bound(setting: str, value: Any, widget: str = "", also: Settings | None = None) -> dict[str, Any]:
+    """Return the arguments that bind a widget, which shows this value, to its setting.
+
+    also: what else is set as soon as it is moved.
+    """
     widget = widget or setting
     key = editions.key(widget, value, follows=setting not in st.session_state.get(_MOVED, {}))
-    return {"key": key, "on_change": _remember, "args": (setting, widget, key)}
+    return {"key": key, "on_change": _remember, "args": (setting, widget, key, also)}
 
 
 def set_to(key: str, value: object) -> None:
@@ -144,26 +147,24 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
             if key in shown:
                 now = settings()[key]
                 st.toggle(name, now, help=explained, width="content", **bound(key, now))
-        _segments("view")
+        choose_word("view", width="content")
 
 
-def _segments(key: str) -> None:
-    """Choose one of a few words that stand beside each other."""
-    _choose_word(st.segmented_control, key, width="content")
+def choose_word(
+    key: str,
+    control: Callable[..., object] = st.segmented_control,
+    now: Any = None,
+    widget: str = "",
+    **more: Any,
+) -> None:
+    """Choose one of a few words that stand beside each other and need no label.
 
-
-def _choose_word(control: Callable[..., object], key: str, **more: Any) -> None:
-    """Choose by a control whose words need no label."""
-    choice, now = CHOICES[key], settings()[key]
-    control(
-        *(choice.label, choice.options),
-        default=now,
-        format_func=choice.text,
-        label_visibility="collapsed",
-        required=True,
-        **more,
-        **bound(key, now),
-    )
+    now: what is chosen, where it is not what the setting has; more: the widget's other arguments.
+    """
+    choice, now = CHOICES[key], settings()[key] if now is None else now
+    words = {"options": choice.options, "format_func": choice.text}
+    fixed = {"label_visibility": "collapsed", "required": True} | bound(key, now, widget)
+    control(choice.label, default=now, **words | fixed | more)
 
 
 def settings() -> Settings:
@@ -213,7 +214,7 @@ def head(
         else:
             st.markdown(introduction)
         if beside:
-            _segments(beside)
+            choose_word(beside, width="content")
     if instead and settings()["view"] == "plain":
         st.info(phrases.for_statisticians(instead))
     with st.container():  # always there: what follows must keep its position, or the figure is built again
@@ -242,14 +243,18 @@ def headline(sentence: str, *keys: str) -> None:
 
 def choose_panel(key: str) -> None:
     """Choose the panel that a page shows, by a row of pills."""
-    _choose_word(st.pills, key, wrap=True)
+    choose_word(key, st.pills, wrap=True)
 
 
-def choose_among(key: str, options: Sequence[str], shown: str) -> None:
-    """Choose one of `options`; the link keeps what was asked for until that is among them again."""
+def choose_among(key: str, options: Sequence[Any], shown: Any, also: Settings | None = None) -> None:
+    """Choose one of `options`; the link keeps what was asked for until that is among them again.
+
+    also: what else is set by the choice.
+    """
     choice = CHOICES[key]
     words = partial(choice.option, plain=settings()["view"] == "plain")
-    st.selectbox(choice.label, options, options.index(shown), format_func=words, **bound(key, shown))
+    binding = bound(key, shown, also=also)
+    st.selectbox(choice.label, options, options.index(shown), format_func=words, **binding)
 
 
 def slow_methods_button(titles: Sequence[str], seconds: float) -> None:
