@@ -1,8 +1,7 @@
 """Keep results for all visitors, keyed by recipes only, within a bound on their bytes.
 
-Whatever grows with features, patients or hospitals is in one of `CACHES`, each bounded in bytes. Entries of
-the other caches stay small whatever is asked for: `SMALL_BYTES` for all of them. docs/security.md has the
-sum.
+Whatever grows with features, patients or hospitals is in a `ByteCache`, here or in the core. Entries of the
+other caches stay small whatever is asked for. docs/security.md has the sum, and test_cache.py adds it up.
 """
 
 import gc
@@ -12,9 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from dppca_core import datasets
 from dppca_core.byte_cache import ByteCache, return_memory
-from dppca_core.experiments import draws
 from dppca_core.experiments.collaboration import transcript as transcripts
 from dppca_core.experiments.collaboration.joining import SiteResults
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
@@ -28,7 +25,6 @@ from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperim
 from dppca_core.experiments.explorer.regime_map import RegimeMap, regime_map
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.blas import use_one_thread
-from dppca_core.populations import gaussian_patients, spiked
 from dppca_core.records import Bound
 from pages.shared.background import memory
 from pages.shared.settings import catalogue, to_experiment
@@ -39,20 +35,6 @@ CELL_BYTES = 1_500  # of a measured cell, or of a hospital in a comparison, with
 CELLS = ByteCache(128 * MB)
 # Nearly two runs of the largest size that a link can ask for.
 TRANSCRIPTS = ByteCache(640 * MB, largest=transcripts.MOST_BYTES)
-CACHES = {
-    "runs message by message": TRANSCRIPTS,
-    "hospitals' own moments": draws.DEALS,
-    "patients drawn": draws.DRAWS,
-    "populations": spiked.VECTORS,
-    "populations' roots": spiked.ROOTS,
-    "second moments": draws.MOMENTS,
-    "rows of drawn patients": gaussian_patients.SAMPLES,
-    "what runs are measured against": draws.TRUTHS,
-    "cells that were measured": CELLS,
-}
-OPTIONAL = {"optional tables": datasets.ROWS, "their hospitals": datasets.DEALT}
-SMALL_BYTES = 192 * MB  # bound on all caches whose entries do not grow, and on sweeps' tables
-MOST_BYTES = 2368 * MB  # bound on everything kept for visitors, except optional tables
 
 _LARGE = 16 * MB  # bytes of a run above which its temporary memory is returned
 _PORTION_BYTES = 2 * 8 * PORTION  # of one portion of draws, of both cohorts
