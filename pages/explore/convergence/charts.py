@@ -46,7 +46,7 @@ class _Lines:
         self.log = settings["scale"] == "log" and not linear
         self.title = error_title(settings)
         guess = max(random_guess(settings, reading.d, reading.k) for reading in readings)
-        self.bands = [reading.shown(settings) for reading in readings]
+        self.bands = [reading.shown for reading in readings]
         least = max(min((band.min() for band in self.bands if band.size), default=1e-2), ZERO)
         self.floor = 10.0 ** min(math.floor(math.log10(least)), -1) if self.log else 0.0
         self.span = [math.log10(self.floor), math.log10(1.5 * guess)] if self.log else [0.0, 1.1 * guess]
@@ -87,27 +87,15 @@ class _Lines:
             return []
         x = np.linspace(fit.phase[0], len(reading.middle) - 1, 60)
         more |= {"meta": "text-colour", "hoverinfo": "skip"}
-        return [
-            line(
-                panel,
-                "fit",
-                "#000000",
-                "dot",
-                x=rounded(x),
-                y=self.drawn(reading.theory(fit.curve(x), self.settings)),
-                **more,
-            )
-        ]
+        y = self.drawn(reading.theory(fit.curve(x)))
+        return [line(panel, "fit", "#000000", "dot", x=rounded(x), y=y, **more)]
 
     def closed_form(self, i: int, panel: int, **more: Any) -> list[Trace]:
         """Return a short line beside the last round, or nothing where no closed form applies."""
         reading = self.readings[i]
         if reading.predicted is None or reading.middle is None:
             return []
-        last, y = (
-            len(reading.middle) - 1,
-            self.drawn(reading.theory(np.full(2, reading.predicted), self.settings)),
-        )
+        last, y = len(reading.middle) - 1, self.drawn(reading.theory(np.full(2, reading.predicted)))
         more |= {"hovertemplate": "closed form: %{y:.3~g}<extra></extra>"}
         return [line(panel, "closed form", COLOURS[i], x=[last + 0.1, last + _REACH], y=y, **more)]
 

@@ -10,7 +10,6 @@ import pandas as pd
 
 from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
-from dppca_core.datasets import TABLES
 from dppca_core.experiments import Axis, Recipe
 from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.contraction import Contraction, contraction, tail
@@ -22,7 +21,7 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
-from pages.shared.charts.metric_axis import error_unit, in_unit, rises
+from pages.shared.charts.metric_axis import QUANTITIES, error_unit, in_unit, rises, value_text
 from pages.shared.settings import catalogue, swept, to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings, Value
 
@@ -67,8 +66,7 @@ def family(settings: Settings) -> Family:
     """Return the family that the settings ask for; over epsilon, where that parameter makes no difference."""
     settings = settings | {"start": "random"}
     method, key = METHODS[settings["traced"]], settings["family"]
-    fixed = settings["data"] in TABLES and key in catalogue.FIXED_BY_TABLE
-    if fixed or key not in method.uses or isinstance(settings[key], str):
+    if key in catalogue.fixed(settings) or key not in method.uses or isinstance(settings[key], str):
         key = "epsilon"
     values, left_out = swept.possible(settings, key, around(key, settings[key]))
     experiment, epsilon = to_experiment.from_settings(settings)
@@ -86,7 +84,9 @@ class CurveReading:
     """
 
     value: Value
-    guess: float
+    metric: str  # on screen
+    d: int
+    k: int
     ratio: float  # lambda_{k+1} / lambda_k
     theorem: Bound
     closed_form: Bound | None  # of the last round, where the method has one
@@ -96,38 +96,55 @@ class CurveReading:
     runs: int = 0
     complete: int | None = None  # of them, those that find all true features; None for a table
     angles: Array | None = None  # the same of the largest angle in degrees
-    d: int = 1
-    k: int = 1
+
+    @property
+    def quantity(self) -> str:
+        """Return what the error on screen is called."""
+        return QUANTITIES.get(self.metric, "error")
+
+    @property
+    def guess(self) -> float:
+        """Return the ||sin Theta|| of a random guess."""
+        return random_guess(self.d, self.k)
 
     @property
     def middle(self) -> Array | None:
         """Return the median error by round."""
         return None if self.errors is None else self.errors[1]
 
-    def shown(self, settings: Settings) -> Array:
+    @property
+    def shown(self) -> Array:
         """Return 10, 50 and 90 % in the unit on screen, by round, (3, rounds); empty before the first run."""
         if self.errors is None:
             return np.empty((3, 0))
-        metric = error_unit(settings)
-        if metric == "degrees" and self.angles is not None:
+        if self.metric == "degrees" and self.angles is not None:
             return self.angles
-        values = in_unit(metric, self.errors, self.k)
-        return values[::-1] if rises(metric) else values
+        values = self.theory(self.errors)
+        return values[::-1] if rises(self.metric) else values
 
-    def theory(self, sines: float | Array, settings: Settings) -> Array:
+    def theory(self, sines: float | Array) -> Array:
         """Return a fitted or predicted ||sin Theta|| in the unit on screen; nan where that is not known."""
-        return in_unit(error_unit(settings), sines, self.k)
+        return in_unit(self.metric, sines, self.k)
 
-    def plateau(self, settings: Settings) -> tuple[float, float, float] | None:
+    def text(self, value: float) -> str:
+        """Return a value in the unit on screen as a sentence has it."""
+        return value_text(self.metric, float(value))
+
+    def error(self, at: int = -1, which: int = 1) -> str:
+        """Return the 10, 50 or 90 % (`which` 0, 1, 2) of a round as text: by default the last median."""
+        return self.text(self.shown[which][at])
+
+    @property
+    def plateau(self) -> tuple[float, float, float] | None:
         """Return where the errors come to a stand, and 10 and 90 % of the runs; None without a stand.
 
         In degrees, where a plateau of the sines gives none, it is the last round's.
         """
         if self.fit is None or self.fit.plateau is None or self.spread is None:
             return None
-        sines = self.theory(np.array([self.fit.plateau, *self.spread]), settings)
+        sines = self.theory(np.array([self.fit.plateau, *self.spread]))
         if not np.isfinite(sines).all():
-            low, middle, high = self.shown(settings)[:, -1]
+            low, middle, high = self.shown[:, -1]
             return float(middle), float(low), float(high)
         return float(sines[0]), float(sines[1:].min()), float(sines[1:].max())
 
@@ -151,10 +168,10 @@ def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[Cu
     for value in family.values:
         experiment, epsilon = to_experiment.from_settings(settings | {"start": "random", family.key: value})
         theory = _theory(experiment, epsilon, settings["traced"])
-        guess, runs = random_guess(experiment.d, experiment.k), rounds[rounds[family.key] == value]
-        sizes = {"d": experiment.d, "k": experiment.k}
+        runs = rounds[rounds[family.key] == value]
         measured = _read(runs, experiment, settings["traced"]) if len(runs) else {}
-        results.append(CurveReading(value, guess, *theory, **measured, **sizes))
+        sizes = experiment.d, experiment.k
+        results.append(CurveReading(value, error_unit(settings), *sizes, *theory, **measured))
     return results
 
 

@@ -16,7 +16,6 @@ from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared import text
-from pages.shared.charts.metric_axis import error_unit, value_text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 DERIVATION = "What the last step gives"
@@ -25,15 +24,6 @@ MEASURING = (
     "true features are found. It will also say how these change from the first value to the last."
 )
 _A_GUESS = 0.9  # an error above this share of a random guess's is called one
-
-
-def _error(reading: CurveReading, settings: Settings, at: int = -1, which: int = 1) -> str:
-    """Return the 10, 50 or 90 % (`which` 0, 1, 2) of a round as text."""
-    return value_text(error_unit(settings), float(reading.shown(settings)[which][at]))
-
-
-def _predicted(reading: CurveReading, settings: Settings) -> str:
-    return value_text(error_unit(settings), float(reading.theory(reading.predicted, settings)))
 
 
 def _first_rounds(reading: CurveReading, settings: Settings) -> int:
@@ -53,7 +43,7 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
     measured = [reading for reading in readings if reading.middle is not None]
     if len(measured) > 1:
         choice = CHOICES[family.key]
-        ends = [(choice.text(reading.value), _error(reading, settings)) for reading in measured]
+        ends = [(choice.text(reading.value), reading.error()) for reading in measured]
         (first, start), (last, end) = ends[0], ends[-1]
         guesses = all(reading.middle[-1] > _A_GUESS * reading.guess for reading in measured)
         hopeless = ", hardly better than a guess" if guesses else ""
@@ -66,7 +56,7 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
 
 def _course(reading: CurveReading, settings: Settings, start: str) -> str:
     first = _first_rounds(reading, settings)
-    begun, end = (_error(reading, settings, t) for t in (first, -1))
+    begun, end = (reading.error(t) for t in (first, -1))
     if reading.middle[-1] > _A_GUESS * reading.guess:
         return f"{start} the error stays near that of a guess: {end}."
     rounds = text.count(first, "round", "rounds")
@@ -74,7 +64,7 @@ def _course(reading: CurveReading, settings: Settings, start: str) -> str:
         return f"{start} the first {rounds} reach error {begun}, and stacking the others {end}."
     predicted = ""
     if reading.predicted is not None:
-        predicted = f" (closed form: {_predicted(reading, settings)})"
+        predicted = f" (closed form: {reading.text(reading.theory(reading.predicted))})"
     return f"{start} stage 1 reaches error {begun} in {rounds}, and stage 2 then {end}{predicted}."
 
 
@@ -107,7 +97,7 @@ def table(family: Family, readings: Sequence[CurveReading], settings: Settings) 
         cells = [family.marked(reading.value), *_errors(reading, settings)]
         if two:
             predicted, runs = reading.predicted, f"{reading.complete} of {reading.runs}"
-            cells.append("–" if predicted is None else _predicted(reading, settings))
+            cells.append("–" if predicted is None else reading.text(reading.theory(reading.predicted)))
             cells.append("…" if not reading.runs else "–" if reading.complete is None else runs)
             cells.append(_chance(reading) or "–")
         rows.append(cells)
@@ -118,8 +108,8 @@ def _errors(reading: CurveReading, settings: Settings) -> list[str]:
     """Return the error after the first rounds and at the end, and its spread."""
     if reading.middle is None:
         return ["…"] * 3
-    first = _error(reading, settings, _first_rounds(reading, settings))
-    low, last, high = (_error(reading, settings, -1, which) for which in range(3))
+    first = reading.error(_first_rounds(reading, settings))
+    low, last, high = (reading.error(-1, which) for which in range(3))
     return [first, last, f"{low} to {high}"]
 
 

@@ -4,16 +4,14 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import TRACED  # the method of Theorem 4.3
 from dppca_core.methods import METHODS
 from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared import text
-from pages.shared.charts.metric_axis import QUANTITIES, error_unit, value_text
-from pages.shared.settings import swept
-from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
+from pages.shared.settings import catalogue, swept
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 TITLE = "Convergence"
 STEPS = (
@@ -63,30 +61,24 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
     reading = family.reading(readings)
     if reading.fit is None:
         return MEASURING
-    at, course = name(family.key, reading.value), _course(reading, settings)
+    at, course = name(family.key, reading.value), _course(reading)
     sentence = f"At this setting ({at}) {course}.{_theorem_rate(reading, settings)}"
     measured = [reading for reading in readings if reading.fit is not None]
     if len(measured) < 2:
         return sentence
     along = _best_rounds if family.key == "iterations" else _along
-    return f"{sentence} {along(family, measured, settings)}"
+    return f"{sentence} {along(family, measured)}"
 
 
-def _end(reading: CurveReading, settings: Settings, at: int = -1) -> str:
-    """Return the error after the last round, or another one."""
-    return value_text(error_unit(settings), float(reading.shown(settings)[1][at]))
-
-
-def _course(reading: CurveReading, settings: Settings) -> str:
+def _course(reading: CurveReading) -> str:
     fit, last = reading.fit, text.count(len(reading.middle) - 1, "round", "rounds")
-    end = _end(reading, settings)
-    error = QUANTITIES.get(error_unit(settings), "error")
-    fall = f"the {error} goes from {_end(reading, settings, 0)}"
+    error = reading.quantity
+    fall = f"the {error} goes from {reading.error(0)}"
     if fit.rate is not None:
         fall = f"each round multiplies tan θ by {text.short(fit.rate)}"
     if fit.plateau is None:
-        return f"{fall}; after {last} the {error} is {end} and still falls"
-    plateau = value_text(error_unit(settings), reading.plateau(settings)[0])
+        return f"{fall}; after {last} the {error} is {reading.error()} and still falls"
+    plateau = reading.text(reading.plateau[0])
     if fit.stuck:
         return f"the {error} stays at {plateau}, that of a guess: noise drowns every round"
     after = text.count(fit.reached, "round", "rounds")
@@ -106,13 +98,12 @@ def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
     return f" Theorem 4.3 promises no rate here: {limits}."
 
 
-def _along(family: Family, measured: Sequence[CurveReading], settings: Settings) -> str:
+def _along(family: Family, measured: Sequence[CurveReading]) -> str:
     first, last = measured[0], measured[-1]
     names = [name(family.key, reading.value) for reading in (first, last)]
-    error = QUANTITIES.get(error_unit(settings), "error")
     sentence = (
-        f"From {names[0]} to {names[1]} the {error} after the last round goes from "
-        f"{_end(first, settings)} to {_end(last, settings)}"
+        f"From {names[0]} to {names[1]} the {first.quantity} after the last round goes from "
+        f"{first.error()} to {last.error()}"
     )
     rates = [first.fit.rate, last.fit.rate]
     if None in rates:
@@ -120,16 +111,15 @@ def _along(family: Family, measured: Sequence[CurveReading], settings: Settings)
     return f"{sentence}, the factor from {text.short(rates[0])} to {text.short(rates[1])}."
 
 
-def _best_rounds(family: Family, measured: Sequence[CurveReading], settings: Settings) -> str:
+def _best_rounds(family: Family, measured: Sequence[CurveReading]) -> str:
     """Return the best number of rounds: more come nearer, but each is noisier, for they share the budget."""
     best, most = min(measured, key=lambda reading: float(reading.middle[-1])), measured[-1]
     rounds = text.count(best.value, "round is", "rounds are")
-    error = QUANTITIES.get(error_unit(settings), "error")
-    sentence = f"Of those shown, {rounds} best, with {error} {_end(best, settings)}"
+    sentence = f"Of those shown, {rounds} best, with {best.quantity} {best.error()}"
     if best is most:
         return f"{sentence}: more rounds still help."
     return (
-        f"{sentence}. After {most.value} it is {_end(most, settings)}: all rounds share one budget, so each "
+        f"{sentence}. After {most.value} it is {most.error()}: all rounds share one budget, so each "
         "of them gets more noise."
     )
 
@@ -141,7 +131,7 @@ def table(family: Family, readings: Sequence[CurveReading], settings: Settings) 
     heads += ["rounds until within 10 %", *(["ρ¹ᐟ⁴ of Theorem 4.3"] if theorem else []), "λₖ₊₁/λₖ"]
     rows = []
     for reading in readings:
-        cells = [family.marked(reading.value), *_fit_cells(reading, settings)]
+        cells = [family.marked(reading.value), *_fit_cells(reading)]
         if theorem:
             alpha, rate = text.short(reading.theorem.quantities["alpha"]), reading.theorem_rate
             cells.append(f"void: α = {alpha}" if rate is None else text.short(rate))
@@ -149,7 +139,7 @@ def table(family: Family, readings: Sequence[CurveReading], settings: Settings) 
     return pd.DataFrame(rows, columns=heads)
 
 
-def _fit_cells(reading: CurveReading, settings: Settings) -> list[str]:
+def _fit_cells(reading: CurveReading) -> list[str]:
     """Return factor, rounds of the fit, plateau, its spread, and rounds until there."""
     fit = reading.fit
     if fit is None:
@@ -158,8 +148,8 @@ def _fit_cells(reading: CurveReading, settings: Settings) -> list[str]:
     rate = none if fit.rate is None else text.short(fit.rate)
     phase = "–" if fit.phase is None else f"{fit.phase[0]} to {fit.phase[1]}"
     if fit.plateau is None:
-        return [rate, phase, f"{_end(reading, settings)}, not at rest", "–", "–"]
-    plateau, low, high = (value_text(error_unit(settings), v) for v in reading.plateau(settings))
+        return [rate, phase, f"{reading.error()}, not at rest", "–", "–"]
+    plateau, low, high = map(reading.text, reading.plateau)
     return [rate, phase, plateau, f"{low} to {high}", "–" if fit.reached is None else str(fit.reached)]
 
 
@@ -184,7 +174,7 @@ def notes(family: Family, settings: Settings) -> list[str]:
     asked, shown = (CHOICES[key].label for key in (settings["family"], family.key))
     sentences = []
     if family.key != settings["family"]:
-        table = settings["data"] in TABLES and settings["family"] in FIXED_BY_TABLE
+        table = settings["family"] in catalogue.fixed(settings)
         method = METHODS[settings["traced"]].title
         reason = "is fixed by the table" if table else f"makes no difference to “{method}”"
         if settings["family"] == "iterations":

@@ -5,11 +5,11 @@ import numpy as np
 from dppca_core.experiments.explorer.closed_forms import closed_form, found_all
 from dppca_core.experiments.explorer.experiment import TRACED, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.charts.metric_axis import QUANTITIES, Scale
 from pages.shared.settings.catalogue import CHOICES, Settings
-from pages.shared.text.recommended import recommended
 
 TITLE = "Explorer"
 STEPS = (

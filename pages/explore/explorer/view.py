@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dppca_core import datasets
-from dppca_core.bounds.recommendation import TRUSTS
+from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Key, Results
 from dppca_core.methods import METHODS
@@ -16,18 +16,17 @@ from pages.shared.background import cache
 from pages.shared.charts import explorer_summary
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text.recommended import recommended
 
-# The answers without privacy that a visitor compares with, and the published method that the page is about.
-_ALWAYS = ("pca", "sparse_pca", "sparse_pca_shrunk", "local_pca", "dps_pca")
+# A hospital alone, and the published method that the page is about.
+_ALWAYS = ("local_pca", "dps_pca")
 
 
 def side_by_side(experiment: ExplorerExperiment, epsilon: float, settings: Settings) -> tuple[str, ...]:
     """Return all methods, or those recommended under each trust with the published one and the references."""
     if settings["all_methods"]:
         return tuple(METHODS)
-    best = {recommended(experiment, epsilon, trust).method for trust in TRUSTS}
-    return tuple(name for name in METHODS if name in best or name in (*_ALWAYS, experiment.method))
+    names = (*trusts.shown(experiment, epsilon), *_ALWAYS, experiment.method)
+    return tuple(name for name in METHODS if name in names)
 
 
 def picture(results: Results, settings: Settings, colour: str = "") -> FirstPanel | None:

@@ -22,12 +22,14 @@ from pages.shared.charts import style, traces
 from pages.shared.charts.metric_axis import (
     QUANTITIES,
     SPANS,
+    Span,
     error_title,
     error_unit,
     in_unit,
     loss,
     random_guess,
     rises,
+    span_of,
     unit,
     value_text,
 )
@@ -51,8 +53,7 @@ class ComparisonMeasure:
         self.errs = panel not in _COSTS
         self.metric = unit(settings) if panel == "error" else error_unit(settings)
         self.energy, self.rises = self.metric == "energy", rises(self.metric)
-        self.linear = self.errs and self.metric in SPANS
-        self.log = settings["scale"] == "log" and not self.linear
+        self.log = settings["scale"] == "log" and not (self.errs and self.metric in SPANS)
         energy = (METRICS["energy"], 1.0, text.METRIC_TITLES["energy"], "captured energy")
         column = METRICS["angle" if self.metric == "degrees" else "sin"]
         error = (column, 1.0, error_title(settings), QUANTITIES.get(self.metric, "error"))
@@ -142,7 +143,7 @@ def against(
     drawn = spreads(table, measure, order(methods), sweep.over)
     ends = [float(value) for value in sweep.values]
     guesses = [measure.guess(sweep.over, value) for value in ends] if measure.errs else []
-    reach, floor = span_of(measure, [v for _, values in drawn.values() for v in values.flat], guesses)
+    reach, floor = span_drawn(measure, [v for _, values in drawn.values() for v in values.flat], guesses)
     for method, (x, (low, middle, high)) in drawn.items():
         look, title = style.look(method), METHODS[method].title
         if measure.panel != "bytes" and len(x) > 1:
@@ -159,18 +160,12 @@ def against(
     return plain_figure([*bands, *lines, here], across(measure, sweep.over, ends), upward(measure, reach))
 
 
-def span_of(
-    measure: ComparisonMeasure, drawn: Sequence[float], guesses: Sequence[float]
-) -> tuple[list[float], float]:
+def span_drawn(measure: ComparisonMeasure, drawn: Sequence[float], guesses: Sequence[float]) -> Span:
     """Return the range of the vertical axis, and the value at its lower edge."""
-    if measure.linear:
-        return SPANS[measure.metric], 0.0
     positive = [value for value in drawn if value > (ZERO if measure.errs else 0)]
-    highest = max([*positive, *guesses], default=1.0)
-    if not measure.log:
-        return [0.0, 1.12 * highest], 0.0
-    low = math.floor(math.log10(min([*positive, 1e-2] if measure.errs else positive, default=1.0)))
-    return [float(low), math.log10(1.6 * highest)], 10.0**low
+    metric, begins = (measure.metric, 1e-2) if measure.errs else ("", math.inf)
+    most = max([*positive, *guesses], default=1.0)
+    return span_of(metric, measure.log, min(positive, default=1.0), most, begins)
 
 
 def upward(measure: ComparisonMeasure, span: Sequence[float]) -> Trace:

@@ -54,7 +54,7 @@ def hull(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str]
 
 def _span(measure: ComparisonMeasure, spreads: charts.Spreads) -> tuple[list[float], float]:
     medians = [value for _, (_, middle, _) in spreads.values() for value in middle]
-    return charts.span_of(measure, medians, [measure.guess("epsilon", 1.0)])
+    return charts.span_drawn(measure, medians, [measure.guess("epsilon", 1.0)])
 
 
 def figure(

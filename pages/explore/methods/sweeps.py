@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from dppca_core.datasets import TABLES
 from dppca_core.experiments import Axis, Recipe
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
@@ -74,12 +73,12 @@ def for_panel(
 
     Where a table fixes what would be swept, epsilon is swept instead.
     """
-    panel, key, table = settings["compare.panel"], settings["compare.over"], settings["data"] in TABLES
-    if not methods or (panel == "needed" and table):
+    panel, key, fixed = settings["compare.panel"], settings["compare.over"], catalogue.fixed(settings)
+    if not methods or (panel == "needed" and fixed):
         return None, ""
     if panel == "needed":
         return needed(results, methods, settings), "methods needed"
-    if panel == "frontier" or (table and key in catalogue.FIXED_BY_TABLE):
+    if panel == "frontier" or key in fixed:
         key = "epsilon"
     return over_control(results, methods, settings, key), f"methods {key}"
 

@@ -10,6 +10,7 @@ import pandas as pd
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
@@ -24,7 +25,6 @@ from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.charts.metric_axis import in_unit, unit
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text import recommended as recommendations
 
 TITLE = "Methods"
 STEPS = (
@@ -306,9 +306,10 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) ->
 
     The line of whom the hospitals trust comes first.
     """
-    lines = [f"Recommended under each trust, from public numbers and {recommendations.declared(experiment)}:"]
+    declared = text.declared(trusts.signal(experiment))
+    lines = [f"Recommended under each trust, from public numbers and {declared}:"]
     for trust in sorted(TRUSTS, key=lambda trust: trust != trusted):
-        reason = recommendations.recommended(experiment, epsilon, trust).reason
+        reason = trusts.recommended(experiment, epsilon, trust).reason
         line = f"{text.trust_heading(trust)}. {reason}"
         lines.append(f"- **{line}**" if trust == trusted else f"- {line}")
     return "\n".join(lines)

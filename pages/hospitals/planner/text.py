@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.datasets import TABLES
+from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, PlanAnswer
 from dppca_core.experiments.planning.table_plan import PublicTable
@@ -15,7 +16,6 @@ from pages.hospitals.planner import own_table, own_table_text, view
 from pages.shared import text
 from pages.shared.charts.metric_axis import error_unit, factor, in_unit, random_guess, rises, unit, value_text
 from pages.shared.settings.catalogue import CHOICES, Settings
-from pages.shared.text import recommended as recommendations
 
 TITLE = "Planner"
 STEPS = (
@@ -250,7 +250,7 @@ def recommended(settings: Settings) -> str:
     if not current:
         return ""
     experiment = view.published(settings, view.focus(settings)).experiment
-    declared = recommendations.declared(experiment)
+    declared = text.declared(trusts.signal(experiment))
     half = "" if experiment.choose_rows else " Half of the features kept are assumed to matter."
     lines = [f"Recommended under each trust, from public numbers and {declared}.{half}"]
     for trust, at, answer in current:

@@ -13,6 +13,7 @@ from dppca_core.bounds.recommendation import TRUSTS as RECOMMENDED
 from dppca_core.bounds.recommendation import Recommendation
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import EPSILONS
+from dppca_core.experiments.explorer.trusts import recommended as recommended_at
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
 from dppca_core.experiments.planning.cautious import patients_with_cautious
 from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
@@ -36,7 +37,6 @@ from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.settings.setting import Value
-from pages.shared.text.recommended import recommended as recommended_at
 
 CHART_EPSILONS = np.array(EPSILONS)
 _FEWEST_RUNS = 10  # at each value of a simulation, for an interval

@@ -18,12 +18,7 @@ def table(step: int, settings: Mapping[str, Any]) -> FigureRecipe:
     if step in (3, 8):
         method = view.measure_weights(settings, way if step == 8 else "").method
         return FigureRecipe("story.weights", {"setting": setting, "method": method})
-    return _errors(step, settings)
-
-
-def _errors(step: int, settings: Mapping[str, Any]) -> FigureRecipe:
-    """Return the table of a step's bars or curves, in the unit that its chart has."""
-    setting, way = view.to_setting(settings), settings["story.way"]
+    # A table of bars or curves has the unit of its chart.
     unit, parts = view.unit(settings, setting), None
     methods: dict[str, Sequence[str]] = {
         "with noise": view.working(settings, way),

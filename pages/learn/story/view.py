@@ -21,11 +21,11 @@ from dppca_core.experiments.demonstrations import differencing
 from dppca_core.experiments.demonstrations.neighbours import Picture, picture
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
 from pages.learn.story.units import Spread, Unit, unit
 from pages.shared.settings import to_experiment
-from pages.shared.text.recommended import recommended
 
 # By whom hospitals trust: the methods whose least error is shown, beside the recommended one's.
 TRUSTS = {"own noise": "untrusted server", "sealed sum": "secure aggregation", "one place": "central"}

@@ -171,17 +171,14 @@ class Engine:
     def _complete_screens(self) -> None:
         use_one_thread()
         while True:
+            rest = _FAULT_SECONDS
             with surviving("engine"):
-                self._take_turns()
-            time.sleep(_FAULT_SECONDS)
-
-    def _take_turns(self) -> None:
-        while True:
-            entry = self._next()
-            began = time.monotonic()
-            self._step(entry)
-            # Leave the interpreter to the pages where many visitors look: the engine cannot keep up anyway.
-            time.sleep(_REST_SECONDS + (time.monotonic() - began) * self.crowd() / _CROWD)
+                entry = self._next()
+                began = time.monotonic()
+                self._step(entry)
+                # Leave the interpreter to the pages where many visitors look: the engine lags anyway.
+                rest = _REST_SECONDS + (time.monotonic() - began) * self.crowd() / _CROWD
+            time.sleep(rest)
 
     def _next(self) -> Queued:
         with self._changed:

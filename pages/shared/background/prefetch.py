@@ -11,11 +11,10 @@ from itertools import chain
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from dppca_core.datasets import TABLES
 from pages.shared.background import engine, sessions
 from pages.shared.charts import explorer_summary
 from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 SLIDERS = ("providers", "n", "k", "s", "d", "delta", "s_hat")  # epsilon is answered in the browser
 Move = tuple[str, int]  # a slider, and the number of options that it was moved by last
@@ -43,7 +42,7 @@ def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
     key, last_step = move or (SLIDERS[0], 1)
     onwards = 1 if last_step > 0 else -1
     moves = [(key, onwards), (key, -onwards), *((name, step) for name in SLIDERS for step in (1, -1))]
-    fixed = FIXED_BY_TABLE if now["data"] in TABLES else ()
+    fixed = catalogue.fixed(now)
     settings_by_move = {}
     for name, step in dict.fromkeys(moves):
         options = CHOICES[name].options

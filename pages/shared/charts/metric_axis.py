@@ -66,6 +66,27 @@ def random_guess(settings: Settings, d: int, k: int) -> float:
     return float(in_unit(metric, subspace_metrics.random_guess(d, k), k))
 
 
+Span = tuple[list[float], float]  # the range of an axis, and the value at its lower edge
+
+
+def span_of(metric: str, log: bool, least: float, most: float, begins: float = 0.01) -> Span:
+    """Return the range of an axis, and the value at its lower edge.
+
+    Args:
+        metric: On screen; some have a fixed range.
+        log: Whether the axis is logarithmic, where the metric leaves that open.
+        least: The smallest value drawn.
+        most: The largest value that must be seen.
+        begins: What a logarithmic axis reaches down to in any case; it begins at a power of ten.
+    """
+    if metric in SPANS:
+        return SPANS[metric], 0.0
+    if not log:
+        return [0.0, 1.12 * most], 0.0
+    low = math.floor(math.log10(min(least, begins)))
+    return [float(low), math.log10(1.6 * most)], 10.0**low
+
+
 def error_axis(settings: Settings, guess: float, least: float, begins: float = 0.01) -> tuple[float, Trace]:
     """Return where an axis of errors up to a random guess begins, and its properties.
 
@@ -73,17 +94,14 @@ def error_axis(settings: Settings, guess: float, least: float, begins: float = 0
         settings: Of the page.
         guess: The error of a random guess.
         least: The smallest error drawn.
-        begins: What a logarithmic axis reaches down to in any case; it ends at a power of ten.
+        begins: As `span_of` has it.
     """
-    metric = error_unit(settings)
-    if metric in SPANS:
-        return 0.0, {"type": "linear", "range": SPANS[metric], **_TICKS.get(metric, {})}
-    if settings["scale"] != "log":
-        return 0.0, {"type": "linear", "range": [0.0, 1.12 * guess]}
-    low = math.floor(math.log10(min(max(least, _LEAST_ERROR), begins)))
-    span = [float(low), math.log10(1.6 * guess)]
+    metric, log = error_unit(settings), settings["scale"] == "log"
+    span, floor = span_of(metric, log, max(least, _LEAST_ERROR), guess, begins)
+    if not floor:
+        return floor, {"type": "linear", "range": span, **_TICKS.get(metric, {})}
     step = 1 if span[1] - span[0] > 2 else "D2"  # whole decades where there are several, else also 2 and 5
-    return 10.0**low, {"type": "log", "range": span, "dtick": step, "exponentformat": "e", "minexponent": 6}
+    return floor, {"type": "log", "range": span, "dtick": step, "exponentformat": "e", "minexponent": 6}
 
 
 class Scale:
@@ -128,12 +146,8 @@ class Scale:
 
     def span(self, smallest: float) -> list[float]:
         """Return a fixed axis range: whole decades down to the smallest value, or from zero."""
-        if self.metric in SPANS:
-            return SPANS[self.metric]
-        if not self.log:
-            return [0.0, 1.12 * self.guess]
-        self.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
-        return [math.log10(self.floor), math.log10(1.6 * self.guess)]
+        span, self.floor = span_of(self.metric, self.log, smallest, self.guess)
+        return span
 
     def drawn(self, values: Sequence[float] | Array) -> list[float | None]:
         """Return rounded values for the message; values below a logarithmic axis are put on its edge."""

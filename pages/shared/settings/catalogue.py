@@ -183,6 +183,11 @@ def sizes(settings: Settings) -> tuple[int, int]:
     return (table.n, table.d) if table else (settings["n"], settings["d"])
 
 
+def fixed(settings: Settings) -> tuple[str, ...]:
+    """Return the settings that a table fixes, if one is chosen."""
+    return FIXED_BY_TABLE if settings["data"] in TABLES else ()
+
+
 def rows_kept(settings: Settings) -> int:
     """Return the rows that methods keep: all of them, where only two stages choose them."""
     kept: int = sizes(settings)[1] if settings["s_hat"] == RELEASED else settings["s_hat"]
@@ -212,8 +217,8 @@ def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
     for key, flag in _BY_HAND.items():
         before = flag not in read and any(name.startswith(f"{key.rpartition('.')[0]}.") for name in read)
         requested[flag] |= key in read or before
-    fixed = FIXED_BY_TABLE if requested["data"] in TABLES else ()
-    link_text = {key: shown for key, (_, shown) in read.items() if shown is not None and key not in fixed}
+    given = {key: shown for key, (_, shown) in read.items() if shown is not None}
+    link_text = {key: shown for key, shown in given.items() if key not in fixed(requested)}
     now, reasons = _resolve(requested, None)
     sentences = []
     for key in dict.fromkeys([*link_text, *reasons]):

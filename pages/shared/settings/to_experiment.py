@@ -8,12 +8,12 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments import Axis, Recipe, variant
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import RELEASED
 from pages.shared.settings import catalogue
 from pages.shared.settings.catalogue import RECOMMENDED, Settings
-from pages.shared.text.recommended import recommended
 
 _RUNS = (
     *("s_hat", "providers", "largest_share", "iterations", "burn_in", "provider_noise"),

@@ -7,7 +7,6 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dppca_core.datasets import TABLES
 from pages.shared import text
 from pages.shared.plain import phrases
 from pages.shared.settings import catalogue, editions, newcomer
@@ -234,7 +233,7 @@ def headline(sentence: str, *keys: str) -> None:
         st.session_state[_HEADLINE] = shown
     st.container(key="headline").markdown(shown)
     now = settings()
-    fixed, plain = catalogue.FIXED_BY_TABLE if now["data"] in TABLES else (), now["view"] == "plain"
+    fixed, plain = catalogue.fixed(now), now["view"] == "plain"
     with st.container(key="main-settings", horizontal=True):
         for key in keys:
             if key not in fixed:

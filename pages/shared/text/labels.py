@@ -1,5 +1,7 @@
 """Name things on screen: metrics, trust, protocols. No Streamlit here."""
 
+from pages.shared.text.numbers import percent
+
 METRIC_TITLES = {
     "sin": "error ‖sin Θ‖<sub>F</sub>",
     "projector": "error ‖VVᵀ − WWᵀ‖<sub>F</sub>",
@@ -22,6 +24,11 @@ def trust_heading(trust: str) -> str:
     """Return the heading over the methods of a trust."""
     title = TRUST_TITLES[trust]
     return title if trust == "none" else f"Trust: {title.lower()}"
+
+
+def declared(signal: float) -> str:
+    """Return what a recommendation takes as declared: the signal, a share of variance."""
+    return f"the declared share of variance in the components ({percent(signal)})"
 
 
 # Names of the protocols that share a method, whose title would be ambiguous.

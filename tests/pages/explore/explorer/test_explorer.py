@@ -15,13 +15,13 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.numerics.moments import clip_rows
 from pages.explore.explorer import text as explorer_page_text
 from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.charts.traces import frozen
 from pages.shared.settings import catalogue, to_experiment
-from pages.shared.text.recommended import recommended
 
 pytestmark = pytest.mark.usefixtures("patient")
 
