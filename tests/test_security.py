@@ -65,6 +65,7 @@ OPENS = {
     "pages/explore/methods/other_packages.py": "data/peers.json",
     "pages/learn/story/handout.py": "a style beside it",
     "pages/learn/story/speaker_notes.py": "the notes beside it",
+    "pages/explore/explorer/exercises.py": "the exercises beside it",
     "pages/shared/reports/html_report.py": "scripts and style beside it",
     "pages/shared/reports/take_along.py": "script and style beside it",
     "pages/hospitals/providers/runs.py": "data/runs, by names in the code",
