@@ -101,8 +101,7 @@ def against_epsilon(
         scale.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
         top = 2.2 * float(scale.bounded(most))
         reach = [math.log10(scale.floor), math.log10(1.1 * top)]
-    traces = _measured(method, list(cells_by_epsilon), map(scale.drawn, spread))
-    traces[-1]["line"]["width"] = 3
+    traces = _measured(method, list(cells_by_epsilon), map(scale.drawn, spread), width=3)
     traces.append(_guess(scale, [EPSILONS[0], EPSILONS[-1]]))
     for row, (name, bounds) in enumerate(evaluated.items()):
         inside = (0.98 if linear else 0.96) ** (2 * row)
@@ -122,11 +121,13 @@ def _guess(scale: Scale, ends: Sequence[float]) -> Trace:
     return line(1, "random guess", style.GUESS, "dot", x=list(ends), y=[scale.guess] * 2)
 
 
-def _measured(method: str, x: Sequence[float], spread: Iterable[list[float | None]]) -> list[Trace]:
+def _measured(
+    method: str, x: Sequence[float], spread: Iterable[list[float | None]], **more: Any
+) -> list[Trace]:
     """Return a method's band and median error, from the 10, 50 and 90 % quantiles over its runs."""
     title, shade = METHODS[method].title, style.look(method).colour
     low, middle, high = spread
-    measured = line(1, f"{title}, measured", shade, x=x, y=middle, showlegend=True)
+    measured = line(1, f"{title}, measured", shade, x=x, y=middle, showlegend=True, **more)
     return [*band(1, title, shade, x, low, high), measured]
 
 
@@ -187,10 +188,9 @@ def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float,
     shared = {"x": list(EPSILONS), "legendgroup": name, "mode": "lines+markers"}
     shared["marker"] = {"symbol": symbol, "size": 7, "color": shade, "maxdisplayed": _MARKED}
     full, thin = (
-        line(1, f"{title}{words}", shade, dash, y=only(kind)) | shared
-        for words, kind in (("", "applies"), (": an assumption fails", "assumption fails"))
+        line(1, f"{title}{words}", shade, dash, width, y=only(kind)) | shared
+        for words, kind, width in (("", "applies", 2), (": an assumption fails", "assumption fails", _THIN))
     )
-    thin["line"]["width"] = _THIN
     y = [edge if s == "void" else None for s in states]
     hollow = {"x": list(EPSILONS), "y": y, "legendgroup": name, "hoverinfo": "name"}
     void = marks(1, f"{title}: says nothing", shade, f"{symbol}-open", 6, **hollow)
@@ -215,8 +215,7 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
             traces.append(curve | fill)
     if cells := results.measured(TRACED, epsilon):
         spread = quantiles([scale.values(cell) for cell in cells])
-        traces += _measured(TRACED, steps, map(rounded, spread))
-        traces[-1]["mode"] = "lines+markers"
+        traces += _measured(TRACED, steps, map(rounded, spread), mode="lines+markers")
     across = axis("iteration t", range=[-0.3, iterations + 0.3], dtick=max(1, iterations // 5))
     upward = axis(text.METRIC_TITLES[scale.metric], range=[0, top])
     return one_panel([*traces, _guess(scale, [0, iterations])], xaxis=across, yaxis=upward, height=380)

@@ -66,13 +66,12 @@ def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings
     states = [state(name, bound, most) for name, bound in here.items() if concerns(name, method)]
     middle = scale.text(float(np.median([scale.last(cell) for cell in cells]))) if cells else "…"
     quality = {"share": "recovers", "degrees": "has a largest angle of"}.get(scale.metric, "has error")
-    kinds = {"applies": ("applies", "apply"), "assumption fails": ("has", "have"), "void": ("says", "say")}
-    ends = {"applies": "", "assumption fails": " an assumption that fails", "void": " nothing"}
-    counted = [
-        f"{text.count(states.count(kind), *verbs)}{ends[kind]}"
-        for kind, verbs in kinds.items()
-        if kind in states
-    ]
+    kinds = {
+        "applies": ("applies", "apply"),
+        "assumption fails": ("has an assumption that fails", "have an assumption that fails"),
+        "void": ("says nothing", "say nothing"),
+    }
+    counted = [text.count(states.count(kind), *verbs) for kind, verbs in kinds.items() if kind in states]
     return (
         f"At ε = {text.number(epsilon)}, {METHODS[method].title} {quality} {middle} "
         f"(a guess: {scale.text(scale.guess)}). "

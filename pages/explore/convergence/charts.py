@@ -63,9 +63,8 @@ class _Lines:
         here = i == self.here
         label = self.names[i] + (" (this setting)" if here else "")
         y = self.drawn(self.bands[i][1])
-        trace = line(panel, label, COLOURS[i], x=list(range(len(y))), y=y, mode="lines+markers")
-        dash, width = ("solid", 4) if here else (_DASHES[i], 2)
-        trace["line"] = {"color": COLOURS[i], "dash": dash, "width": width}
+        look = ("solid", 4) if here else (_DASHES[i], 2)
+        trace = line(panel, label, COLOURS[i], *look, x=list(range(len(y))), y=y, mode="lines+markers")
         trace["marker"] = {"symbol": _SYMBOLS[i], "size": 10 if here else 7, "color": COLOURS[i]}
         if self.two_stages and y:
             rounds = len(y) - 1

@@ -38,9 +38,9 @@ class Directions(FirstPanel):
         quiet: Trace = {"hoverinfo": "skip"}
         self.traces = [
             line(1, "patients", style.GUESS, x=[], y=[], **dots, **quiet) | {"line": {"simplify": False}},
-            line(1, "true direction", style.GUESS, **_through(0.0), **quiet) | _wide(style.GUESS),
+            line(1, "true direction", style.GUESS, width=3, **_through(0.0), **quiet),
             line(1, "noises", private, x=[], y=[], opacity=0.35, **quiet),
-            line(1, "private direction", private, meta="ghost", **quiet) | _wide(private),
+            line(1, "private direction", private, width=3, meta="ghost", **quiet),
             line(1, "angle", style.GUESS, x=[1], y=[-0.94], mode="text", textposition="middle left")
             | {"textfont": {"size": 18}},
         ]
@@ -80,7 +80,3 @@ def _through(degrees: float) -> Trace:
     """Return a line through the origin, at an angle to the true direction."""
     x, y = _turn(_TILT + degrees)[:, 0]
     return {"x": rounded([-x, x]), "y": rounded([-y, y])}
-
-
-def _wide(colour: str) -> Trace:
-    return {"line": {"color": colour, "width": 3}}

@@ -14,7 +14,6 @@ from pages.shared.charts import explorer_text, loadings
 from pages.shared.reports import html_report, phrases, sources
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings import sidebar
-from pages.shared.settings.catalogue import Settings
 
 _FORMULAS = (
     "Algorithm: K_t = Σ_i (n_i/n)(Σ̂_i Q_t + G_i/n_i), G_i ~ N(0, σ²); Q_t+1 = qr(threshold_ŝ(qr(K_t))).",
@@ -41,11 +40,11 @@ def build(view: ExplorerView, link: str) -> Report:
         title=TITLE,
         sentence=words["sentence"],
         settings=phrases.settings_in_words(settings, (*sidebar.MAIN, *sidebar.MORE)),
-        figures=_figures(results, epsilon, settings, payload),
+        figures=_figures(view, payload),
         texts=texts,
         tables=[ReportTable(numbers, ("", "", ""), tiles)],
         guarantee=_guarantee(results, epsilon),
-        limits=_limits(results, payload, settings),
+        limits=_limits(view, payload),
         sources=[
             text.unmarked(sources.how_measured(results)),
             *(formulas if settings["view"] == "researcher" else ()),
@@ -65,14 +64,13 @@ def _formulas(method: str) -> tuple[str, ...]:
     return (reference, f"Closed form: {BOUNDS[form].title}, {BOUNDS[form].formula}") if form else (reference,)
 
 
-def _figures(
-    results: Results, epsilon: float, settings: Settings, payload: dict[str, Any]
-) -> list[ReportFigure]:
+def _figures(view: ExplorerView, payload: dict[str, Any]) -> list[ReportFigure]:
+    results, epsilon = view.results, view.epsilon
     words = payload["words"][payload["active"]]
     first = (
         "The answer as a picture, the cost" if payload["layout"]["meta"]["picture"] else "The cost by round,"
     )
-    finding = f"{words.get('spoken', words['sentence'])} {phrases.error_definition(settings)}"
+    finding = f"{words.get('spoken', words['sentence'])} {phrases.error_definition(view.settings)}"
     figures = [ReportFigure(payload, f"{first} by privacy setting and by method", finding)]
     method = results.experiment.method
     if (method, epsilon, 0) in results.failed:
@@ -101,8 +99,8 @@ def _guarantee(results: Results, epsilon: float) -> str:
     ).strip()
 
 
-def _limits(results: Results, payload: dict[str, Any], settings: Settings) -> list[str]:
-    experiment = results.experiment
+def _limits(view: ExplorerView, payload: dict[str, Any]) -> list[str]:
+    experiment, s = view.experiment, view.settings["s"]
     words = payload["words"][payload["active"]]
     limits = [words["theorem"], text.large_delta(experiment.delta, experiment.n), words["notes"]]
     if isinstance(experiment.population, str):
@@ -111,9 +109,9 @@ def _limits(results: Results, payload: dict[str, Any], settings: Settings) -> li
         )
     else:
         limits.append("The patients are simulated: data that differ from the settings above err otherwise.")
-        if experiment.s_hat < settings["s"]:
+        if experiment.s_hat < s:
             limits.append(
-                f"Of {settings['s']} measurements that matter only {experiment.s_hat} are kept: "
+                f"Of {s} measurements that matter only {experiment.s_hat} are kept: "
                 "the rest is lost at any privacy."
             )
     if experiment.start_error is not None and experiment.method == TRACED:

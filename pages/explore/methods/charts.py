@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -116,11 +116,18 @@ def at_value(spreads: Spreads, value: Value) -> dict[str, Array]:
     return {name: each[:, x.index(value)] for name, (x, each) in spreads.items() if value in x}
 
 
-def spreads_here(
-    table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], sweep: SweepSetting
-) -> dict[str, Array]:
-    """Return 10, 50 and 90 % of each method at the current setting."""
-    return at_value(spreads(table, measure, methods, sweep.over), sweep.here)
+class SweepRuns(NamedTuple):
+    """Hold what a sweep has measured so far of the methods shown, and how far the live ones are."""
+
+    measure: ComparisonMeasure
+    sweep: SweepSetting
+    table: pd.DataFrame
+    methods: list[str]
+    progress: str
+
+    def here(self, measure: ComparisonMeasure) -> dict[str, Array]:
+        """Return 10, 50 and 90 % of each method at the current setting."""
+        return at_value(spreads(self.table, measure, self.methods, self.sweep.over), self.sweep.here)
 
 
 def order(methods: Sequence[str]) -> list[str]:
@@ -134,10 +141,9 @@ def grouped(name: str) -> Trace:
     return {"legendgroup": trust, "legendgrouptitle": {"text": text.trust_heading(trust)}}
 
 
-def against(
-    table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], sweep: SweepSetting
-) -> dict[str, Any]:
+def against(runs: SweepRuns) -> dict[str, Any]:
     """Draw every method's median and 10-90 % band against what is swept, and the random guess."""
+    measure, sweep, table, methods, _ = runs
     bands: list[Trace] = []
     lines: list[Trace] = []
     drawn = spreads(table, measure, order(methods), sweep.over)

@@ -14,7 +14,7 @@ from pages.explore.methods.charts import ComparisonMeasure
 from pages.explore.methods.sweeps import AXES
 from pages.shared.charts import style
 from pages.shared.charts.explorer_text import other_epsilon
-from pages.shared.charts.traces import line, marked_line, plain_figure, rounded
+from pages.shared.charts.traces import line, marked_line, marks, plain_figure, rounded
 
 
 class Corner(NamedTuple):
@@ -66,18 +66,9 @@ def figure(
     ends = sorted({*AXES["epsilon"], *table["epsilon"].astype(float)})
     shade = style.faded("#C58300", 0.8)
     x, y = [corner.epsilon for corner in corners], rounded([corner.error for corner in corners])
-    edge = line(
-        1,
-        f"{'upper' if measure.rises else 'lower'} convex hull",
-        shade,
-        x=x,
-        y=y,
-        hoverinfo="skip",
-        showlegend=True,
-    )
-    drawn = [edge | {"line": {"color": shade, "width": 6}}]
-    ring = line(1, "release below", style.GUESS, mode="markers", hoverinfo="skip")
-    ring["marker"] = {"symbol": "circle-open", "size": 20, "color": style.GUESS, "line": {"width": 2.5}}
+    name = f"{'upper' if measure.rises else 'lower'} convex hull"
+    drawn = [line(1, name, shade, width=6, x=x, y=y, hoverinfo="skip", showlegend=True)]
+    ring = marks(1, "release below", style.GUESS, "circle-open", 20, 2.5, hoverinfo="skip")
     for method, (x, (_, middle, _)) in spreads.items():
         look, y = style.look(method), rounded(np.maximum(middle, floor))
         thin = {"color": style.faded(look.colour, 0.5), "dash": look.dash, "width": 1.2}

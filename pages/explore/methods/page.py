@@ -4,7 +4,7 @@ import streamlit as st
 
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.explore.methods import controls, other_packages, panels, plain, sweeps, text
-from pages.explore.methods.charts import ComparisonMeasure
+from pages.explore.methods.charts import ComparisonMeasure, SweepRuns
 from pages.shared.background import cache, refresh, sweep_status
 from pages.shared.charts import explorer_text
 from pages.shared.reports import sources, take_along
@@ -39,7 +39,7 @@ def render() -> None:
         below.markdown(text.NOTHING_QUICK)
     else:
         show = {"needed": panels.needed, "frontier": panels.frontier}.get(panel, panels.against)
-        below = show(measure, sweep, table, methods, progress)
+        below = show(SweepRuns(measure, sweep, table, methods, progress))
     with below:
         controls.show_heavy(slot, sweep, jobs)
     live = jobs.get(controls.LIVE)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -13,8 +12,7 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from pages.explore.methods import charts, controls, sweeps, text
 from pages.explore.methods import frontier as frontier_charts
-from pages.explore.methods.charts import ComparisonMeasure
-from pages.explore.methods.sweeps import SweepSetting
+from pages.explore.methods.charts import ComparisonMeasure, SweepRuns
 from pages.shared.charts import loadings
 from pages.shared.charts.explorer_text import other_epsilon
 from pages.shared.charts.metric_axis import QUANTITIES, error_unit, factor, runs_in_unit, value_text
@@ -26,11 +24,10 @@ _AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
 
 
 def _show(
+    runs: SweepRuns,
     finding: str,
     figure: dict[str, Any],
     caption: str,
-    table: pd.DataFrame,
-    sweep: SweepSetting,
     names: tuple[str, str],
     code: str,
     values: dict[str, Any],
@@ -41,11 +38,11 @@ def _show(
     names: the figure's key, and its files' name. code, values: the figure's table, and its arguments.
     """
     widgets.headline(finding, "epsilon", "n")
-    recipes = sweeps.measured(sweep, set(table["method"]))
+    recipes = sweeps.measured(runs.sweep, set(runs.table["method"]))
     take_along.show(
         *(figure, *names, text.TITLE),
         says=finding,
-        table=lambda: table,
+        table=lambda: runs.table,
         code=lambda: FigureRecipe(f"sweeps.{code}", {"recipes": recipes} | values),
         recipe=lambda: recipes[0] if len(recipes) == 1 else None,
         **more,
@@ -54,26 +51,23 @@ def _show(
     return st.container()
 
 
-def _drawn(measure: ComparisonMeasure, sweep: SweepSetting) -> dict[str, Any]:
+def _drawn(runs: SweepRuns) -> dict[str, Any]:
     """Return the arguments of the table of what is drawn against what is swept."""
-    k, metric = measure.results.experiment.k, measure.metric
-    return {"over": sweep.over, "column": measure.column, "k": k, "metric": metric}
+    measure, k = runs.measure, runs.measure.results.experiment.k
+    return {"over": runs.sweep.over, "column": measure.column, "k": k, "metric": measure.metric}
 
 
-def against(
-    measure: ComparisonMeasure, sweep: SweepSetting, table: pd.DataFrame, methods: list[str], progress: str
-) -> DeltaGenerator:
+def against(runs: SweepRuns) -> DeltaGenerator:
     """Show error, time or bytes of every method against what is swept, and a table at the current setting."""
-    here = charts.spreads_here(table, measure, methods, sweep)
-    finding = text.compared(measure, here, sweep.over, sweep.here)
-    figure = charts.against(table, measure, methods, sweep)
-    failures = text.failures(table) if measure.errs else ""
+    measure, sweep = runs.measure, runs.sweep
+    finding = text.compared(measure, runs.here(measure), sweep.over, sweep.here)
+    failures = text.failures(runs.table) if measure.errs else ""
     left_out = swept.left_out(sweep.over, sweep.left_out)
-    notes = (text.drawn(measure, sweep), *left_out, failures, progress)
+    notes = (text.drawn(measure, sweep), *left_out, failures, runs.progress)
     caption = ". ".join(note.rstrip(".") for note in notes if note) + "."
     names = ("methods figure", f"dppca-{measure.panel}")
-    below = _show(finding, figure, caption, table, sweep, names, "against", _drawn(measure, sweep))
-    facts = text.facts(measure, table, methods, sweep)
+    below = _show(runs, finding, charts.against(runs), caption, names, "against", _drawn(runs))
+    facts = text.facts(runs)
     st.markdown("**The same methods at the current setting**")
     column = st.column_config
     columns: dict[str, Any] = dict.fromkeys(facts.select_dtypes("float"), column.NumberColumn(format="%.3g"))
@@ -83,10 +77,9 @@ def against(
     return below
 
 
-def needed(
-    measure: ComparisonMeasure, sweep: SweepSetting, table: pd.DataFrame, methods: list[str], progress: str
-) -> DeltaGenerator:
+def needed(runs: SweepRuns) -> DeltaGenerator:
     """Show how many patients each method needs for the error wanted, once all numbers of them were run."""
+    measure, sweep, table, methods, progress = runs
     target = measure.settings["compare.target"]
     values = {"target": target / factor(measure.settings), "seed": measure.results.experiment.seed}
     complete = table.groupby("label")["n"].transform("nunique") == len(sweep.values)
@@ -95,21 +88,19 @@ def needed(
     finding = text.needed(estimates, measure.wanted(target))
     caption = f"{text.grid(sweep.values)} {text.no_energy(measure.settings)}{progress}"
     names = ("needed figure", "dppca-patients-needed")
-    return _show(finding, figure, caption, table, sweep, names, "needed", values)
+    return _show(runs, finding, figure, caption, names, "needed", values)
 
 
-def frontier(
-    measure: ComparisonMeasure, sweep: SweepSetting, table: pd.DataFrame, methods: list[str], progress: str
-) -> DeltaGenerator:
+def frontier(runs: SweepRuns) -> DeltaGenerator:
     """Show error against epsilon as points to click, with the hull of methods with the same promise."""
+    measure, _, table, methods, progress = runs
     off = frontier_charts.off_hull(measure.results.experiment, methods)
     hull = frontier_charts.hull(table, measure, [name for name in methods if name not in off])
     figure = frontier_charts.figure(table, measure, methods, hull)
     finding = text.frontier(hull)
     caption = f"{text.FRONTIER_HELP} {text.off_hull(off)} {text.no_energy(measure.settings)}{progress}"
-    names, values = ("frontier figure", "dppca-frontier"), _drawn(measure, sweep)
-    pick = {"on_pick": controls.keep_picked}
-    return _show(finding, figure, caption, table, sweep, names, "against", values, **pick)
+    names, pick = ("frontier figure", "dppca-frontier"), {"on_pick": controls.keep_picked}
+    return _show(runs, finding, figure, caption, names, "against", _drawn(runs), **pick)
 
 
 def release(measure: ComparisonMeasure, name: str) -> None:

@@ -76,33 +76,20 @@ def for_panel(
     panel, key, fixed = settings["compare.panel"], settings["compare.over"], catalogue.fixed(settings)
     if not methods or (panel == "needed" and fixed):
         return None, ""
-    if panel == "needed":
-        return needed(results, methods, settings), "methods needed"
+    if panel == "needed":  # two or three points a decade, from which the patients needed are read
+        grid = NEEDED_COARSE if results.experiment.d >= _COARSE_FROM else NEEDED
+        return _split(results, methods, settings, Axis("n", grid), _NEEDED_REPEATS), "methods needed"
     if panel == "frontier" or key in fixed:
         key = "epsilon"
-    return over_control(results, methods, settings, key), f"methods {key}"
-
-
-def over_control(results: Results, methods: Sequence[str], settings: Settings, key: str) -> SweepSetting:
-    """Return the sweep over one control, with its current value among the round ones that are possible."""
+    # The current value is among the round ones that are possible.
     wanted = sorted({*AXES[key], settings[key]})
     values, left_out = swept.possible(settings | {"start": "random"}, key, wanted)
-    return _split(results, methods, settings, Axis(key, values), left_out)
-
-
-def needed(results: Results, methods: Sequence[str], settings: Settings) -> SweepSetting:
-    """Return the sweep over n from which the patients needed are read, two or three points a decade."""
-    grid = NEEDED_COARSE if results.experiment.d >= _COARSE_FROM else NEEDED
-    return _split(results, methods, settings, Axis("n", grid), {}, most=_NEEDED_REPEATS)
+    sweep = _split(results, methods, settings, Axis(key, values))
+    return sweep._replace(left_out=left_out), f"methods {key}"
 
 
 def _split(
-    results: Results,
-    methods: Sequence[str],
-    settings: Settings,
-    axis: Axis,
-    left_out: dict[Value, str],
-    most: int = 50,
+    results: Results, methods: Sequence[str], settings: Settings, axis: Axis, most: int = 50
 ) -> SweepSetting:
     """Put methods that are slow here into recipes of their own, and the others into one."""
     experiment, epsilon = results.experiment, settings["epsilon"]
@@ -119,7 +106,7 @@ def _split(
         once = run_cells.total_seconds(recipe(experiment, epsilon, light, axis, 1))
         repeats = max(fewest, min(experiment.repeats, most, int(LIVE_SECONDS / once)))
         live = recipe(experiment, epsilon, light, axis, repeats)
-    return SweepSetting(axis.name, axis.values, settings[axis.name], live, heavy, left_out)
+    return SweepSetting(axis.name, axis.values, settings[axis.name], live, heavy, {})
 
 
 def measured(sweep: SweepSetting, methods: Collection[str]) -> tuple[Recipe, ...]:

@@ -17,7 +17,7 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.methods import METHODS
 from dppca_core.records import Estimate
-from pages.explore.methods.charts import ComparisonMeasure, spreads_here
+from pages.explore.methods.charts import ComparisonMeasure, SweepRuns
 from pages.explore.methods.frontier import Corner
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
@@ -142,17 +142,14 @@ def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings)
     return f"{table} fixes “{name}”: “{instead}” is varied instead."
 
 
-def facts(
-    measure: ComparisonMeasure, table: pd.DataFrame, methods: Sequence[str], sweep: SweepSetting
-) -> pd.DataFrame:
+def facts(runs: SweepRuns) -> pd.DataFrame:
     """Return one row for each method at the current setting; numbers stay numbers, so that columns sort."""
+    measure, sweep, table, methods, _ = runs
     experiment, settings, missing = measure.results.experiment, measure.settings, np.full(3, np.nan)
-    errors, times, sizes = (
-        spreads_here(table, ComparisonMeasure(measure.results, settings, panel), methods, sweep)
-        for panel in ("error", "time", "bytes")
-    )
+    columns = [ComparisonMeasure(measure.results, settings, panel) for panel in ("error", "time", "bytes")]
+    errors, times, sizes = map(runs.here, columns)
     here = np.isclose(table[sweep.over].to_numpy(dtype=float), float(sweep.here), rtol=1e-9)
-    lines, error = [], ComparisonMeasure(measure.results, settings, "error")
+    lines, error = [], columns[0]
     for name in methods:
         method = METHODS[name]
         rows = table[here & (table["method"] == name)]

@@ -105,8 +105,8 @@ figure = FIGURES[settings["figure"]]
 index = min(settings["run"], len(figure.runs) - 1)
 if len(figure.runs) > 1:
     titles = [text.symbols(run.title) for run in figure.runs]
-    shown = {"options": range(len(titles)), "format_func": titles.__getitem__}
-    widgets.choose_word("run", now=index, widget=f"run of {figure.key}", **shown)
+    shown = {"options": range(len(titles)), "default": index, "format_func": titles.__getitem__}
+    widgets.choose_word("run", widget=f"run of {figure.key}", **shown)
 run = figure.runs[index]
 slot = f"papers {run.recipe}"  # where the visitor's second run is kept
 stored = results.result(figure.key, index)

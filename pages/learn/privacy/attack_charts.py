@@ -46,9 +46,8 @@ def releases(picture: Picture, limit: float) -> dict[str, Any]:
         plane += [
             marks(panel, "everybody else", _CROWD, "circle", 7, 1.5, hoverinfo="skip", **others),
             marks(panel, patient, colour, symbol, 13, 1.5, x=x, y=y, hoverinfo="skip"),
-            line(panel, "direction released", colour, hoverinfo="skip"),
+            line(panel, "direction released", colour, width=3, hoverinfo="skip"),
         ]
-        plane[-1]["line"]["width"] = 3
         hover = "release %{y}: %{x:.2f}<extra></extra>"
         beside.append(marks(3, f"read {side}", colour, symbol, 7, 1.5, hovertemplate=hover))
     divide = line(3, "the line", "#000000", "dash", x=[limit] * 2, y=[0, count + 1], meta="text-colour")

@@ -65,9 +65,7 @@ def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> dic
     }
     notes = [above | {"yanchor": "bottom", "text": f"{words}{' →' if guess > end else ''}"}]
     heads, short_heads = [], []  # a telephone has no room for what stands under the titles
-    spot = line(1, "guess", style.GUESS, "dot", x=[guess] * 2, y=[-0.5, 9.5], hoverinfo="skip")
-    spot["line"]["width"] = 3
-    traces = [spot]
+    traces = [line(1, "guess", style.GUESS, "dot", 3, x=[guess] * 2, y=[-0.5, 9.5], hoverinfo="skip")]
     for y, (title, under, spread, method, bold) in enumerate(reversed(bars)):
         low, middle, high = (float(value) for value in ends[-1 - y])
         span = arms(*np.array([low, middle, high]).reshape(3, 1), style.GUESS, thickness=3, width=9)
@@ -176,16 +174,14 @@ def attack(attack: view.SpyAttack) -> dict[str, Any]:
     )
     traces: list[Trace] = []
     for row, (name, colour, symbol, dash, centre, releases) in enumerate(sides):
-        law = line(1, name, colour, dash, x=rounded(x), y=rounded(norm.pdf(x, centre)), hoverinfo="skip")
-        law["line"]["width"] = 4
+        law = line(1, name, colour, dash, 4, x=rounded(x), y=rounded(norm.pdf(x, centre)), hoverinfo="skip")
         traces.append(law | {"fill": "tozeroy", "fillcolor": style.faded(colour, 0.16)})
         below = [-0.06 - 0.1 * row - 0.025 * (i % 3) for i in range(len(releases))]
         reads = rounded([release.read for release in releases])
         dots = marks(1, name, colour, symbol, 13, 3, x=reads, y=below, showlegend=True)
         traces.append(dots | {"hovertemplate": "%{x}<extra></extra>"})
     words = "guess “with” to the right"
-    edge = line(1, words, style.GUESS, "dot", x=[limit] * 2, y=[-0.26, 0.43], hoverinfo="skip")
-    edge["line"]["width"] = 3
+    edge = line(1, words, style.GUESS, "dot", 3, x=[limit] * 2, y=[-0.26, 0.43], hoverinfo="skip")
     note = {"x": limit, "y": 0.435, "text": "guess “with” →", "showarrow": False}
     return _figure(
         [*traces, edge],

@@ -23,6 +23,7 @@ from pages.shared.settings.catalogue import Settings
 
 # The groups of the third panel, from the most trust to the least.
 _ORDER = ("none", "central", "secure aggregation", "untrusted server", "local")
+BoundPair = tuple[Bound, Bound]  # Theorem 4.3, which is about DPS-PCA, and the closed form
 _NO_BOUND = Bound({}, math.inf, applies=False, why=(), source="")
 _EVERY = 3  # epsilons between two at which the closed form of two stages is evaluated, 3 to 10 ms each
 
@@ -76,11 +77,9 @@ def rounds(results: Results, scale: Scale) -> list[Trace]:
     ]
 
 
-def rounds_at(
-    results: Results, scale: Scale, epsilon: float, theorem: Bound, prediction: Bound
-) -> dict[int, Trace]:
+def rounds_at(results: Results, scale: Scale, epsilon: float, bounds: BoundPair) -> dict[int, Trace]:
     """Return what changes with epsilon in panel 1, by position among its traces."""
-    method, patch = results.experiment.method, {}
+    (theorem, prediction), method, patch = bounds, results.experiment.method, {}
     if method == TRACED:
         stacked = np.full((3, results.experiment.iterations), math.nan)
         if theorem.applies:
@@ -192,8 +191,8 @@ class Comparison:
         return {"x": self.scale.drawn(middle), "y": y, "error_x": ends}, words
 
 
-def bounds_at(results: Results, epsilon: float, theorem: bool) -> tuple[Bound, Bound]:
-    """Return Theorem 4.3, which is about DPS-PCA, and the closed form; void where neither is about the runs.
+def bounds_at(results: Results, epsilon: float, theorem: bool) -> BoundPair:
+    """Return both bounds at an epsilon; void where neither is about the runs.
 
     theorem: False beside a picture, which draws no theorem. The closed form of two stages takes milliseconds:
     a first view does not wait for it, and a picture has it at every `_EVERY`th epsilon.
@@ -216,7 +215,7 @@ def bounds_at(results: Results, epsilon: float, theorem: bool) -> tuple[Bound, B
 def explorer(
     results: Results,
     settings: Settings,
-    bounds: Sequence[tuple[Bound, Bound]],
+    bounds: Sequence[BoundPair],
     shown: Collection[str],
     drawn: Any = None,
 ) -> dict[str, Any]:
@@ -225,7 +224,7 @@ def explorer(
     Args:
         results: What has been measured.
         settings: Of the page.
-        bounds: Theorem 4.3 and the closed form at each of EPSILONS.
+        bounds: At each of EPSILONS.
         shown: The methods that stand side by side.
         drawn: The picture in the first panel; None shows the error of each step there, and leaves the panel
             out for a method of a single step.
@@ -240,27 +239,22 @@ def explorer(
     third = Comparison(results, scale, shown)
     dots_at = len(first) + len(second)  # their place among all traces, after the mark of this epsilon
     frames = []
-    for at, (theorem, prediction) in zip(EPSILONS, bounds, strict=True):
+    for at, pair in zip(EPSILONS, bounds, strict=True):
         dots, words = third.frame(at)
         moved = drawn.frame(at) if drawn else {}
         if steps:
-            moved = rounds_at(results, scale, at, theorem, prediction)
+            moved = rounds_at(results, scale, at, pair)
         moved |= {dots_at - 1: {"x": [at] * 2}, dots_at: dots}
         frames.append({"traces": {str(i): patch for i, patch in moved.items()}, "methods": words})
     return {
         "data": [*first, *second, *third.traces],
-        "layout": _layout(results, scale, span, third, drawn),
+        "layout": _layout(third, span, drawn),
         "frames": frames,
     } | (drawn.more if drawn else {})
 
 
-def _layout(
-    results: Results,
-    scale: Scale,
-    span: list[float],
-    third: Comparison,
-    drawn: Any,
-) -> dict[str, Any]:
+def _layout(third: Comparison, span: list[float], drawn: Any) -> dict[str, Any]:
+    results, scale = third.results, third.scale
     word = ({"energy": "energy"} | QUANTITIES).get(scale.metric, "error")
     measure = text.METRIC_TITLES[scale.metric]
     kind = "log" if scale.log else "linear"

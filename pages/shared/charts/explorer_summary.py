@@ -10,9 +10,9 @@ from typing import Any
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
-from dppca_core.records import Bound
 from pages.shared.background.engine import NextCell
 from pages.shared.charts import explorer, explorer_text, style
+from pages.shared.charts.explorer import BoundPair
 from pages.shared.charts.metric_axis import Scale
 from pages.shared.settings.catalogue import Settings
 
@@ -93,7 +93,7 @@ def explorer_figure(
     scale = Scale(results, settings)
     bounds = [explorer.bounds_at(results, at, theorem=drawn is None) for at in EPSILONS]
     words = [
-        explorer_text.words(results, at, settings, scale, *pair, beside)
+        explorer_text.words(results, at, settings["view"], scale, pair, beside)
         for at, pair in zip(EPSILONS, bounds, strict=True)
     ]
     if drawn:
@@ -103,17 +103,12 @@ def explorer_figure(
         "scrub": "Scrub ε",
         "tiles": explorer_text.tile_titles(results, settings),
         "words": words,
-        "legend": _legend(results, scale, bounds, drawn),
+        "legend": _legend(results, bounds if scale.bounds_drawn else [], drawn),
     }
 
 
-def _legend(
-    results: Results,
-    scale: Scale,
-    bounds: list[tuple[Bound, Bound]],
-    drawn: Any,
-) -> list[tuple[str, str, str, str]]:
-    """Return (label, colour, dash, kind) of what is drawn."""
+def _legend(results: Results, bounds: list[BoundPair], drawn: Any) -> list[tuple[str, str, str, str]]:
+    """Return (label, colour, dash, kind) of what is drawn. bounds: none where the metric has none."""
     method, reference = results.experiment.method, explorer.reference(results)
     look, free = style.look(method), style.look(reference)
     line_of_method = (f"{METHODS[method].title}, median", look.colour, "solid", "line")
@@ -124,13 +119,10 @@ def _legend(
         (METHODS[reference].title, free.colour, free.dash, "line"),
         ("random guess", style.GUESS, "dot", "line"),
     ]
-    if scale.bounds_drawn:
-        if any(prediction.applies for _, prediction in bounds):
-            items.insert(-2, ("closed-form prediction", look.colour, "dash", "line"))
-        if any(theorem.applies for theorem, _ in bounds):
-            names = ("Theorem 4.3: sampling", "+ privacy", "+ optimisation")
-            items += [
-                (name, style.THEOREM[0], dash, "line")
-                for name, dash in zip(names, style.THEOREM_DASHES, strict=True)
-            ]
+    if any(prediction.applies for _, prediction in bounds):
+        items.insert(-2, ("closed-form prediction", look.colour, "dash", "line"))
+    if any(theorem.applies for theorem, _ in bounds):
+        names = ("Theorem 4.3: sampling", "+ privacy", "+ optimisation")
+        dashes = zip(names, style.THEOREM_DASHES, strict=True)
+        items += [(name, style.THEOREM[0], dash, "line") for name, dash in dashes]
     return items

@@ -16,10 +16,10 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.explorer.strength import strength
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
-from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.background import failed_runs
 from pages.shared.charts import explorer
+from pages.shared.charts.explorer import BoundPair
 from pages.shared.charts.metric_axis import Scale, unit
 from pages.shared.settings.catalogue import CHOICES, Settings
 
@@ -27,13 +27,7 @@ _SAME = 0.01  # a true epsilon within this share of the nominal one counts as eq
 
 
 def words(
-    results: Results,
-    epsilon: float,
-    settings: Settings,
-    scale: Scale,
-    theorem: Bound,
-    prediction: Bound,
-    beside: Collection[str],
+    results: Results, epsilon: float, view: str, scale: Scale, bounds: BoundPair, beside: Collection[str]
 ) -> dict[str, Any]:
     """Return all sentences and figures with the charts; beside: the methods that stand side by side."""
     experiment = results.experiment
@@ -41,7 +35,7 @@ def words(
     shown = {
         "epsilon": text.number(epsilon),
         "odds": text.odds(true_epsilon(results, epsilon), experiment.delta, experiment.neighbours),
-        "theorem": _theorem(theorem, prediction, settings["view"]),
+        "theorem": _theorem(bounds, view),
         "notes": _notes(results, epsilon, beside),
         "printed": printed(
             results, epsilon, [name for name in (*results.names, *results.slow) if name in beside]
@@ -79,14 +73,12 @@ def _sentence(results: Results, epsilon: float, middle: float, scale: Scale) -> 
     hospitals = text.count(experiment.providers, "hospital", "hospitals")
     method = METHODS[experiment.method]
     directions, value = text.count(experiment.k, "direction", "directions"), scale.text(middle)
-    quality = f"finds the {directions} with error {value}"
-    if scale.metric == "energy":
-        hold = "holds" if experiment.k == 1 else "hold"
-        quality = f"captures a share of {value} of what the best {directions} {hold}"
-    elif scale.metric == "share":
-        quality = f"recovers {value} of the pattern of {directions}"
-    elif scale.metric == "degrees":
-        quality = f"finds the {directions} within {value}"
+    hold = "holds" if experiment.k == 1 else "hold"
+    quality = {
+        "energy": f"captures a share of {value} of what the best {directions} {hold}",
+        "share": f"recovers {value} of the pattern of {directions}",
+        "degrees": f"finds the {directions} within {value}",
+    }.get(scale.metric, f"finds the {directions} with error {value}")
     reference, free = explorer.reference(results), ""
     cells = results.measured(reference, epsilon)
     if cells:
@@ -114,9 +106,9 @@ def tile_titles(results: Results, settings: Settings) -> list[str]:
     return [first, f"Share of the {rows}", "Noise σ per entry", "Each hospital sends"]
 
 
-def _theorem(theorem: Bound, prediction: Bound, view: str) -> str:
+def _theorem(bounds: BoundPair, view: str) -> str:
     """Return whether the paper's theorem applies, and what fails; empty where it was not asked."""
-    failed, unpredicted = theorem.failed, prediction.failed
+    theorem, failed, unpredicted = bounds[0], bounds[0].failed, bounds[1].failed
     if not theorem.why:
         return ""
     if not failed:

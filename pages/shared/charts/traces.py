@@ -28,10 +28,10 @@ def signs(matrix: Array, peak: float) -> list[list[str]]:
     return [[str(mark) for mark in row] for row in marks]
 
 
-def line(panel: int, name: str, colour: str, dash: str = "solid", **more: Any) -> Trace:
+def line(panel: int, name: str, colour: str, dash: str = "solid", width: float = 2, **more: Any) -> Trace:
     """Return a line on a panel's axes; `more` are its other properties."""
     suffix = "" if panel == 1 else str(panel)
-    line = {"color": colour, "dash": dash, "width": 2}
+    line = {"color": colour, "dash": dash, "width": width}
     base = {"type": "scatter", "mode": "lines", "name": name, "line": line}
     return base | {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}", "showlegend": False} | more
 

@@ -6,7 +6,6 @@ from functools import cache
 from importlib.metadata import version
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.datasets import TABLES, clipped_share
 from dppca_core.experiments.explorer.experiment import TRACED
@@ -44,12 +43,7 @@ LIMITS = (
     "Privacy is per patient, at the accounting shown; noise here is seeded and drawn in floating point: a "
     "study tool, not a hardened release."
 )
-
-
-def drawer(title: str = "Where this comes from") -> DeltaGenerator | None:
-    """Return the expander at the foot of a page; None while it is closed."""
-    expander = st.expander(title, key="origins", on_change="rerun")
-    return expander if expander.open else None
+_TITLE = "Where this comes from"
 
 
 @cache  # each version is read from a file
@@ -59,7 +53,7 @@ def versions(names: tuple[str, ...] = ("numpy", "scipy", "streamlit")) -> str:
 
 
 def foot(
-    settings: Settings, about: Callable[[], Iterable[str]], formulas: str, note: str = "", **more: str
+    settings: Settings, about: Callable[[], Iterable[str]], formulas: str, note: str = "", title: str = _TITLE
 ) -> None:
     """Show an expander with paragraphs, the formulas where they are wanted, the seed and the versions.
 
@@ -68,10 +62,10 @@ def foot(
         about: Returns the paragraphs; called once the expander is open.
         formulas: Shown to a researcher.
         note: What stands after the versions.
-        more: The expander's "title", if it has another.
+        title: Of the expander.
     """
-    expander = drawer(**more)
-    if expander is None:
+    expander = st.expander(title, key="origins", on_change="rerun")
+    if not expander.open:
         return
     with expander:
         for paragraph in (*about(), *((formulas,) if settings["view"] == "researcher" else ())):

@@ -28,21 +28,14 @@ _save = st.components.v2.component(
 )
 
 
-def show(
-    figure: dict[str, Any],
-    key: str,
-    name: str,
-    title: str,
-    *,
-    says: str = "",
-    table: Callable[[], pd.DataFrame] | None = None,
-    code: Callable[[], FigureRecipe] | None = None,
-    recipe: Callable[[], Recipe | None] | None = None,
-    **events: Any,
-) -> None:
-    """Show a figure, and below it its `menu`; says, events: as `component.figure` has them."""
+def show(figure: dict[str, Any], key: str, name: str, title: str, says: str = "", **more: Any) -> None:
+    """Show a figure, and below it its `menu`.
+
+    more: other arguments of `component.figure`, which are its events ("on_pick"), or of `menu`.
+    """
+    events = {event: more.pop(event) for event in list(more) if event.startswith("on_")}
     component.figure(figure, key=key, says=says, **events)
-    menu(key, name, title, lambda: figure, table=table, code=code, recipe=recipe)
+    menu(key, name, title, lambda: figure, **more)
 
 
 def menu(

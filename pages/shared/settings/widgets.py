@@ -150,20 +150,16 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
 
 
 def choose_word(
-    key: str,
-    control: Callable[..., object] = st.segmented_control,
-    now: Any = None,
-    widget: str = "",
-    **more: Any,
+    key: str, control: Callable[..., object] = st.segmented_control, widget: str = "", **more: Any
 ) -> None:
     """Choose one of a few words that stand beside each other and need no label.
 
-    now: what is chosen, where it is not what the setting has; more: the widget's other arguments.
+    more: the widget's other arguments; its default is the setting, unless it is among them.
     """
-    choice, now = CHOICES[key], settings()[key] if now is None else now
-    words = {"options": choice.options, "format_func": choice.text}
-    fixed = {"label_visibility": "collapsed", "required": True} | bound(key, now, widget)
-    control(choice.label, default=now, **words | fixed | more)
+    choice = CHOICES[key]
+    words = {"options": choice.options, "default": settings()[key], "format_func": choice.text} | more
+    binding = bound(key, words["default"], widget)
+    control(choice.label, label_visibility="collapsed", required=True, **words | binding)
 
 
 def settings() -> Settings:

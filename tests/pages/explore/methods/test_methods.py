@@ -99,6 +99,11 @@ def test_what_a_table_fixes_is_not_swept(screen, choice):
     assert (sweep.over if sweep else None) == ("epsilon" if "compare.over" in choice else None)
 
 
+def over(results, settings, key):
+    """Return the sweep of the methods shown at first over a control."""
+    return sweeps.for_panel(results, DEFAULT, settings | {"compare.over": key})[0]
+
+
 def results_of(page):
     return Results(to_experiment.from_settings(settings_of(page))[0])
 
@@ -195,7 +200,7 @@ def test_printed_calibrations_are_told_apart(screen, opened):
 
 def test_nobody_fails_before_all_numbers_of_patients_are_measured(results):
     """The first run has a single n: no word on what other numbers would do."""
-    needed = sweeps.needed(results, ["dps_pca", "pca"], SETTINGS)
+    needed, _ = sweeps.for_panel(results, ["dps_pca", "pca"], SETTINGS | {"compare.panel": "needed"})
     first = sweeps.first_run(needed)
     assert len(first.cells()) == 2 and first.swept[0].values == (10_000,)
     early = sweep(first)
@@ -220,7 +225,7 @@ def results():
 @pytest.mark.parametrize("key", sweeps.AXES)
 def test_every_point_of_an_axis_runs_and_holds_the_current_one(results, key):
     now = SETTINGS | {"epsilon": 1.25}
-    swept = sweeps.over_control(results, DEFAULT, now, key)
+    swept = over(results, now, key)
     assert swept.here in swept.values and swept.here == now[key]
     assert isinstance(swept.live, Recipe)
     ends = (min(swept.values), max(swept.values))
@@ -230,9 +235,9 @@ def test_every_point_of_an_axis_runs_and_holds_the_current_one(results, key):
 
 def test_moving_what_is_swept_reuses_the_rows(results):
     both = (SETTINGS, SETTINGS | {"epsilon": 1.25})
-    here, moved = (sweeps.over_control(results, DEFAULT, now, "epsilon").live for now in both)
+    here, moved = (over(results, now, "epsilon").live for now in both)
     assert here != moved and sweeps.shares_rows(here, moved)
-    assert not sweeps.shares_rows(here, sweeps.over_control(results, DEFAULT, SETTINGS, "n").live)
+    assert not sweeps.shares_rows(here, over(results, SETTINGS, "n").live)
 
 
 def test_a_release_is_the_run_that_the_sweep_drew_first(results):
