@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -21,7 +20,7 @@ from dppca_core.experiments.failures import surviving
 from dppca_core.experiments.sweeps.blas import use_one_thread
 from pages.shared.background import sessions
 from pages.shared.background.lasting import LastingThread
-from pages.shared.background.queue import LONG_SECONDS, Queue, Queued, Rank, Work
+from pages.shared.background.queue import LONG_SECONDS, Abandon, Queue, Queued, Rank
 
 Cells = CellStore[Any, Any]
 NextCell = Callable[[], tuple[Any, ...] | None]
@@ -36,19 +35,6 @@ _REFRESH_SECONDS = 0.6
 _FAULT_SECONDS = 1.0  # until the engine tries again after it failed to choose a step
 _REST_SECONDS = 0.002  # between two steps, so that a key press finds the interpreter free
 _ENDED = object()
-
-
-@dataclass(frozen=True)
-class _Steps:
-    """Measure what a visitor looks at, or may ask for next."""
-
-    steps: Iterator[None]
-
-    def step(self) -> bool:
-        return next(self.steps, _ENDED) is not _ENDED
-
-    def abandon(self, reason: Exception | None = None) -> None:
-        """Do nothing: measured cells stay where they are, and the page shows what failed."""
 
 
 def missing_cells(cells: Cells, next_cell: NextCell) -> Iterator[None]:
@@ -91,9 +77,9 @@ class Engine:
         self._show(visitor, Rank.NEXT_PRESS, urgent, _PREFETCH_SECONDS)
         self._show(visitor, Rank.WHEN_IDLE, other, _PREFETCH_SECONDS)
 
-    def sweep(self, visitor: str, work: Work, seconds: float) -> Queued:
+    def sweep(self, visitor: str, seconds: float, run: Callable[[], None], abandon: Abandon) -> Queued:
         """Queue a sweep of about this many seconds, and begin it at once where a place is free."""
-        entry = Queued(visitor, "long" if seconds > LONG_SECONDS else "short", work)
+        entry = Queued(visitor, "long" if seconds > LONG_SECONDS else "short", run, abandon=abandon)
         with self._changed:
             self._queue.add(entry)
             self._begin_sweeps()
@@ -105,7 +91,7 @@ class Engine:
             entry.ending = True
             if not entry.running and entry in self._queue:
                 self._queue.remove(entry)
-                entry.work.abandon()
+                entry.abandon(None)
             self._begin_sweeps()
 
     def position(self, entry: Queued) -> tuple[int, int]:
@@ -137,7 +123,8 @@ class Engine:
             return sum(entry.rank == Rank.SHOWN for entry in self._queue.line("screen"))
 
     def _show(self, visitor: str, rank: Rank, steps: Iterator[None], seconds: float) -> None:
-        entry = Queued(visitor, "screen", _Steps(steps), rank, time.monotonic() + seconds)
+        step = lambda: next(steps, _ENDED) is not _ENDED  # noqa: E731
+        entry = Queued(visitor, "screen", step, rank, time.monotonic() + seconds)
         with self._changed:
             self._queue.replace(entry)
             self._changed.notify_all()
@@ -147,7 +134,7 @@ class Engine:
         """Drop what nobody waits for any more."""
         now = time.monotonic()
         for entry in self._queue.drop(lambda entry: entry.until < now or not sessions.present(entry.visitor)):
-            entry.work.abandon()
+            entry.abandon(None)
 
     def _begin_sweeps(self) -> None:
         self._drop_unwanted()
@@ -157,12 +144,11 @@ class Engine:
                     threading.Thread(target=self._run, args=(entry,), daemon=True, name="sweep").start()
                 except RuntimeError as reason:  # the server has no thread left
                     self._queue.remove(entry)
-                    entry.work.abandon(reason)
+                    entry.abandon(reason)
 
     def _run(self, entry: Queued) -> None:
         try:
-            while entry.work.step():
-                pass
+            entry.step()
         finally:
             with self._changed:
                 self._queue.remove(entry)
@@ -191,13 +177,13 @@ class Engine:
                 self._changed.wait()
 
     def _step(self, entry: Queued) -> None:
-        work, more = entry.work, False
+        step, more = entry.step, False
         try:
             with surviving("engine"):
-                more = work.step()
+                more = step()
         finally:
             with self._changed:
-                if more or entry.work is not work:  # meanwhile the visitor has opened another view
+                if more or entry.step is not step:  # meanwhile the visitor has opened another view
                     self._queue.requeue(entry)
                 else:
                     self._queue.remove(entry)

@@ -10,21 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from math import inf
-from typing import Literal, Protocol
+from typing import Literal
 
 LONG_SECONDS = 15.0  # sweeps expected to take longer on one core have a line of their own
 _FEW = 3  # the most visitors at once for whom anything is prefetched
 Line = Literal["screen", "short", "long"]
-
-
-class Work(Protocol):
-    """Define work that is measured for one visitor, in steps."""
-
-    def step(self) -> bool:
-        """Do the next step. Return whether more are left."""
-
-    def abandon(self, reason: Exception | None = None) -> None:
-        """Note that no step will follow: `reason` is what failed, None where nobody waits for it."""
+Abandon = Callable[[Exception | None], None]
 
 
 class Rank(IntEnum):
@@ -37,20 +28,24 @@ class Rank(IntEnum):
 
 @dataclass(eq=False)
 class Queued:
-    """Hold one work in its line.
+    """Hold one work in its line: what is measured for a visitor, in steps.
 
     Attributes:
+        step: Does the next step, and returns whether more are left; a sweep is one step.
+        abandon: Notes that no step will follow: its argument is what failed, None where nobody waits for it.
+            What was measured of a screen stays where it is, and nothing need be noted.
         until: When the engine drops it, in seconds of the monotonic clock, unless it is asked for again.
         ending: True once it was asked to stop; it then holds up nobody.
     """
 
     visitor: str
     line: Line
-    work: Work
+    step: Callable[[], bool | None]
     rank: Rank = Rank.SHOWN
     until: float = inf
     running: bool = False
     ending: bool = False
+    abandon: Abandon = lambda reason: None
 
 
 class Queue:
@@ -75,7 +70,7 @@ class Queue:
         """Put this entry in the place of the one of its visitor, line and rank, if there is one."""
         for former in self.line(entry.line):
             if (former.visitor, former.rank) == (entry.visitor, entry.rank):
-                former.work, former.until = entry.work, entry.until
+                former.step, former.until = entry.step, entry.until
                 return
         self.add(entry)
 

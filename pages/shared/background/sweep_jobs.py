@@ -98,7 +98,8 @@ class Job:
         """Queue the job in the engine, which begins it at once where a place is free."""
         try:
             self._seconds, self._cells = _missing(self.recipe, self._known)
-            self._engine, self._entry = runner, runner.sweep(self.visitor, self, self._seconds)
+            entry = runner.sweep(self.visitor, self._seconds, self.run, self.abandon)
+            self._engine, self._entry = runner, entry
         except Exception as reason:
             self.abandon(reason)
 
@@ -122,7 +123,7 @@ class Job:
         self.progress = Progress(len(table), len(table), 0.0)
         self._ended.set()
 
-    def step(self) -> bool:
+    def run(self) -> None:
         """Run the whole sweep, as the one step of its entry in the queue."""
         try:
             if not self._cancelled():
@@ -138,7 +139,6 @@ class Job:
             self.abandon(reason)
         finally:
             self._ended.set()
-        return False
 
     def abandon(self, reason: Exception | None = None) -> None:
         """End early: it failed for this reason, was stopped, or its visitor has gone and may return."""

@@ -6,14 +6,6 @@ from pages.shared.background import sweep_status
 from pages.shared.background.queue import Line, Queue, Queued, Rank
 
 
-class Nothing:
-    def step(self) -> bool:
-        return True
-
-    def abandon(self, reason: Exception | None = None) -> None:
-        pass
-
-
 def queue(places: int, *entries: Queued) -> Queue:
     made = Queue({"screen": 1, "short": places, "long": places})
     for entry in entries:
@@ -22,7 +14,7 @@ def queue(places: int, *entries: Queued) -> Queue:
 
 
 def entry(visitor: str, line: Line = "short", rank: Rank = Rank.SHOWN) -> Queued:
-    return Queued(visitor, line, Nothing(), rank)
+    return Queued(visitor, line, lambda: True, rank)
 
 
 def test_first_come_first_served():
@@ -95,7 +87,7 @@ def test_a_new_view_takes_the_place_of_the_former():
     former, ann, new = entry("bob", "screen"), entry("ann", "screen"), entry("bob", "screen")
     line = queue(1, former, ann)
     line.replace(new)
-    assert line.start_next("screen") is former and former.work is new.work
+    assert line.start_next("screen") is former and former.step is new.step
     assert len(line.line("screen")) == 2
 
 
