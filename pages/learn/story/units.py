@@ -18,15 +18,14 @@ _NEARLY_ALL = 95.0  # % from which on a chart of shares shows what is lost inste
 class Spread(NamedTuple):
     """Hold 10, 50 and 90 % over runs of ||sin Theta||_F, of the share in %, and of the angle in degrees."""
 
-    low: float
-    middle: float
-    high: float
+    sines: tuple[float, float, float]
     shares: tuple[float, float, float]
     angles: tuple[float, float, float]
 
     @property
-    def sines(self) -> tuple[float, float, float]:
-        return self[:3]
+    def middle(self) -> float:
+        """Return the median error."""
+        return self.sines[1]
 
     @property
     def lost(self) -> float:

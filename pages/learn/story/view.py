@@ -102,8 +102,7 @@ def spread(setting: CollaborationSetting, protocol: str, few: bool = False) -> S
     errors = [error(setting, protocol, repeat) for repeat in range(runs(setting, few))]
     sines, angles = np.array(errors).T
     shares = 100 * subspace_metrics.share_recovered(sines, setting.k)
-    (low, middle, high), *others = (tuple(quantiles(v).tolist()) for v in (sines, shares, angles))
-    return Spread(low, middle, high, *others)
+    return Spread(*(tuple(quantiles(values).tolist()) for values in (sines, shares, angles)))
 
 
 class Best(NamedTuple):

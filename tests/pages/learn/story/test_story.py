@@ -340,7 +340,7 @@ def test_a_release_is_advised_only_where_no_hospital_does_better_alone(changed, 
     assert decision.weights.error == joined
     assert (decision.joined.in_house.error, decision.joined.published.error) == (unprotected, protected)
     matters = unprotected.lost - joined.lost >= 0.001
-    better = matters and joined.high < unprotected.low and not protected.high < joined.low
+    better = matters and joined.sines[2] < unprotected.sines[0] and not protected.sines[2] < joined.sines[0]
     assert story_text.is_advised(decision.joined) == better == (in_house == "release")
     shown = story_text.decision(decision)
     assert ("We would release" in shown.sentences) == better
@@ -412,7 +412,7 @@ def made_up():
 
     def spread(error):
         share = 100 * (1 - error**2 / 3)
-        return units.Spread(error, error, error, (share,) * 3, (error,) * 3)
+        return units.Spread((error,) * 3, (share,) * 3, (error,) * 3)
 
     return make
 
