@@ -4,6 +4,7 @@ Of a large table the columns are known at once, and its rows only as sums. It is
 hospitals' exact sums, then for its key. Where a column names the patients these are counted before.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,7 +19,7 @@ from dppca_core.byte_cache import return_memory
 from dppca_core.release import discrete_gaussian
 from dppca_core.release.discrete_gaussian import Progress, StoppedError
 from dppca_core.release.exact_stages import Use
-from dppca_core.tables import Schema, files, limits
+from dppca_core.tables import OwnerOnly, Schema, files, limits, pieces
 from dppca_core.tables.sketches import Sketcher
 from pages.hospitals.your_data import confirmation, memory_check, session, upload_text
 from pages.hospitals.your_data.prepared_table import (
@@ -79,58 +80,52 @@ def reduce(
     """
     sums: dict[str, discrete_gaussian.Adder] = {}
     row_sum = np.zeros(schema.d)
-
-    def adder(hospital: str, bits: int) -> discrete_gaussian.Adder:
-        if hospital not in sums:
-            memory_check.check_matrices(schema.d, memory.available())
-            sums[hospital] = discrete_gaussian.Adder(schema.d, bits)
-        return sums[hospital]
-
-    def add(hospital: str, rows: Array) -> None:
-        np.add(row_sum, rows.sum(axis=0), out=row_sum)
-        adder(hospital, discrete_gaussian.bits_for(large.n or limits.MOST_ROWS_IN_PIECES)).add(rows)
-
-    patients = None
+    patients, begin, most_rows = None, 0.0, large.n or limits.MOST_ROWS_IN_PIECES
     if patient_column is not None:
+        begin = _COUNTING
         patients = tables.count_patients(
             large.data,
             schema,
             patient_column,
             by=hospital_column,
             encoding=large.encoding,
-            progress=partial(_report, progress, 0.0, _COUNTING),
+            progress=partial(_report, progress, 0.0, begin),
             check=lambda entries: memory_check.check_patients(entries, memory.available()),
         )
-        hospitals, bits = patients.hospitals, discrete_gaussian.bits_for(sum(patients.sizes))
+        most_rows = sum(patients.sizes)
+    bits = discrete_gaussian.bits_for(most_rows)
 
-        def add_weighted(hospital: int, rows: Array, counted: Indices) -> None:
-            weights = row_weights(counted, most_kept)
-            np.add(row_sum, (rows * weights**2).sum(axis=0), out=row_sum)
-            adder(hospitals[hospital], bits).add(rows, weights)
+    def read(
+        use: Callable[[str, Array, Array | float], None], progress: Callable[..., None], of_mean: bool = False
+    ) -> OwnerOnly:
+        """Hand over the clipped rows that count, with the name of their hospital, and their weights."""
+        again = {"encoding": large.encoding, "progress": progress}
+        if patients is None:
+            each_once = lambda hospital, rows: use(hospital, rows, 1.0)  # noqa: E731
+            return tables.read_pieces(large.data, schema, each_once, by=hospital_column, **again)
+        most, names = None if of_mean else most_kept, patients.hospitals
 
-        owner = tables.read_patients(
-            large.data,
-            schema,
-            patients,
-            add_weighted,
-            most_kept=most_kept,
-            encoding=large.encoding,
-            progress=partial(_report, progress, _COUNTING, _SUMMING - _COUNTING),
-        )
-        if owner.kept < 2:
-            raise ValueError(TOO_FEW)
-        for hospital in hospitals:  # also one without a usable row
-            adder(hospital, bits)
-    else:
-        reduced = tables.reduce_file(
-            large.data,
-            schema,
-            by=hospital_column,
-            encoding=large.encoding,
-            progress=partial(_report, progress, 0.0, _SUMMING),
-            each=add,
-        )
-        owner, hospitals = reduced.owner, reduced.hospitals
+        def use_weighted(hospital: int, rows: Array, counted: Indices) -> None:
+            use(names[hospital], rows, row_weights(counted, most))
+
+        return tables.read_patients(large.data, schema, patients, use_weighted, most_kept=most_kept, **again)
+
+    def adder(hospital: str) -> discrete_gaussian.Adder:
+        if hospital not in sums:
+            pieces.check_room(len(sums) + 1, schema.d, hospital_column)
+            memory_check.check_matrices(schema.d, memory.available())
+            sums[hospital] = discrete_gaussian.Adder(schema.d, bits)
+        return sums[hospital]
+
+    def add(hospital: str, rows: Array, weights: Array | float) -> None:
+        np.add(row_sum, (rows * np.square(weights)).sum(axis=0), out=row_sum)
+        adder(hospital).add(rows, weights)
+
+    owner = read(add, partial(_report, progress, begin, _SUMMING - begin))
+    if patients is not None and owner.kept < 2:
+        raise ValueError(TOO_FEW)
+    if not owner.kept:
+        raise ValueError("No row is left: each has a missing cell, or there are none.")
     left_out = owner.dropped
     if left_out and hospital_column is not None and patients is None:
         raise ValueError(
@@ -140,7 +135,8 @@ def reduce(
     sketcher = None if secret is None else Sketcher(secret, patient_column)
     report = partial(_report, progress, _SUMMING, 1 - _SUMMING)
     keys = tables.content_keys_of_file(large.data, large.encoding, report, sketcher=sketcher)
-    parts = [sums[hospital].sum for hospital in hospitals]
+    hospitals = tuple(sorted(sums)) if patients is None else patients.hospitals
+    parts = [adder(hospital).sum for hospital in hospitals]  # of patients, also one without a usable row
     # A patient who is left out counts as a row of zeros, as in a table that is held.
     if patients is None:
         used = float(owner.kept)
@@ -157,25 +153,11 @@ def reduce(
 
     def read_again(use: Use, progress: Progress, of_mean: bool = False) -> None:
         """Hand over the clipped rows that count, which no sum holds: two stages need them at each step."""
-        again = {"encoding": large.encoding, "progress": partial(_report, progress, 0.0, 1.0)}
-        if patients is None:
-            tables.read_pieces(
-                large.data,
-                schema,
-                lambda hospital, rows: use(hospitals.index(hospital), rows, 1.0),
-                by=hospital_column,
-                **again,
-            )
-        else:
-            most = None if of_mean else most_kept
-            tables.read_patients(
-                large.data,
-                schema,
-                patients,
-                lambda hospital, rows, counted: use(hospital, rows, row_weights(counted, most)),
-                most_kept=most_kept,
-                **again,
-            )
+        read(
+            lambda hospital, rows, weights: use(hospitals.index(hospital), rows, weights),
+            partial(_report, progress, 0.0, 1.0),
+            of_mean,
+        )
 
     return PreparedTable(raw, schema, owner, sizes, assignment, held, row_sum, used, read_again, most_kept)
 
