@@ -5,10 +5,34 @@ from functools import partial
 
 import streamlit as st
 
-from dppca_core.release.cohorts import MOST_NAME, PatientCohort
+from dppca_core.release.cohorts import MOST_NAME, Extract, PatientCohort
 from dppca_core.release.ledger import Ledger
-from pages.hospitals.your_data import accounts, cohort_text, ledger_text, owner_only_text, session
+from pages.hospitals.your_data import accounts, ledger_text, owner_only_text, session
 from pages.hospitals.your_data.prepared_table import Table
+from pages.hospitals.your_data.text import literal
+from pages.shared import text
+
+OTHERS = "These are other patients"
+NOT_JOINED = "The table did not join that account."
+_FOR_GOOD = "To join an account cannot be undone: from then on both pay into it."
+_NAME_HELP = "Other extracts of these patients are asked about under it. It is on no release and in no link."
+_LISTED = 5
+_REASONS = {
+    "patients": "about {} of the patients' names are in both",
+    "rows": "about {} of the rows agree, in all or most columns",
+    "columns": "{} of the columns hold the same cells",
+    "shape": "it has about as many rows, and {} of the column names",
+}
+
+
+def _size(extract: Extract) -> str:
+    return f"{extract.rows:,} rows and {text.count(extract.columns, 'column', 'columns')}"
+
+
+def _title(cohort: PatientCohort) -> str:
+    """Return a cohort's name or, before it has one, its first table; to be shown as it stands."""
+    first = cohort.extracts[0]
+    return cohort.name or f"table of {_size(first)}, {first.at[:10]}"
 
 
 def change(apply: Callable[[], object], otherwise: str) -> None:
@@ -27,20 +51,23 @@ def is_account_known(raw: Table, ledger: Ledger) -> bool:
     A table is noted once it has an account: a limit was set, or its ledger is that of an earlier version.
     Raises ValueError for a damaged list of cohorts, and OSError.
     """
-    state = session.current()
-    if accounts.is_known(raw):
+    state, cohorts = session.current(), session.cohorts()
+    keys, owner = session.keys(raw), session.visitor_owner()
+    if cohorts.holds(keys, owner, state.patient_column is not None):
         return True
     asked = raw.key, state.patient_column  # once patients are named, more may be alike
-    if asked not in state.other_patients and (alike := accounts.alike(raw)):
+    if asked not in state.other_patients and (alike := cohorts.alike(accounts.sketch(raw), keys, owner)):
         with st.container(border=True):
             st.markdown(owner_only_text.NOT_PRIVATE)
             for cohort, likeness in alike:
-                st.warning(cohort_text.question(cohort, likeness))
-                _join_button(raw, cohort, cohort_text.join(cohort))
-            if st.button(cohort_text.OTHERS, key=f"own others {raw.key[:16]}"):
+                reason = _REASONS[likeness.kind].format(text.percent(likeness.share))
+                looks = f"This table looks like **{literal(_title(cohort))}**: {reason}."
+                st.warning(f"{looks} Are these patients of that cohort?")
+                _join_button(raw, cohort)
+            if st.button(OTHERS, key=f"own others {raw.key[:16]}"):
                 state.other_patients.add(asked)
                 st.rerun()
-            st.caption(f"{cohort_text.NOTHING_UNTIL} {cohort_text.FOR_GOOD}")
+            st.caption(f"Nothing can be released until you answer. {_FOR_GOOD}")
         return False
     account = ledger.account()
     if account.limit is not None or account.entries:
@@ -48,12 +75,13 @@ def is_account_known(raw: Table, ledger: Ledger) -> bool:
     return True
 
 
-def _join_button(raw: Table, cohort: PatientCohort, label: str) -> None:
+def _join_button(raw: Table, cohort: PatientCohort) -> None:
     drawing = session.current().drawing
+    label = f"Yes: pay into the account of {literal(_title(cohort))}"
     key = f"own join {raw.key[:16]} {cohort.key[:16]}"
-    pressed = st.button(label, key=key, disabled=drawing, help=cohort_text.WHILE_DRAWING if drawing else None)
-    if pressed:
-        change(partial(accounts.join, raw, cohort), cohort_text.NOT_JOINED)
+    wait = "A release is being drawn: wait for it first." if drawing else None
+    if st.button(label, key=key, disabled=drawing, help=wait):
+        change(partial(accounts.join, raw, cohort), NOT_JOINED)
 
 
 def choose_account(raw: Table) -> None:
@@ -61,7 +89,7 @@ def choose_account(raw: Table) -> None:
     others = accounts.others(raw)
     if not others:
         return
-    titles = [cohort_text.title(cohort) for cohort in others]  # Streamlit keeps them, and no table
+    titles = [_title(cohort) for cohort in others]  # Streamlit keeps them, and no table
     index = st.selectbox(
         "Or pay into another account of yours",
         range(len(others)),
@@ -69,10 +97,10 @@ def choose_account(raw: Table) -> None:
         key=f"own account {raw.key[:16]}",
         format_func=titles.__getitem__,
         placeholder="choose an account",
-        help=cohort_text.FOR_GOOD,
+        help=_FOR_GOOD,
     )
     if index is not None:
-        _join_button(raw, others[index], cohort_text.join(others[index]))
+        _join_button(raw, others[index])
 
 
 def ask_name() -> str:
@@ -82,16 +110,20 @@ def ask_name() -> str:
         key="own cohort name",
         max_chars=MOST_NAME,
         placeholder="heart study 2026",
-        help=cohort_text.NAME_HELP,
+        help=_NAME_HELP,
     )
 
 
 def show(raw: Table) -> None:
     """Render the account's name and tables; let the owner change the name, or join another account."""
-    cohort = accounts.cohort(raw)
+    cohorts, owner = session.cohorts(), session.visitor_owner()
+    cohort = cohorts.cohort(session.keys(raw), owner)
     if cohort is None:
         return
-    st.markdown(cohort_text.extracts(cohort))
+    many = text.count(len(cohort.extracts), "table pays", "tables pay")
+    sizes = "; ".join(map(_size, cohort.extracts[:_LISTED]))
+    more = f" and {len(cohort.extracts) - _LISTED:,} more" if len(cohort.extracts) > _LISTED else ""
+    st.markdown(f"Account of **{literal(_title(cohort))}**. {many} into it: {sizes}{more}.")
     with st.expander("Name this cohort, or pay into another account"):
         with st.form("own rename", border=False):
             name = st.text_input(
@@ -99,8 +131,8 @@ def show(raw: Table) -> None:
                 cohort.name,
                 key=f"own name {cohort.key[:16]}",
                 max_chars=MOST_NAME,
-                help=cohort_text.NAME_HELP,
+                help=_NAME_HELP,
             )
             if st.form_submit_button("Name it"):
-                change(partial(accounts.rename, cohort, name), cohort_text.NOT_NAMED)
+                change(partial(cohorts.rename, cohort.key, name, owner), "The name was not changed.")
         choose_account(raw)

@@ -12,14 +12,14 @@ from dppca_core.release.ledger import Ledger
 from pages.hospitals.your_data import kept_copies, ledger_text, session, text
 from pages.hospitals.your_data.analyst_text import price
 from pages.hospitals.your_data.ledger_text import Form
-from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_hospital
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order, TableSession
 from pages.shared.background import refresh, sessions
 
 FIRST_WAIT_SECONDS = 1.0  # for a job that ends at once, before the page is drawn
 
-Make = Callable[[Order, PreparedTable, Ledger, Progress], Any]
+Make = Callable[..., Any]
 
 
 def show(
@@ -32,8 +32,8 @@ def show(
         label: Of the button.
         what: What is paid for, as the price begins.
         question: What is asked after the button was pressed, before the price is told again.
-        make: Makes the release of the table that the session has then, paid for on its ledger. It must not
-            hold rows: a button's arguments outlive the table.
+        make: Makes the release of the table that the session has then: gets the order, the table and what
+            `given` returns. It must not hold rows: a button's arguments outlive the table.
         end: What is said after the price.
         form: Forms the price.
     """
@@ -72,9 +72,23 @@ def _job(table: PreparedTable, order: Order, make: Make) -> ReleaseJob:
     present = sessions.returning(sessions.visitor())
 
     def made(progress: Progress) -> Any:
-        return make(order, table, opened(), progress)
+        return make(order, table, **given(order, table, opened(), progress))
 
     return ReleaseJob(order, made, present, partial(_forget, opened), kept_copies.keep, opened)
+
+
+def given(order: Order, table: PreparedTable, ledger: Ledger, progress: Progress) -> dict[str, Any]:
+    """Return what a release of every kind is made from: rows, who pays, and what is public of the table."""
+    return {
+        "rows": table.parts,
+        "ledger": ledger,
+        "features": table.schema.features,
+        "public": table.public,
+        "by_column": is_by_hospital(table.assignment),
+        "expected": order.account,
+        "progress": progress,
+        "read": table.read,
+    }
 
 
 def _forget(opened: Callable[[], Ledger], job: ReleaseJob) -> None:

@@ -178,8 +178,7 @@ def _downstream(
                 return None
         st.rerun()
     scores = known[key]
-    shares = {name: st.column_config.NumberColumn(format="percent") for name in scores.columns[1:]}
-    st.dataframe(scores, hide_index=True, height="content", column_config=shares)
+    score_panel.show_table(scores)
     used = min(rows, owner_only_diagnostics.MOST_ROWS)
     st.caption(owner_only_text.use(scores, label, used, session.current().rows_per_patient or 1))
     return scores

@@ -20,20 +20,25 @@ SEVERAL_ROWS = (
 )
 
 
+def sized(prepared: PreparedTable, settings: Settings) -> PublicTable:
+    """Return a table's sizes, and which parts of a budget these settings give to its mean and scales."""
+    centre = settings["own.centre"]
+    mean = centre == "paid" or (centre == "rule" and not prepared.schema.has_usual_values)
+    return PublicTable(
+        *(prepared.d, prepared.n, len(prepared.sizes), float(prepared.schema.bound)),
+        mean_share=_share(settings["own.mean_share"]) if mean else 0.0,
+        scale_share=_share(settings["own.scale_share"]) if settings["own.scale"] == "paid" else 0.0,
+    )
+
+
 def public_part(prepared: PreparedTable, paid: Spectrum | None, settings: Settings) -> PublicTable:
     """Return what the planner may know of a table whose patients count once.
 
     paid: the eigenvalues that were paid for. settings: which decide whether a mean and scales are paid for.
     """
-    schema, mean_share, scale_share = prepared.schema, 0.0, 0.0
-    centre = settings["own.centre"]
-    if centre == "paid" or (centre == "rule" and not schema.has_usual_values):
-        mean_share = _share(settings["own.mean_share"])
-    if settings["own.scale"] == "paid":
-        scale_share = _share(settings["own.scale_share"])
-    sizes = (prepared.d, prepared.n, len(prepared.sizes), float(schema.bound), mean_share, scale_share)
+    schema = prepared.schema
     cells, clip = dictionary_cells(schema), schema.bound / schema.default_bound
-    table = PublicTable(*sizes, columns=cells, clip=clip)
+    table = replace(sized(prepared, settings), columns=cells, clip=clip)
     if paid is None:
         return table
     cost = Budget(**paid.entry.about["budget"])

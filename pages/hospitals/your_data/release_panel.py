@@ -2,17 +2,15 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from dppca_core.accounting import gaussian
 from dppca_core.bounds import stated_spectra
-from dppca_core.mechanisms import paid_centre, paid_scale
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
 from dppca_core.release import chosen, discrete_gaussian, mean_and_scales, private_release
-from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry
@@ -27,17 +25,17 @@ from pages.hospitals.your_data import (
     figure_code,
     ledger_text,
     plain_text,
+    planned_table,
     score_panel,
     session,
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout
-from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_hospital
+from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order
-from pages.hospitals.your_data.settings import BY_RULE, RECOMMENDED
+from pages.hospitals.your_data.settings import RECOMMENDED
 from pages.shared import text
-from pages.shared.figure import component
 from pages.shared.reports import take_along
 from pages.shared.server import sign_in
 from pages.shared.settings import in_context, widgets
@@ -62,25 +60,17 @@ def requested(
 
     Of the table only what is public is read: its dictionary, and the patients of each hospital.
     """
-    n, d, centre = prepared.n, prepared.d, settings["own.centre"]
+    n, d = prepared.n, prepared.d
     # Before the limit is set, neighbours are what the limit's form begins with.
     limit = account.limit if account is not None else None
     neighbours = limit.neighbours if limit is not None else CHOICES["neighbours"].default
     k, method, chosen = min(settings["own.k"], d - 1), settings["own.method"], settings["own.s_hat"]
     try:
         budget = Budget(settings["own.epsilon"], settings["own.delta"], neighbours)
-        mean_share = 0.0
-        if centre == "paid" or (centre == "rule" and not prepared.schema.has_usual_values):
-            asked = settings["own.mean_share"]
-            mean_share = paid_centre.share(budget, d=d, n=n) if asked == BY_RULE else asked
-        scale_share = 0.0
-        if settings["own.scale"] == "paid":
-            asked = settings["own.scale_share"]
-            scale_share = paid_scale.share(mean_share) if asked == BY_RULE else asked
+        table = planned_table.sized(prepared, settings)
+        mean_share, scale_share = table.shares(budget, n)
         if method == RECOMMENDED:
-            prior = mean_share + scale_share
-            left = gaussian.remaining(budget, prior) if prior else budget
-            method, chosen = _recommended(n, d, k, left, len(prepared.sizes)), RELEASED
+            method, chosen = _recommended(n, d, k, table.remaining(budget, n), table.providers), RELEASED
         most = discrete_gaussian.MOST_FEATURES if method in STAGES else d
         s_hat = (chosen if method in STAGES else d) if chosen == RELEASED else min(max(chosen, k), d, most)
         return Request(
@@ -200,22 +190,8 @@ def show(
     confirmation.show(order, label, what, question, _make, end, layout.words.price)
 
 
-def _make(
-    order: Order, prepared: PreparedTable, ledger: Ledger, progress: Progress, resumed: Entry | None = None
-) -> Released:
-    return private_release.make(
-        order.request,
-        prepared.parts,
-        ledger,
-        features=prepared.schema.features,
-        public=prepared.public,
-        by_column=is_by_hospital(prepared.assignment),
-        expected=order.account,
-        progress=progress,
-        read=prepared.read,
-        resumed=resumed,
-        chosen=order.chosen,
-    )
+def _make(order: Order, _: PreparedTable, **given: Any) -> Released:
+    return private_release.make(order.request, chosen=order.chosen, **given)
 
 
 def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account) -> list[Entry]:
@@ -293,10 +269,9 @@ def _show_release(release: ReleaseJob, layout: PageLayout) -> None:
         st.markdown(f"**{page_text.promise(released)}** {hardening}")
     words = layout.words
     drawn = charts.loadings(features, released.basis, released.loading_std, words.COMPONENT, words.LOADING)
-    says = charts.describe_loadings(drawn, words.COMPONENT)
-    component.figure(drawn, key="own loadings", says=says)
-    take_along.menu(
-        *("own loadings", "private-components", f"Released {words.COMPONENT}s", lambda: drawn),
+    take_along.show(
+        *(drawn, "own loadings", "private-components", f"Released {words.COMPONENT}s"),
+        says=charts.describe_loadings(drawn, words.COMPONENT),
         code=lambda: figure_code.RELEASED,
     )
     layout.say(plain_text.apart(*page_text.apart_from_zero(released)))

@@ -1,12 +1,13 @@
 """Render the picture of patients on two released components: on the twin for nothing, then as a release."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from dppca_core import tables
@@ -15,10 +16,8 @@ from dppca_core.experiments.demonstrations import twin_scores
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.privacy import Budget
 from dppca_core.release import bundle, score_histogram
-from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.drawn import Drawn
-from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Account, Entry
+from dppca_core.release.ledger_records import Account
 from dppca_core.release.request import Request
 from dppca_core.release.score_histogram import Group, ScoreHistogram, ScoreRequest
 from dppca_core.tables import Column, Schema, safe_csv
@@ -30,19 +29,24 @@ from pages.hospitals.your_data import (
     kept_copies,
     losses,
     score_rehearsal,
-    score_text,
     session,
 )
 from pages.hospitals.your_data import text as page_text
-from pages.hospitals.your_data.prepared_table import PreparedTable, Rows, is_by_hospital
+from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order
 from pages.hospitals.your_data.settings import BY_RULE
-from pages.shared.figure import component
+from pages.shared import text
 from pages.shared.reports import take_along
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import CHOICES
+
+UNLIKE = "This picture is of another release's components."
+ONE_COMPONENT = "One component has no picture of patients: ask for two."
+_TITLE = "Patients on the first two components"
+_TOO_WIDE = "Of so many measurements no run is drawn here: neither the picture nor its losses are rehearsed."
+_IN_PIECES = "A table that was read in pieces cannot be split by a column."
 
 
 def show_losses(twin: Twin) -> None:
@@ -50,10 +54,13 @@ def show_losses(twin: Twin) -> None:
     measured = score_rehearsal.run(twin)
     with st.expander("What the release loses for a use, on the twin", key="own losses"):
         if measured is None:
-            st.caption(score_text.TOO_WIDE)
+            st.caption(_TOO_WIDE)
             return
-        show_table(losses.table(measured.losses, score_text.LABEL))
-        st.caption(score_text.LOSSES)
+        show_table(losses.table(measured.losses, "a label"))
+        st.caption(
+            "Measured on invented rows. The label is a yes or no: half of it is the strongest pattern, half "
+            "is chance. So nobody can be right much more than 75 % of the time."
+        )
 
 
 def show_table(frame: Any) -> None:
@@ -68,10 +75,10 @@ def show(
     """Render the twin's picture and the price of the table's, where there is one, and what was released."""
     pictures = [job for job in session.current().confirmed if job.what.kind == "scores" and job.result]
     if prepared is not None and account is not None and (twin is not None or release is not None):
-        st.subheader(score_text.TITLE)
+        st.subheader(_TITLE)
         _show_offer(prepared, account, release, twin)
     elif pictures:
-        st.subheader(score_text.TITLE)
+        st.subheader(_TITLE)
     if pictures:
         _show_picture(pictures, release)
 
@@ -83,7 +90,7 @@ def _show_offer(
     rows = session.current().rows_per_patient or 1
     here = release is not None and release.what.table == prepared.identity
     if (release.result.basis.shape[1] if here else twin.request.k if twin else 2) < 2:
-        st.caption(score_text.ONE_COMPONENT)
+        st.caption(ONE_COMPONENT)
         return
     widgets.choose_beside("own.scores_slice", "own.scores_cells")
     group = _choose_group(prepared)
@@ -97,17 +104,30 @@ def _show_offer(
     noises = len(prepared.sizes) if isinstance(method, Request) and method.trust == "untrusted server" else 1
     std, count = score_histogram.noise_std(budget, noises), settings["own.scores_cells"]
     count = score_histogram.cells(prepared.n, std, groups) if count == BY_RULE else count
-    st.caption(score_text.grid(count, std, rows, groups))
+    many = page_text.noun(rows)
+    split = f" Each of {groups:,} groups has its own picture." if groups > 1 else ""
+    st.caption(
+        f"The picture counts {many} in {count} by {count} cells, each with noise of ±{text.short(std)}. "
+        f"{many.capitalize()} beyond the edges count in the outermost cells.{split}"
+    )
     stopped = twin is not None and _show_twin(twin, prepared.n / groups, groups, count, std)
     if not here or account.limit is None:
-        st.caption(score_text.AFTER)
+        st.caption(
+            "The picture of your own table comes after a release of its components, by the same dictionary "
+            "and of the same hospitals."
+        )
         return
     document = score_histogram.of_release(release.result.document)
     request = ScoreRequest(
         document, score_histogram.grid(document, count), budget, rows, prepared.averaged, group
     )
     order = Order("scores", request, account, prepared.identity, prepared.raw.name)
-    question, end = score_text.question(request, prepared.n), "Anybody may see the result."
+    first, second = request.shape[1:]
+    split = "" if group is None else f", split by {page_text.literal(group.column)}"
+    question = (
+        f"**Release how many of {prepared.n:,} {many} are in each of {first} by {second} cells{split}?**"
+    )
+    end = "Anybody may see the result."
     label = "Release this picture anyway …" if stopped else "Release this picture …"
     confirmation.show(order, label, "This picture", question, make, end)
 
@@ -115,7 +135,7 @@ def _show_offer(
 def _choose_group(prepared: PreparedTable) -> Group | str | None:
     """Return by what the picture is split, or what is wrong with the words that were typed."""
     if not isinstance(prepared.held, Rows):
-        st.caption(score_text.IN_PIECES)
+        st.caption(_IN_PIECES)
         return None
     state = session.current()
     known = {column.name: column.categories for column in prepared.schema.columns}
@@ -125,13 +145,14 @@ def _choose_group(prepared: PreparedTable) -> Group | str | None:
     ]
     listed = free[: charts.MOST_LISTED]
     if len(listed) < len(free):
-        st.caption(score_text.first_columns(len(listed), len(free)))
+        first = f"The first {len(listed):,} of {len(free):,} columns are listed"
+        st.caption(f"{first}: move yours to the front of the file.")
     left, right = st.columns(2, vertical_alignment="bottom")
     index = left.selectbox(
         "Split by a public group",
         range(len(listed) + 1),
         key=f"own score group {state.generation}",
-        format_func=[score_text.NO_SPLIT, *listed].__getitem__,
+        format_func=["do not split", *listed].__getitem__,
     )
     if not index:
         return None
@@ -158,7 +179,7 @@ def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float) -> boo
     """Render the twin's picture with and without noise. Return whether it is mostly noise."""
     run = score_rehearsal.run(twin)
     if run is None:
-        st.caption(score_text.TOO_WIDE)
+        st.caption(_TOO_WIDE)
         return False
     if run.scores.shape[1] < 2:
         return False
@@ -170,11 +191,19 @@ def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float) -> boo
         with column:
             st.markdown(f"**The twin, {name}**")
             _draw(counts, rehearsed.edges, noise, peak, f"own twin scores {name}", code)
-    st.caption(score_text.twin(rehearsed.distance, groups))
-    if rehearsed.distance > score_rehearsal.TOO_MUCH:
-        st.warning(score_text.stop(rehearsed.distance))
-        return True
-    return False
+    part = f", 1 of {groups:,} groups of equal size" if groups > 1 else ""
+    noise = text.percent(rehearsed.distance)
+    st.caption(
+        f"Both are of the synthetic twin{part}, and free. Noise puts {noise} of the picture in the wrong "
+        "cells."
+    )
+    too_much = rehearsed.distance > score_rehearsal.TOO_MUCH
+    if too_much:
+        st.warning(
+            f"**On the twin {noise} of this picture is noise.** Take fewer cells or groups, or a larger "
+            "slice of the budget."
+        )
+    return too_much
 
 
 def _draw(
@@ -185,37 +214,22 @@ def _draw(
     key: str,
     code: Callable[[], FigureRecipe],
 ) -> None:
-    drawn = charts.score_map(counts, edges, std, peak)
-    component.figure(drawn, key=key, says=charts.describe_score_map(counts, edges, std))
-    take_along.menu(key, "scores", "Score plot, with noise", lambda: drawn, code=code)
+    drawn, says = charts.score_map(counts, edges, std, peak), charts.describe_score_map(counts, edges, std)
+    take_along.show(drawn, key, "scores", "Score plot, with noise", says=says, code=code)
 
 
-def make(
-    order: Order, prepared: PreparedTable, ledger: Ledger, progress: Progress, resumed: Entry | None = None
-) -> ScoreHistogram:
-    """Make the paid picture of a table."""
-    request: ScoreRequest = order.request
-    return score_histogram.make(
-        request,
-        prepared.parts,
-        ledger,
-        features=prepared.schema.features,
-        public=prepared.public,
-        groups=None if request.group is None else _codes(prepared, request.group),
-        present=prepared.present,
-        by_column=is_by_hospital(prepared.assignment),
-        expected=order.account,
-        progress=progress,
-        read=prepared.read,
-        resumed=resumed,
-    )
+def make(order: Order, prepared: PreparedTable, **given: Any) -> ScoreHistogram:
+    """Make the paid picture of a table; given: as `confirmation.given` returns."""
+    group = order.request.group
+    codes = None if group is None else _codes(prepared, group)
+    return score_histogram.make(order.request, groups=codes, present=prepared.present, **given)
 
 
 def _codes(prepared: PreparedTable, group: Group) -> list[Indices]:
     """Return the number of each row's group by hospital; the last is "other". Reads private rows."""
     held = prepared.held
     if not isinstance(held, Rows):
-        raise ValueError(score_text.IN_PIECES)
+        raise ValueError(_IN_PIECES)
     columns = (column for column in prepared.schema.columns if column.name == group.column)
     column = next(columns, None)
     if column is None or column.categories != group.categories:
@@ -249,7 +263,7 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> Non
     document, request = result.document, job.what.request
     st.markdown("**Released**")
     if release is None or release.result.document["at"] != request.release["at"]:
-        st.caption(score_text.UNLIKE)
+        st.caption(UNLIKE)
     peak = float(max(result.counts.max(), 1.0))
     columns = st.columns(2)
     for i, (name, counts) in enumerate(zip(document["groups"], result.counts, strict=True)):
@@ -257,10 +271,14 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> Non
             if request.group is not None:
                 st.markdown(f"{page_text.literal(request.group.column)}: **{page_text.literal(name)}**")
             _draw(counts, request.edges, result.std, peak, f"own scores {i}", lambda: figure_code.SCORES)
-    st.caption(f"{score_text.legend(request.rows_per_patient)} {score_text.cost(document)}")
+    many = page_text.noun(request.rows_per_patient)
+    st.caption(
+        f"Grey cells are within {charts.SURE} times the noise of 0: they may hold no {many} at all. "
+        f"Counts below 0 are drawn as 0. {cost(document)}"
+    )
     if not job.downloaded:
         st.markdown(bundle_panel.unsaved(job))
-    csv, written = safe_csv(score_text.listed(document)), json.dumps(document, indent=1, ensure_ascii=False)
+    csv, written = safe_csv(cells(document)), json.dumps(document, indent=1, ensure_ascii=False)
     line = bundle.ledger_lines(kept_copies.account(job), result.entry)
     files = (
         ("Download the counts (CSV)", csv, "scores.csv", "text/csv"),
@@ -268,3 +286,29 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> Non
         ("Its line of the ledger (JSONL)", line, "scores-ledger.jsonl", "application/jsonl"),
     )
     bundle_panel.show_files(job, files, st.columns(3))
+
+
+def cost(document: Mapping[str, Any]) -> str:
+    """Return what a picture did cost, and its guarantee."""
+    paid, delta = page_text.epsilon(document["budget"]["epsilon"]), document["budget"]["delta"]
+    guarantee = page_text.literal(document["guarantee"]).replace(f"{delta:g}", text.number(delta))
+    return f"It cost {paid}, which stands on the ledger. {guarantee}"
+
+
+def cells(document: Mapping[str, Any]) -> pd.DataFrame:
+    """Return all cells of a released picture, a line each."""
+    counts = np.array(document["counts"])
+    first, second = (np.array(ends) for ends in document["edges"])
+    group, i, j = (places.ravel() for places in np.indices(counts.shape))
+    noise = document["noise of a cell"]
+    return pd.DataFrame(
+        {
+            "group": np.array(document["groups"], dtype=object)[group],
+            "component 1 from": first[i],
+            "component 1 to": first[i + 1],
+            "component 2 from": second[j],
+            "component 2 to": second[j + 1],
+            "count": counts.ravel(),
+            "noise": noise,
+        }
+    )

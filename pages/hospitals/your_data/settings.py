@@ -6,7 +6,7 @@ from dppca_core.methods import METHODS
 from dppca_core.release.request import OFFERED
 from pages.shared import text
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice
+from pages.shared.settings.setting import Choice, among, switch
 
 RECOMMENDED = "recommended"
 NO_GUESS = "none"
@@ -27,7 +27,6 @@ DELTAS = tuple(10.0**-power for power in range(12, 3, -1))
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     """Return the settings of a person's own table: what a release asks for, never what the table holds."""
     titles = {name: METHODS[name].title for name in OFFERED}
-    encodings = {"utf-8": "UTF-8", "windows-1252": "Windows-1252"}
 
     def like(key: str, default: float | int, label: str = "", plain: str = "", help: str = "") -> Choice:
         same = shared[key]
@@ -36,16 +35,18 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         words = {option: same.text(option) for option in same.options if isinstance(option, str)} or None
         return Choice(f"own.{key}", *names, same.options, default, words, help or same.help, link_name=link)
 
+    def by_rule(key: str, options: tuple[float, ...], label: str, plain: str, help: str) -> Choice:
+        return Choice(key, label, plain, (BY_RULE, *options), BY_RULE, {BY_RULE: "by rule"}, help)
+
     return [
-        Choice("own.encoding", "Text encoding", "Text encoding", tuple(encodings), "utf-8", encodings),
+        among("own.encoding", "Text encoding", {"utf-8": "UTF-8", "windows-1252": "Windows-1252"}),
         like(
             *("providers", 1, "Number of hospitals", "Number of hospitals"),
             help="1: all patients in one place. More: patients are dealt at random, to rehearse methods for "
             "several hospitals.",
         ),
-        Choice(
-            *("own.method", "Method", "Method", (RECOMMENDED, *OFFERED), RECOMMENDED),
-            {RECOMMENDED: "Recommended for this table"} | titles,
+        among(
+            *("own.method", "Method", {RECOMMENDED: "Recommended for this table"} | titles),
             help="Recommended: the method that is predicted to err least on the worst of three populations.",
             link_words={RECOMMENDED: RECOMMENDED},
         ),
@@ -55,24 +56,22 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
             help=shared["delta"].help,
             plain_words={delta: text.one_in(delta) for delta in DELTAS},
         ),
-        Choice("own.delta_set", *("Failure chance set by hand",) * 2, (False, True), False),
-        Choice(
-            *("own.centre", *("Centre of the rows",) * 2, tuple(CENTRES), "rule", CENTRES),
+        switch("own.delta_set", "Failure chance set by hand"),
+        among(
+            *("own.centre", "Centre of the rows", CENTRES),
             former={"the middle of the public ranges": "public"},
         ),
-        Choice(
-            *("own.mean_share", "Share for the mean", "Part that the mean costs"),
-            *((BY_RULE, *SHARES), BY_RULE, {BY_RULE: "by rule"}),
-            help="By rule it follows from ε, δ, and how many patients and measurements there are.",
+        by_rule(
+            *("own.mean_share", SHARES, "Share for the mean", "Part that the mean costs"),
+            "By rule it follows from ε, δ, and how many patients and measurements there are.",
         ),
-        Choice(
-            *("own.scale", *("Scale of the measurements",) * 2, tuple(SCALES), "public", SCALES),
+        among(
+            *("own.scale", "Scale of the measurements", SCALES),
             help="Paid scales divide each measurement by its spread: components are then of correlations.",
         ),
-        Choice(
-            *("own.scale_share", "Share for the scales", "Part that the scales cost"),
-            *((BY_RULE, *SHARES), BY_RULE, {BY_RULE: "by rule"}),
-            help="By rule it is three tenths of what the mean leaves.",
+        by_rule(
+            *("own.scale_share", SHARES, "Share for the scales", "Part that the scales cost"),
+            "By rule it is three tenths of what the mean leaves.",
         ),
         like("k", 2),
         like("s_hat", 10),
@@ -93,12 +92,11 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
             *("own.scores_slice", "Slice ε for the picture", "Slice of the privacy budget for the picture"),
             *((*SLICES, 1.0), 0.2),
         ),
-        Choice(
-            *("own.scores_cells", *("Cells along each direction",) * 2),
-            *((BY_RULE, *CELLS), BY_RULE, {BY_RULE: "by rule"}),
-            help="By rule a cell expects at least twice its noise on average.",
+        by_rule(
+            *("own.scores_cells", CELLS, "Cells along each direction", "Cells along each direction"),
+            "By rule a cell expects at least twice its noise on average.",
         ),
-        Choice("own.shown", *("Show what only you may see (not private)",) * 2, (False, True), False),
+        switch("own.shown", "Show what only you may see (not private)"),
     ]
 
 

@@ -1,5 +1,6 @@
 """Render the rehearsal of the release that a press of Release would make, on as many invented patients."""
 
+from collections.abc import Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -11,9 +12,9 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.privacy import Budget, Event
 from dppca_core.release import spectrum as spectrum_release
-from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
+from dppca_core.release.patient_rows import Part
 from dppca_core.release.request import Request
 from dppca_core.release.spectrum import Spectrum
 from pages.hospitals.your_data import (
@@ -32,7 +33,6 @@ from pages.hospitals.your_data.rehearsal import FEW_RUNS, Twin, errors, payload,
 from pages.hospitals.your_data.session import Order
 from pages.shared import text
 from pages.shared.background import failed_runs, refresh
-from pages.shared.figure import component
 from pages.shared.reports import take_along
 from pages.shared.settings import catalogue, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -79,9 +79,9 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
     st.markdown(twin_text.populations(errors(twin), twin.pattern.paid, twin.in_closed_form))
     if twin.is_only_predicted:
         drawn = predicted_figure(twin)
-        component.figure(drawn, key="own predicted", says=charts.describe_predicted(drawn))
-        take_along.menu(
-            *("own predicted", "rehearsal-predicted", "Predicted on a synthetic twin", lambda: drawn),
+        take_along.show(
+            *(drawn, "own predicted", "rehearsal-predicted", "Predicted on a synthetic twin"),
+            says=charts.describe_predicted(drawn),
             code=partial(figure_code.rehearsal, twin),
         )
         st.caption(twin_text.only_predicted(twin.experiment.d))
@@ -92,11 +92,11 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         if widgets.settings()["own.epsilon"] != epsilon:
             st.rerun()  # scrubbing the figure changed it, which only this fragment knows so far
         drawn = payload(twin) | {"follow": "own-epsilon"}
-        component.figure(drawn, key="own twin", on_use=_keep_scrubbed)
-        take_along.menu(
-            *("own twin", "rehearsal", "Rehearsal on a synthetic twin", lambda: drawn),
+        take_along.show(
+            *(drawn, "own twin", "rehearsal", "Rehearsal on a synthetic twin"),
             table=results.table,
             code=partial(figure_code.rehearsal, twin),
+            on_use=_keep_scrubbed,
         )
         failed_runs.of_methods(results)
 
@@ -155,9 +155,8 @@ def paid_spectrum(table: TableIdentity) -> Spectrum | None:
     return next((job.result for job in reversed(paid) if job.what.table == table), None)
 
 
-def _make(order: Order, prepared: PreparedTable, ledger: Ledger, _: Progress) -> Spectrum:
-    budget, rows = order.request
-    return spectrum_release.make(prepared.parts, budget, ledger, rows)
+def _make(order: Order, _: PreparedTable, rows: Sequence[Part], ledger: Ledger, **__: Any) -> Spectrum:
+    return spectrum_release.make(rows, order.request.budget, ledger, order.request.rows_per_patient)
 
 
 def _keep_scrubbed() -> None:

@@ -16,7 +16,6 @@ from pages.hospitals.your_data import (
     quality_panel,
     session,
     several_panel,
-    several_text,
     upload_text,
 )
 from pages.hospitals.your_data.layout import PageLayout
@@ -129,8 +128,9 @@ def _set_lines(state: TableSession, lines: dict[str, dictionary.DictionaryLine],
 def _ask_rows(state: TableSession) -> int | None:
     """Return how many rows one patient can have at most, or None until that is answered."""
     joined = isinstance(state.raw, JoinedTable)
+    where = ", in one table or in several" if joined else " in this table"
     chosen = st.radio(
-        several_text.ROWS if joined else "Can one patient have more than one row in this table?",
+        f"Can one patient have more than one row{where}?",
         (ONE, SEVERAL),
         index=None if state.several is None else int(state.several),
         key=f"own several {state.tables}{' joined' * joined}",
@@ -365,7 +365,7 @@ def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> N
         help="Blank: the default, which follows from the dictionary alone.",
     )
     if isinstance(raw, JoinedTable):
-        middle.caption(several_text.SUM)
+        middle.caption("Hospitals are the tables above.")
         return
     taken = set(state.chosen)
     with middle:

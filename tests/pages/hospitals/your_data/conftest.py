@@ -55,10 +55,12 @@ def offered(monkeypatch) -> list[Callable[[], Any]]:
 
 @pytest.fixture
 def makes(monkeypatch):
-    """List the arguments of every release that is made."""
+    """List what every release that is made is of: its request, and the rows of each hospital."""
     given, make = [], private_release.make
     monkeypatch.setattr(
-        private_release, "make", lambda *args, **more: given.append(args) or make(*args, **more)
+        private_release,
+        "make",
+        lambda request, rows, **more: given.append((request, rows)) or make(request, rows, **more),
     )
     return given
 

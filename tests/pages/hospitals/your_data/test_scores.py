@@ -17,13 +17,13 @@ from dppca_core.release.request import Request
 from dppca_core.release.score_histogram import Group, ScoreRequest
 from dppca_core.tables import Column, Schema, limits
 from pages.hospitals.your_data import (
+    confirmation,
     losses,
     owner_only_diagnostics,
     prepared_table,
     rehearsal,
     score_panel,
     score_rehearsal,
-    score_text,
 )
 from pages.shared import text
 from pages.shared.settings import catalogue
@@ -60,9 +60,9 @@ def test_it_is_free_on_the_twin_then_paid_for_once_and_downloaded():
     request = page.state.last("scores").what.request
     exact = score_histogram.whole_counts(request, table.parts)[0].reshape(request.shape) * 2.0**-20
     assert exact.sum() == ROWS and np.abs(result.counts - exact).max() < 6 * result.std
-    listed = score_text.listed(result.document)
+    listed = score_panel.cells(result.document)
     assert listed["count"].sum() == pytest.approx(result.counts.sum()) and len(listed) == 16
-    assert text.unmarked(score_text.cost(result.document)) in text.unmarked(page.captions)
+    assert text.unmarked(score_panel.cost(result.document)) in text.unmarked(page.captions)
     assert page.guarded["armed"]
     for job in page.state.to_download:
         job.mark_downloaded()
@@ -134,11 +134,12 @@ def test_the_guarantee_of_a_table_each_hospital_is_within_a_hospital(monkeypatch
     monkeypatch.setattr(score_histogram, "make", lambda *_, by_column, **__: by_column)
     order = SimpleNamespace(request=SimpleNamespace(group=None), account=None)
     table = prepared(dictionary=WIDE, **LINK).state.ready
-    each, whole = (
-        score_panel.make(order, replace(table, assignment=way), None, None)
-        for way in (prepared_table.A_TABLE_EACH, prepared_table.IN_ONE_PLACE)
-    )
-    assert each and not whole
+
+    def by_column(way):
+        dealt = replace(table, assignment=way)
+        return score_panel.make(order, dealt, **confirmation.given(order, dealt, None, None))
+
+    assert by_column(prepared_table.A_TABLE_EACH) and not by_column(prepared_table.IN_ONE_PLACE)
 
 
 @pytest.mark.parametrize("words", ["north", "north, NA"])
@@ -166,7 +167,7 @@ def test_an_interrupted_picture_goes_on_in_another_session(folder, monkeypatch):
     later.state.last("scores").wait(60)
     later.run()
     assert picture(later).counts.shape == (1, 4, 4) and later.spent == before
-    assert not later.has_button("Go on with it") and score_text.UNLIKE in later.captions
+    assert not later.has_button("Go on with it") and score_panel.UNLIKE in later.captions
     other = prepared(dictionary=Schema(WIDE.columns, bound=0.5), **LINK)
     assert not other.has_button("Go on with it") and "paid for and was not downloaded" in other.warnings
 
@@ -182,7 +183,7 @@ def test_a_picture_that_is_noise_on_the_twin_is_advised_against(link, label):
 
 def test_one_component_has_none():
     page = released(dictionary=WIDE, **LINK | {"own.k": "1"})
-    assert score_text.ONE_COMPONENT in page.captions and not page.has_button(PICTURE)
+    assert score_panel.ONE_COMPONENT in page.captions and not page.has_button(PICTURE)
 
 
 def test_a_table_read_in_pieces_is_read_again(monkeypatch):

@@ -81,7 +81,7 @@ def test_what_is_rehearsed_is_what_is_released(makes, built, method):
     reports = [built()]
     page.release()
     reports.append(built())
-    ((request, parts, _),) = makes
+    ((request, parts),) = makes
     assert (experiment.method, experiment.k, experiment.providers, experiment.n) == (
         method,
         request.k,
