@@ -18,7 +18,9 @@ def ask_how_chosen() -> None:
     left, right = st.columns([2, 3])
     key = f"own chosen {state.tables}"  # another table is asked about anew
     way = left.selectbox(
-        text.HOW_CHOSEN, chosen.WAYS, chosen.WAYS.index(way), key=key, help=text.HOW_CHOSEN_HELP
+        *("How columns and k were chosen, public", chosen.WAYS, chosen.WAYS.index(way)),
+        key=key,
+        help="It stands in the release, on the ledger and in the report. Nothing checks it.",
     )
     sentence = right.text_input(
         *("In a sentence of yours, public", sentence, chosen.MOST_LETTERS),
@@ -27,7 +29,10 @@ def ask_how_chosen() -> None:
     )
     state.how_chosen = way, sentence
     if way == chosen.BY_LOOKING:
-        st.caption(text.CHOSEN_BY_LOOKING)
+        st.caption(
+            "Looking at the patients costs privacy that the ledger does not count: the guarantee does not "
+            "cover it."
+        )
 
 
 def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
@@ -50,7 +55,8 @@ def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
         on_click=release.mark_downloaded,
         type="primary",
         width="stretch",
-        help=text.IN_THE_BUNDLE,
+        help="Components, dictionary, guarantee, ledger lines, recipe, registry record, and a short program "
+        "that scores new rows.",
     )
     record = "registry-record.yaml"
     files = (

@@ -79,22 +79,25 @@ def loadings(
             for name, row in zip(names, basis[indices], strict=True)
         ],
     )
-    layout = {
-        "xaxis": axis(component, type="category"),
-        "yaxis": axis("", autorange="reversed", tickvals=trace["y"], ticktext=names),
-        "height": 120 + 19 * len(names),
-        "margin": {"l": 190, "r": 10, "t": 10, "b": 48},
-        "meta": {"titles": (), "narrow": {"margin": {"l": 130, "r": 10, "t": 10, "b": 48}}},
-    }
-    data = [trace, *([_grey(trace, unknown[indices], 0.2)] if unknown.any() else [])]
-    return {"data": data, "layout": layout, "frames": []}
+    sides = {"r": 10, "t": 10, "b": 48}
+    return _greyed(
+        trace,
+        unknown[indices],
+        0.2,
+        xaxis=axis(component, type="category"),
+        yaxis=axis("", autorange="reversed", tickvals=trace["y"], ticktext=names),
+        height=120 + 19 * len(names),
+        margin={"l": 190} | sides,
+        meta={"titles": (), "narrow": {"margin": {"l": 130} | sides}},
+    )
 
 
-def _grey(trace: Trace, unknown: Array, opacity: float) -> Trace:
-    """Return a grey over the cells of a heat map that noise may be alone."""
+def _greyed(trace: Trace, unknown: Array, opacity: float, **layout: Any) -> dict[str, Any]:
+    """Return a heat map with a grey over the cells that noise may be alone."""
     grey = {"type": "heatmap", "y": trace["y"], "x": trace["x"], "hoverinfo": "skip", "showscale": False}
     grey |= {"z": [[1 if cell else None for cell in row] for row in unknown.tolist()]}
-    return grey | {"colorscale": [[end, style.faded(style.GUESS, opacity)] for end in (0, 1)]}
+    grey |= {"colorscale": [[end, style.faded(style.GUESS, opacity)] for end in (0, 1)]}
+    return {"data": [trace, *([grey] if unknown.any() else [])], "layout": layout, "frames": []}
 
 
 def describe_loadings(figure: Figure, component: str) -> str:
@@ -231,16 +234,10 @@ def score_map(counts: Array, edges: Sequence[Sequence[float]], std: float, peak:
     }
     if len(counts) <= _WRITTEN:
         trace |= {"text": [[f"{count:,.0f}" for count in row] for row in shown], "texttemplate": "%{text}"}
-    axes = [axis(f"along component {j} (share of B)") for j in (1, 2)]
-    layout = {
-        "xaxis": axes[0],
-        "yaxis": axes[1],
-        "height": 380,
-        "margin": {"l": 62, "r": 10, "t": 10, "b": 48},
-        "meta": {"titles": ()},
-    }
-    data = [trace, *([_grey(trace, unsure.T, 0.35)] if unsure.any() else [])]
-    return {"data": data, "layout": layout, "frames": []}
+    along = [axis(f"along component {j} (share of B)") for j in (1, 2)]
+    margin = {"l": 62, "r": 10, "t": 10, "b": 48}
+    layout = {"height": 380, "margin": margin, "meta": {"titles": ()}}
+    return _greyed(trace, unsure.T, 0.35, xaxis=along[0], yaxis=along[1], **layout)
 
 
 def describe_score_map(counts: Array, edges: Sequence[Sequence[float]], std: float) -> str:

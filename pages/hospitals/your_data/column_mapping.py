@@ -26,15 +26,10 @@ class ColumnMapping:
         self.draft: dict[str, str | None] = dict(self.suggested)
         self.answers = dict(self.draft)
         self.version = 0
-        self._of_label: dict[str, str | None] = {none: None}
+        self.of_label: dict[str, str | None] = {none: None}
         for position, column in enumerate(columns, 1):
             label = safe_cell(column)
-            self._of_label[f"{label} ({position})" if label in self._of_label else label] = column
-
-    @property
-    def options(self) -> list[str]:
-        """Return what can be chosen for a name."""
-        return list(self._of_label)
+            self.of_label[f"{label} ({position})" if label in self.of_label else label] = column
 
     @property
     def unanswered(self) -> list[str]:
@@ -48,7 +43,7 @@ class ColumnMapping:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the draft as an editable table."""
-        label = {column: label for label, column in self._of_label.items()}
+        label = {column: label for label, column in self.of_label.items()}
         rows = [
             (
                 safe_cell(name),
@@ -62,7 +57,7 @@ class ColumnMapping:
     def take(self, typed: pd.DataFrame) -> None:
         """Take over the answers of an edited table."""
         labels = zip(self.names, typed[COLUMN], strict=True)
-        self.answers = {name: self._of_label[label] for name, label in labels if label in self._of_label}
+        self.answers = {name: self.of_label[label] for name, label in labels if label in self.of_label}
 
     def restart(self) -> None:
         """Let the editor begin with the answers as they are."""

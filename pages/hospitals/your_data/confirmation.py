@@ -9,12 +9,13 @@ import streamlit as st
 
 from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.ledger import Ledger
-from pages.hospitals.your_data import kept_copies, ledger_text, session, text
+from pages.hospitals.your_data import kept_copies, ledger_text, session
 from pages.hospitals.your_data.analyst_text import price
 from pages.hospitals.your_data.ledger_text import Form
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_hospital
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order, TableSession
+from pages.hospitals.your_data.text import refusal
 from pages.shared.background import refresh, sessions
 
 FIRST_WAIT_SECONDS = 1.0  # for a job that ends at once, before the page is drawn
@@ -37,27 +38,37 @@ def show(
         end: What is said after the price.
         form: Forms the price.
     """
-    state, cost = session.current(), ledger_text.price(what, order.request, order.account, form)
+    state = session.current()
+    cost, exceeds_limit = ledger_text.price(what, order.request, order.account, form)
     if state.pending is not None and state.pending.what.kind == order.kind and state.pending.what != order:
         state.pending = None  # the settings have changed since it was requested
     last = state.last(order.kind)
     if last is not None and last.running:
         show_progress(last, "Drawing noise")
     elif state.pending is None or state.pending.what.kind != order.kind:
-        st.markdown(cost.sentence)
+        st.markdown(cost)
         st.button(
             label,
             type="primary",
             key=f"own ask {order.kind}",
-            disabled=cost.exceeds_limit,
+            disabled=exceeds_limit,
             on_click=_make_pending,
             args=(state, order, make),
         )
     else:
-        asked = f"{question} {cost.sentence} {ledger_text.ONCE} {end}".rstrip()
+        asked = f"{question} {cost} {ledger_text.ONCE} {end}".rstrip()
         _show_question(state, state.pending, asked)
     if last is not None and last.failed and last.what.table == order.table:
-        st.warning(text.ended(last))
+        reasons = {
+            "stopped": "Stopped: it is on the ledger and paid for, and nothing of it was shown. You can go "
+            "on with it for nothing.",
+            "refused": f"Nothing was released: {refusal(last.message)}",
+            "unwritten": f"Nothing was released: the ledger could not be written ({last.message}). Whether "
+            "it was paid for stands on it.",
+            "failed": f"Nothing was released: the program failed ({last.message}). The ledger says what "
+            "is paid.",
+        }
+        st.warning(reasons[last.state])
 
 
 def _make_pending(state: TableSession, order: Order, make: Make) -> None:

@@ -1,6 +1,5 @@
 """Open a data dictionary whose names are not this table's: ask which columns they are."""
 
-from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -16,7 +15,6 @@ MAP_DICTIONARY = (
     "dictionary's names. What has no column is left out."
 )
 _LEFT_OUT = "left out"
-SetLines = Callable[[TableSession, dict[str, dictionary.DictionaryLine], float | None], None]
 
 
 def ask(state: TableSession, data: bytes) -> None:
@@ -33,7 +31,7 @@ def ask(state: TableSession, data: bytes) -> None:
         state.opened = data, ColumnMapping(absent, free, _LEFT_OUT)
 
 
-def show(state: TableSession, set_lines: SetLines) -> None:
+def show(state: TableSession) -> None:
     """Ask which columns stand for the names that the table lacks, until that is answered."""
     if state.opened is None:
         return
@@ -44,11 +42,11 @@ def show(state: TableSession, set_lines: SetLines) -> None:
     if mapping.twice:
         st.error(refusal(f"This table: '{mapping.twice}' is chosen twice."))
     unfit = bool(mapping.twice) or not any(mapping.answers.values())
-    take = partial(_take, state, set_lines)
+    take = partial(_take, state)
     st.button("Take these columns", key=f"{key} take", type="primary", on_click=take, disabled=unfit)
 
 
-def _take(state: TableSession, set_lines: SetLines) -> None:
+def _take(state: TableSession) -> None:
     """Give the table's columns the dictionary's names, and take over its lines."""
     if state.opened is None or state.hospitals.first is None:
         return
@@ -59,4 +57,4 @@ def _take(state: TableSession, set_lines: SetLines) -> None:
         current = getattr(state, named)
         setattr(state, named, new.get(current, current))
     lines, bound, _ = dictionary.load(data, state.hospitals.first.columns)
-    set_lines(state, lines, bound)
+    state.set_lines(lines, bound)

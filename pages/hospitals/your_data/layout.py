@@ -1,7 +1,8 @@
 """Lay out the page's steps: in plain view short sentences, and a fold for all that is technical."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -49,3 +50,12 @@ class PageLayout:
     def details_here(self) -> DeltaGenerator:
         """Return a place for technical parts of a form, which has to hold them itself."""
         return st.expander(phrases.FOLD) if self.plain else st.container()
+
+
+def choose_or_none(
+    label: str, none: str, names: Sequence[str], begin: int, place: Any = st, **more: Any
+) -> str | None:
+    """Return which of some names is chosen, or None; one may read as `none` does. begin: 0, or from 1."""
+    words = [none, *names]  # Streamlit keeps them, and no table
+    index = place.selectbox(label, range(len(words)), begin, format_func=words.__getitem__, **more)
+    return words[index] if index else None

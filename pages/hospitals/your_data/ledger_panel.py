@@ -1,12 +1,13 @@
 """Render the ledger: the limit, what is spent and left, every release, export and import."""
 
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dppca_core.accounting import closed_form
-from dppca_core.privacy import NEIGHBOURS
 from dppca_core.release.cohorts import check_name
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, Limit
@@ -46,29 +47,24 @@ def ask_limit(raw: Table, ledger: Ledger, layout: PageLayout) -> None:
         most = st.number_input(_TOTAL, 0.001, 100.0, 1.0, key="own limit eps", format="%.4g", width=300)
         with layout.details_here():
             left, right = st.columns(2, vertical_alignment="bottom")
-        chance, usual = CHOICES["own.delta"], layout.settings["own.delta"]
-        delta = left.selectbox(
-            chance.label,
-            chance.options,
-            chance.options.index(usual),
-            key=f"own limit delta {usual:g}",
-            format_func=chance.text,
-            help="It stays. Keep it well below one in the number of patients.",
-        )
-        pairs = CHOICES["neighbours"]
-        neighbours = right.selectbox(
-            pairs.label,
-            NEIGHBOURS,
-            key="own limit neighbours",
-            format_func=pairs.text,
-            help="It stays.",
-        )
+        usual = layout.settings["own.delta"]
+        help = "It stays. Keep it well below one in the number of patients."
+        delta = _ask_once(left, "own.delta", usual, f"own limit delta {usual:g}", help)
+        begin = CHOICES["neighbours"].default
+        neighbours = _ask_once(right, "neighbours", begin, "own limit neighbours", "It stays.")
         with layout.details_here():
             name = cohort_panel.ask_name()
         if st.form_submit_button("Set this limit"):
             limit = Limit(float(most), float(delta), str(neighbours))
             change(partial(_begin, raw, ledger, limit, name), _NO_LIMIT)
     cohort_panel.choose_account(raw)
+
+
+def _ask_once(place: DeltaGenerator, setting: str, begin: Any, key: str, help: str) -> Any:
+    """Ask for what a limit keeps, by the options and words of a setting."""
+    choice = CHOICES[setting]
+    index, words = choice.options.index(begin), choice.text
+    return place.selectbox(choice.label, choice.options, index, key=key, format_func=words, help=help)
 
 
 def _begin(raw: Table, ledger: Ledger, limit: Limit, name: str) -> None:
@@ -97,7 +93,13 @@ def show(raw: Table, ledger: Ledger, account: Account, layout: PageLayout) -> No
 
 def _show_details(raw: Table, account: Account) -> None:
     if account.limit is not None:
-        st.caption(ledger_text.exact(ledger_text.total(account), account.limit))
+        spent, limit = ledger_text.total(account), account.limit
+        st.caption(
+            "By privacy loss distributions (dp-accounting) ε = "
+            f"{text.number(round(spent.epsilon, 4))} at δ = {text.number(limit.delta)}; by simple "
+            f"composition, adding up, ε = {text.short(spent.simple)}. "
+            f"Neighbours: {CHOICES['neighbours'].text(limit.neighbours)}."
+        )
         of_patient = patient_total(account, _rows_of_patient(account))
         if of_patient:
             st.markdown(of_patient)
@@ -106,11 +108,16 @@ def _show_details(raw: Table, account: Account) -> None:
         st.dataframe(releases(account), hide_index=True, height="content")
         others = sum(entry.is_anothers for entry in account.entries)
         if others:
-            st.caption(ledger_text.of_others(others))
+            st.caption(
+                f"{text.count(others, 'release was', 'releases were')} paid for by another owner or in "
+                "another session. The cost counts, for it was spent on the same patients. What was released "
+                "is not shown."
+            )
     else:
         st.caption("Nothing was released on this account.")
     if session.folder() is None:
-        st.caption(ledger_text.in_folder(session.LEDGER_DIR))
+        variable = session.LEDGER_DIR
+        st.caption(f"A server that is started with {variable} set to a folder keeps the ledger there.")
     else:
         st.caption(
             "The ledger is on this server's disk, under a key that follows from the table's content: the "

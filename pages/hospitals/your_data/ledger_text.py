@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.privacy import Event
-from dppca_core.release.ledger_records import Account, Entry, Limit
+from dppca_core.release.ledger_records import Account, Entry
 from dppca_core.release.request import patient_epsilon
 from pages.hospitals.your_data.spending import Spending
 from pages.hospitals.your_data.text import literal, refusal
 from pages.shared import text
-from pages.shared.settings.catalogue import CHOICES
 
 ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
 RETURNED = (
@@ -41,28 +40,16 @@ def total(account: Account, more: tuple[Event, ...] = ()) -> numerical.Total:
 Form = Callable[[str, float, Spending, int, float], str]
 
 
-class Price(NamedTuple):
-    """Hold what a release will cost and leave, in words, and whether that is beyond the limit."""
-
-    sentence: str
-    exceeds_limit: bool
-
-
 def spending(account: Account, events: tuple[Event, ...] = ()) -> Spending:
     """Return what is spent, and what a release would make of it."""
     return Spending(total(account).epsilon, total(account, events).epsilon, account.limit.epsilon)
 
 
-def price(what: str, asked: Any, account: Account, form: Form) -> Price:
-    """Return what a request will cost and leave; form: Forms the sentence from its numbers."""
+def price(what: str, asked: Any, account: Account, form: Form) -> tuple[str, bool]:
+    """Return what a request will cost and leave, in words by `form`, and whether that is beyond the limit."""
     rows, spent = asked.rows_per_patient, spending(account, asked.events)
     of_patient = patient_epsilon(asked.events, asked.budget, rows)
-    return Price(form(what, asked.budget.epsilon, spent, rows, of_patient), spent.exceeds_limit)
-
-
-def in_folder(variable: str) -> str:
-    """Return how a server keeps ledgers."""
-    return f"A server that is started with {variable} set to a folder keeps the ledger there."
+    return form(what, asked.budget.epsilon, spent, rows, of_patient), spent.exceeds_limit
 
 
 def refused(doing: str, reason: ValueError | OSError) -> str:
@@ -70,15 +57,6 @@ def refused(doing: str, reason: ValueError | OSError) -> str:
     if isinstance(reason, OSError):  # its text holds a path
         return f"The ledger could not be {doing} ({reason.strerror})."
     return "The file is no ledger." if isinstance(reason, UnicodeDecodeError) else refusal(str(reason))
-
-
-def exact(spent: numerical.Total, limit: Limit) -> str:
-    """Return what is spent as dp-accounting and simple composition count it."""
-    return (
-        f"By privacy loss distributions (dp-accounting) ε = {text.number(round(spent.epsilon, 4))} "
-        f"at δ = {text.number(limit.delta)}; by simple composition, adding up, ε = "
-        f"{text.short(spent.simple)}. Neighbours: {CHOICES['neighbours'].text(limit.neighbours)}."
-    )
 
 
 def missing(on_disk: bool) -> str:
@@ -92,15 +70,6 @@ def missing(on_disk: bool) -> str:
     return (
         f"{gone} Its ledger was in the session only, and is gone too: import it again if you exported it. "
         "Another release costs anew."
-    )
-
-
-def of_others(many: int) -> str:
-    """Return that other owners paid into the account, and what of it is seen."""
-    releases = text.count(many, "release was", "releases were")
-    return (
-        f"{releases} paid for by another owner or in another session. The cost counts, for it was spent on "
-        "the same patients. What was released is not shown."
     )
 
 

@@ -21,7 +21,7 @@ def edit(mapping: ColumnMapping, key: str, names: str, columns: str) -> None:
         disabled=[NAME, HOW],
         column_config={
             NAME: heading.TextColumn(names, pinned=True),
-            COLUMN: heading.SelectboxColumn(columns, options=mapping.options, width="medium"),
+            COLUMN: heading.SelectboxColumn(columns, options=list(mapping.of_label), width="medium"),
             HOW: heading.TextColumn(""),
         },
     )

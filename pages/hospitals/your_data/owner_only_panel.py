@@ -23,7 +23,7 @@ from pages.hospitals.your_data import (
     score_panel,
     session,
 )
-from pages.hospitals.your_data.layout import PageLayout
+from pages.hospitals.your_data.layout import PageLayout, choose_or_none
 from pages.hospitals.your_data.owner_only_diagnostics import TableTruths
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -40,7 +40,8 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, layout: PageLayout
         return
     st.markdown(owner_only_text.NOT_PRIVATE)
     if prepared.d > limits.MOST_IN_PIECES:
-        st.caption(owner_only_text.TOO_WIDE)
+        most = f"Beyond {limits.MOST_IN_PIECES:,} measurements"
+        st.caption(f"{most} there is no answer without privacy to compare with.")
         return
     if release is None:
         st.caption("After a release: how far it is from the answer without privacy.")
@@ -84,7 +85,10 @@ def _show_details(
         measure_scaled = partial(owner_only_diagnostics.verdict_on_scaling, held, truths, k, centred_rows)
         scaled = session.current().once(("scaled", release.number, centred_rows), measure_scaled)
         st.markdown(owner_only_text.verdict_on_scaling(scaled, k, metric))
-    st.markdown(owner_only_text.LOSSES)
+    st.markdown(
+        "**What the release loses for a use** :red-badge[not private] No privacy: PCA of your rows, centred "
+        "at their own mean."
+    )
     best = linalg.top_eigenspace(truths.covariance.matrix, k)
     measured, table = losses.losses(truths.covariance.matrix, released.basis, best), st.empty()
     with table:
@@ -96,14 +100,7 @@ def _show_details(
         st.markdown("**Scree**")
         spectra = truths.covariance.eigenvalues, truths.moment.eigenvalues, released.eigenvalues
         drawn = charts.scree(*spectra, unit_rows)
-        says = charts.describe_scree(drawn)
-        component.figure(drawn, key="own scree", says=says)
-        take_along.pictures(
-            "own scree",
-            "not-private-scree",
-            "NOT PRIVATE: scree of the table",
-            tables[0],
-        )
+        _show_figure("scree", drawn, charts.describe_scree(drawn), tables[0])
     raw = prepared.raw
     if not isinstance(raw, Raw) or not isinstance(held, Rows):
         right.caption(owner_only_text.NO_ROWS)
@@ -135,10 +132,7 @@ def _choose_label(prepared: PreparedTable) -> str | None:
     if not names:
         st.caption("A column with two to ten values, not among the features, could colour the patients.")
         return None
-    index = st.selectbox(
-        "Colour by", range(len(names) + 1), 1, key="own label", format_func=["no column", *names].__getitem__
-    )
-    return names[index - 1] if index else None
+    return choose_or_none("Colour by", "no column", names, 1, key="own label")
 
 
 def _scatter(
@@ -155,10 +149,14 @@ def _scatter(
     names = list(labels) if label else [noun(rows)] * len(labels)
     points = held.rows[labels.index] @ basis
     drawn = charts.biplot(points, names, prepared.schema.features, basis)
-    component.figure(drawn, key="own biplot", says=charts.describe_biplot(drawn))
-    take_along.pictures("own biplot", "not-private-biplot", "NOT PRIVATE: biplot of the table", source)
+    _show_figure("biplot", drawn, charts.describe_biplot(drawn), source)
     if len(labels) < prepared.n:
         st.caption(f"{len(labels):,} of {prepared.n:,} {noun(rows)} are drawn.")
+
+
+def _show_figure(name: str, drawn: dict[str, Any], says: str, source: FigureRecipe | None) -> None:
+    component.figure(drawn, key=f"own {name}", says=says)
+    take_along.pictures(f"own {name}", f"not-private-{name}", f"NOT PRIVATE: {name} of the table", source)
 
 
 def _downstream(

@@ -8,10 +8,8 @@ from dppca_core.release.ledger_records import Account
 from dppca_core.release.request import Request
 from pages.hospitals.your_data import (
     ledger_panel,
-    ledger_text,
     owner_only_panel,
     plain_report,
-    plain_text,
     planned_table,
     rehearsal,
     release_panel,
@@ -80,9 +78,7 @@ with layout.step("release"):
             ledger_panel.ask_limit(prepared.raw, ledger, layout)
         else:
             if not state.drawing:  # a release is on the ledger before it is here
-                lost = release_panel.show_kept(prepared, ledger, account)
-                if lost:
-                    st.warning(ledger_text.lost(lost, account, layout.words.named))
+                release_panel.show_kept(prepared, ledger, account, layout)
             release_panel.show(prepared, account, request, bool(stop), layout)
     unsaved_warning.show(state, prepared is not None)
     release = release_panel.show_releases(layout)
@@ -97,9 +93,12 @@ if prepared is not None:
 record = report.public_record(prepared, account, release, request, twin, rows, settings)
 if record is not None:
     saved = release.mark_downloaded if release is not None else "ignore"
-    build = plain_report.build if layout.plain else report.build
-    html_report.button(report.file(state, build(record, settings)), "dppca-your-data", saved)
-    st.caption(plain_text.REPORT)
+    built = (plain_report if layout.plain else report).build(record, settings)
+    written = state.latest("report", built, lambda: html_report.html(built).encode())
+    html_report.button(written, "dppca-your-data", saved)
+    st.caption(
+        "The report holds what was released and what is public. It holds nothing that only you may see."
+    )
 if prepared is not None:
     st.header("5 · Only for you")
     with layout.step("owner"):

@@ -21,7 +21,7 @@ def shares(twin: Twin) -> Shares:
         ShareRow(
             f"Pattern {at.pattern.title}", trusts.spread(first_errors(at), experiment.k), colour, at is twin
         )
-        for at in (twin, *(other for other in twin.others if not other.pattern.guessed))
+        for at in twin.rehearsed
     )
     return Shares(each, math.nan, 100 * experiment.k / experiment.d)
 
@@ -34,7 +34,7 @@ def sentence(twin: Twin) -> str:
 
 def show(twin: Twin) -> None:
     """Render sentence and figure."""
-    st.markdown(plain_text.REHEARSAL)
+    st.markdown("**This is a rehearsal.** It uses invented patients and costs nothing.")
     st.markdown(sentence(twin))
     code = partial(figure_code.rehearsal, twin, twin.epsilon)
     screen.bars(shares(twin), "rehearsal", plain_text.REHEARSED, note=plain_text.WORST, code=code)

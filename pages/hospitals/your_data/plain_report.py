@@ -2,7 +2,6 @@
 
 from dppca_core.methods import METHODS
 from dppca_core.release import chosen
-from dppca_core.release.private_release import Released
 from pages.hospitals.your_data import (
     charts,
     ledger_text,
@@ -97,18 +96,14 @@ def _limits(record: PublicRecord) -> list[str]:
     if report.is_at_random(record.assignment):
         limits.append(upload_text.at_random(record.stated_rows))
     if record.released is not None:
-        limits += _of_release(record.released)
+        limits += [
+            "" if record.released.document["mean"] is not None else plain_text.UNCENTRED,
+            "How good the release is cannot be said here: that would tell something of the patients.",
+            f"How measurements and patterns were chosen: {record.released.document[chosen.KEY]}.",
+        ]
     if isinstance(record.twin, Twin):
         limits.append("The rehearsal is of invented patients. Yours may differ.")
-    return [*limits, page_text.EVADES]
-
-
-def _of_release(released: Released) -> list[str]:
-    return [
-        *([plain_text.UNCENTRED] if released.document["mean"] is None else []),
-        "How good the release is cannot be said here: that would tell something of the patients.",
-        f"How measurements and patterns were chosen: {released.document[chosen.KEY]}.",
-    ]
+    return list(filter(None, [*limits, page_text.EVADES]))
 
 
 def _sources(record: PublicRecord) -> list[str]:

@@ -13,14 +13,9 @@ PUBLIC = (
     "A release makes public how many patients there are, and what you typed about the measurements. It never "
     "shows a patient."
 )
-REHEARSAL = "**This is a rehearsal.** It uses invented patients and costs nothing."
 REHEARSED = "What a release would recover of invented patients' pattern"
 WORST = "Nobody knows your pattern yet, so three kinds are tried. The worst counts."
-NOT_REHEARSED = "These settings cannot be released, so nothing is rehearsed. The fold below says why."
-NO_BETTER = "That is no better than a guess: do not release."
 UNCENTRED = "The first pattern may only show where your patients lie on average."
-GREY = "Grey weights may be noise. Do not read them."
-REPORT = "The report holds what was released and what is public. It holds nothing that only you may see."
 NO_RELEASE = "Nothing was released yet."
 _SHARES = ((1.0, "all"), (0.75, "three quarters"), (0.5, "half"), (0.25, "a quarter"))
 
@@ -60,7 +55,8 @@ def restated(then: str, now: str, cost: float) -> str:
 
 def rehearsed(recovered: float, guess: float) -> str:
     """Return what a release would recover of the pattern, in %, and what a guess does."""
-    end = f" {NO_BETTER}" if phrases.no_answer(recovered, guess) else ""
+    hopeless = phrases.no_answer(recovered, guess)
+    end = " That is no better than a guess: do not release." if hopeless else ""
     return (
         f"**A release like this would recover {phrases.share(recovered)} of the pattern.** "
         f"A guess recovers {phrases.share(guess)}.{end}"
@@ -92,7 +88,8 @@ def released(k: int, patients: str) -> str:
 
 def apart(many: int, of_all: int) -> str:
     """Return how many weights can be told from noise."""
-    return f"{many:,} of {of_all:,} weights stand out from the noise. {GREY}"
+    apart = f"{many:,} of {of_all:,} weights stand out from the noise."
+    return f"{apart} Grey weights may be noise. Do not read them."
 
 
 def releases(many: int) -> str:

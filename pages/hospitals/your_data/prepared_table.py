@@ -1,6 +1,7 @@
 """A table ready for release: encoded by its public dictionary, clipped, assigned to hospitals."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -182,44 +183,45 @@ def prepare(
     n = int(patients.max()) + 1
     if len(encoded.rows) < 2:
         raise ValueError(TOO_FEW)
-    if hospital_column is None and hospitals == 1:
-        members, assignment = (np.arange(n),), IN_ONE_PLACE
-    elif hospital_column is None:
-        members = tables.at_random(n, min(hospitals, n), DEALING_SEED)
-        assignment = f"at random, seed {DEALING_SEED}"
+    if hospital_column is None:
+        assignment = IN_ONE_PLACE if hospitals == 1 else f"at random, seed {DEALING_SEED}"
+        hospitals = min(hospitals, n)
+        of_patient = _hospitals(tables.at_random(n, hospitals, DEALING_SEED), n)
     else:
-        of_row = np.empty(raw.n, dtype=np.intp)
         comma = raw.decimal_comma and not joined  # a table's name was typed, and is in no file
         dealt = tables.by_column(raw.table[hospital_column], hospital_column, None, comma)
-        for hospital, group in enumerate(dealt.values()):
-            of_row[group] = hospital
         first = np.unique(patients, return_index=True)[1]  # rows, in the order of patients
-        members = tuple(np.flatnonzero(of_row[first] == hospital) for hospital in range(of_row.max() + 1))
-        if not all(map(len, members)):
-            raise ValueError(dealing.EMPTY)
+        of_patient, hospitals = _hospitals(dealt.values(), raw.n)[first], len(dealt)
         assignment = A_TABLE_EACH if joined else by_column(hospital_column)
-    of_patient = np.empty(n, dtype=np.intp)
-    for hospital, group in enumerate(members):
-        of_patient[group] = hospital
+    sizes = tuple(np.bincount(of_patient, minlength=hospitals).tolist())
+    if 0 in sizes:
+        raise ValueError(dealing.EMPTY)
     used, rows, kept_patients = encoded.kept, encoded.rows, patients[encoded.kept]
     if most_kept is not None:
         first_ones = pd.Series(kept_patients).groupby(kept_patients).cumcount().to_numpy() < most_kept
         rows, kept_patients = rows[first_ones], kept_patients[first_ones]
         used = used.copy()
         used[np.flatnonzero(used)[~first_ones]] = False
-    groups = tuple(np.flatnonzero(of_patient[kept_patients] == i) for i in range(len(members)))
+    groups = tuple(np.flatnonzero(of_patient[kept_patients] == i) for i in range(len(sizes)))
     weights = of_mean = None
     if patient_column is not None:
         counted = np.bincount(kept_patients)[kept_patients]
         weights = row_weights(counted, most_kept)
         of_mean = None if most_kept is None else row_weights(counted)
     held = Rows(moments.clip_rows(rows, schema.bound), used, groups, weights, of_mean)
-    sizes = tuple(len(group) for group in members)
     row_sum = (held.rows if weights is None else held.rows * weights**2).sum(axis=0)
     count = float(len(rows) if weights is None else np.square(weights).sum())
     return PreparedTable(
         raw, schema, encoded.owner, sizes, assignment, held, row_sum, count, most_kept=most_kept
     )
+
+
+def _hospitals(groups: Iterable[Indices], n: int) -> Indices:
+    """Return the number of the group of each of n rows or patients."""
+    of_each = np.empty(n, dtype=np.intp)
+    for hospital, group in enumerate(groups):
+        of_each[group] = hospital
+    return of_each
 
 
 def row_weights(counted: Indices, most_kept: int | None = None) -> Array:

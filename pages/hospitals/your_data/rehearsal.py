@@ -132,17 +132,12 @@ def twin_of(
     population = replace(experiment.population, spike=tuple(BULK * spike for spike in pattern.spikes))
     # Scaled rows have no ranges: every measurement has the same spread there.
     by_rows = d <= MOST_FEATURES and n * d <= MOST_DRAWN and not request.scale_share
+    if by_rows:
+        cells, centred = dictionary_cells(schema), request.mean_share > 0
+        population = spiked_twin(cells, schema.bound, population, centred=centred, square=pattern.square)
     experiment = replace(
         experiment,
-        population=spiked_twin(
-            dictionary_cells(schema),
-            schema.bound,
-            population,
-            centred=request.mean_share > 0,
-            square=pattern.square,
-        )
-        if by_rows
-        else population,
+        population=population,
         method=request.method,
         rank=request.rank,
         clip=clip,

@@ -13,7 +13,7 @@ from dppca_core.records import RELEASED
 from dppca_core.release import chosen, discrete_gaussian, mean_and_scales, private_release
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
-from dppca_core.release.ledger_records import Account, Entry
+from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Released
 from dppca_core.release.request import OFFERED, ROUNDS, STAGES, Request, most_features
 from dppca_core.release.score_histogram import ScoreRequest
@@ -126,14 +126,13 @@ def choose_settings(prepared: PreparedTable, request: Request | str, layout: Pag
 
 
 def _choose_details(settings: Settings, prepared: PreparedTable, request: Request | str) -> None:
-    others = (key for key in _METHOD_SETTINGS[settings["own.method"]] if key != "own.k")
-    keys = ("own.method", "own.delta", *others, "own.centre")
-    paid = not isinstance(request, str) and request.mean_share > 0
-    if paid:
-        keys = (*keys, "own.mean_share")
-    keys = (*keys, "own.scale")
+    _, *others = _METHOD_SETTINGS[settings["own.method"]]  # k is a main control
+    keys = ["own.method", "own.delta", *others, "own.centre"]
+    if not isinstance(request, str) and request.mean_share > 0:
+        keys.append("own.mean_share")
+    keys.append("own.scale")
     if settings["own.scale"] == "paid":
-        keys = (*keys, "own.scale_share")
+        keys.append("own.scale_share")
     for begin in range(0, len(keys), 3):
         for column, key in zip(st.columns(3), keys[begin : begin + 3], strict=False):
             with column:
@@ -142,11 +141,19 @@ def _choose_details(settings: Settings, prepared: PreparedTable, request: Reques
         return
     method = request.method
     if settings["own.method"] == RECOMMENDED:
-        st.caption(page_text.recommended(method))
+        st.caption(
+            f"Recommended is {METHODS[method].title}. Of the methods that this table's width allows, it is "
+            "predicted, for Gaussian rows, to err least on the worst pattern where nothing is known."
+        )
     st.caption(page_text.centre(request.mean_share, prepared.schema.has_usual_values))
     if request.scale_share:
         hidden = mean_and_scales.hidden_spread(request, prepared.sizes) * prepared.schema.bound
-        st.caption(page_text.scale(request.scale_share, hidden))
+        st.caption(
+            "Each measurement is divided by its scale, for which "
+            f"{text.percent(request.scale_share)} of the budget pays. "
+            "Components are then of correlations, and all parts together cost what is asked for. Noise hides "
+            f"a spread below {text.percent(hidden)} of half the range: such measurements count less."
+        )
     trust = METHODS[method].trust
     titled = text.TRUST_TITLES[trust].lower()
     st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)} {page_text.estimates(method)}")
@@ -194,8 +201,8 @@ def _make(order: Order, _: PreparedTable, **given: Any) -> Released:
     return private_release.make(order.request, chosen=order.chosen, **given)
 
 
-def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account) -> list[Entry]:
-    """Offer to go on with what was paid for and is not here. Return the entries that are kept nowhere."""
+def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account, layout: PageLayout) -> None:
+    """Offer to go on with what was paid for and is not here; say which entries are kept nowhere."""
     state = session.current()
     known = {job.result.entry.id for job in state.confirmed if job.result is not None}
     absent = [entry for entry in account.entries if entry.id not in known]
@@ -223,7 +230,8 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account) -> list
             order = Order(kind, request, account, prepared.identity, prepared.raw.name)
             go_on = partial(confirmation.go_on, order, partial(make, resumed=ledger.entry(entry.id)))
             right.button("Go on with it", key=f"own resume {entry.id}", on_click=go_on, width="stretch")
-    return lost
+    if lost:
+        st.warning(ledger_text.lost(lost, account, layout.words.named))
 
 
 def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreRequest | None:
@@ -293,4 +301,5 @@ def _list_loadings(released: Released, features: Sequence[str]) -> None:
         # The list has a download of its own, which a spreadsheet opens.
         st.dataframe(listed.assign(feature=listed["feature"].map(safe_cell)), hide_index=True)
         if not all_listed:
-            st.caption(page_text.strongest(len(listed), len(frame)))
+            many = f"the {len(listed):,} strongest of {len(frame):,} measurements"
+            st.caption(f"Listed: {many}. The files have all.")

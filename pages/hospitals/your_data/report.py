@@ -25,7 +25,6 @@ from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random
 from pages.hospitals.your_data.rehearsal import Twin, payload, predicted_figure, rehearse
 from pages.hospitals.your_data.release_job import ReleaseJob
-from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.synthetic_twin_panel import paid_spectrum
 from pages.shared import text
 from pages.shared.reports import html_report, phrases
@@ -77,11 +76,6 @@ def public_record(
         return PublicRecord(*table[1:], None, release.result, request, request.rows_per_patient, None)
     rehearsal = rehearse(request, table.schema, table.sizes, settings, paid_spectrum(table))
     return PublicRecord(*table[1:], account, release.result, request, rows, rehearsal)
-
-
-def file(state: TableSession, report: Report) -> bytes:
-    """Return the report as a file, written again only when it says something else."""
-    return state.latest("report", report, lambda: html_report.html(report).encode())
 
 
 def build(record: PublicRecord, settings: Settings) -> Report:

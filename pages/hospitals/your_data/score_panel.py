@@ -32,6 +32,7 @@ from pages.hospitals.your_data import (
     session,
 )
 from pages.hospitals.your_data import text as page_text
+from pages.hospitals.your_data.layout import choose_or_none
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -44,7 +45,6 @@ from pages.shared.settings.catalogue import CHOICES
 
 UNLIKE = "This picture is of another release's components."
 ONE_COMPONENT = "One component has no picture of patients: ask for two."
-_TITLE = "Patients on the first two components"
 _TOO_WIDE = "Of so many measurements no run is drawn here: neither the picture nor its losses are rehearsed."
 _IN_PIECES = "A table that was read in pieces cannot be split by a column."
 
@@ -74,11 +74,11 @@ def show(
 ) -> None:
     """Render the twin's picture and the price of the table's, where there is one, and what was released."""
     pictures = [job for job in session.current().confirmed if job.what.kind == "scores" and job.result]
-    if prepared is not None and account is not None and (twin is not None or release is not None):
-        st.subheader(_TITLE)
+    offered = prepared is not None and account is not None and (twin is not None or release is not None)
+    if offered or pictures:
+        st.subheader("Patients on the first two components")
+    if offered:
         _show_offer(prepared, account, release, twin)
-    elif pictures:
-        st.subheader(_TITLE)
     if pictures:
         _show_picture(pictures, release)
 
@@ -148,20 +148,15 @@ def _choose_group(prepared: PreparedTable) -> Group | str | None:
         first = f"The first {len(listed):,} of {len(free):,} columns are listed"
         st.caption(f"{first}: move yours to the front of the file.")
     left, right = st.columns(2, vertical_alignment="bottom")
-    index = left.selectbox(
-        "Split by a public group",
-        range(len(listed) + 1),
-        key=f"own score group {state.generation}",
-        format_func=["do not split", *listed].__getitem__,
-    )
-    if not index:
+    key = f"own score group {state.generation}"
+    name = choose_or_none("Split by a public group", "do not split", listed, 0, left, key=key)
+    if name is None:
         return None
-    name = listed[index - 1]
     words = known.get(name, ())
     if not words:
         typed = right.text_input(
             "Its groups, separated by commas",
-            key=f"own score words {state.generation} {index}",
+            key=f"own score words {state.generation} {1 + listed.index(name)}",
             help="Take them from the code book, not from the rows: they become public. Any other answer "
             "counts as “other”.",
         )

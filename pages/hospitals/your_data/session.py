@@ -115,6 +115,12 @@ class TableSession:
         """Return the lines of the columns that count."""
         return {name: self.lines[name] for name in self.chosen}
 
+    def set_lines(self, lines: dict[str, DictionaryLine], bound: float | None) -> None:
+        """Let these columns count, by these lines of a dictionary, with its bound."""
+        self.lines |= lines
+        self.chosen, self.bound = tuple(lines), bound
+        self.generation += 1
+
     def load(self, raw: Table) -> None:
         """Replace the table. What was typed for columns of the same names stays."""
         self._drop_results()

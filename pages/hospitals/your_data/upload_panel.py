@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dppca_core.tables import JoinedTable, Raw, Schema, examples
+from dppca_core.tables import JoinedTable, Raw, Schema, examples, limits
 from pages.hospitals.your_data import (
     dictionary,
     dictionary_names,
@@ -18,15 +18,16 @@ from pages.hospitals.your_data import (
     several_panel,
     upload_text,
 )
-from pages.hospitals.your_data.layout import PageLayout
+from pages.hospitals.your_data import text as page_text
+from pages.hospitals.your_data.layout import PageLayout, choose_or_none
 from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random, prepare
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.text import OF_EXAMPLE, ONE, SEVERAL, UNANSWERED, literal, refusal
+from pages.shared.background import sessions
 from pages.shared.settings import widgets
 
-_NO_COLUMN = "none"
 _MOST_ROWS = 10_000  # of one patient
 _MOST_LISTED = 200  # columns: of a wider table they are typed, and their lines are shown in pages
+_MOST_UNNAMED = 3  # columns whose places are listed
 _KEPT = 5  # of a patient's rows, until another number is typed
 
 
@@ -37,7 +38,7 @@ def show(layout: PageLayout) -> PreparedTable | None:
     if state.raw is None or not several_panel.show(state, layout.settings):
         return None
     left, right = st.columns([5, 1], vertical_alignment="center")
-    left.markdown(upload_text.uploaded(state.raw))
+    left.markdown(_uploaded(state.raw))
     away = "The rows leave this session's memory."
     right.button("Forget it", on_click=state.forget, help=away, width="stretch")
     rows = _ask_rows(state)
@@ -58,6 +59,15 @@ def show(layout: PageLayout) -> PreparedTable | None:
     return prepared
 
 
+def _uploaded(raw: Table) -> str:
+    """Return the table's name, form and size in one line."""
+    rows = "" if raw.n is None else f"{raw.n:,} rows, "
+    line = f"**{page_text.literal(raw.name)}** ({raw.form}): {rows}{len(raw.columns):,} named columns."
+    if not raw.unnamed:
+        return line
+    return f"{line} Column {', '.join(map(str, raw.unnamed[:_MOST_UNNAMED]))} has no name and is left out."
+
+
 def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
     """Return the table as its dictionary has it, or None after saying what is still to be done."""
     typed = state.typed
@@ -69,17 +79,17 @@ def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
         _public_choices(state, state.raw, schema)
     incomplete = [name for name, line in typed.items() if line.incomplete]
     if incomplete:
-        st.info(literal(upload_text.incomplete(incomplete)))
+        st.info(page_text.literal(upload_text.incomplete(incomplete)))
         return None
     if schema is None:
-        st.error(refusal(error))
+        st.error(page_text.refusal(error))
         return None
     if isinstance(state.raw, LargeTable):
         prepared = large_table.show(state, schema)
     else:
         prepared = _prepare_once(state, state.raw, schema, layout.settings["own.providers"])
     if isinstance(prepared, str):
-        st.error(refusal(prepared))
+        st.error(page_text.refusal(prepared))
     return prepared if isinstance(prepared, PreparedTable) else None
 
 
@@ -93,10 +103,17 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
             key="own file",
             help="It stays in this session's memory: no disk, no log, no other visitor.",
         )
-        st.caption(upload_text.HELD)
+        st.caption(
+            "Files too large for this server are refused. Your table is forgotten when you say so, or "
+            f"{sessions.KEPT_SECONDS / 60:.0f} minutes after the page is closed."
+        )
     with right:
         with layout.details():
-            st.caption(upload_text.large(st.get_option("server.maxUploadSize")))
+            st.caption(
+                f"Up to {st.get_option('server.maxUploadSize'):,} MB. Above {limits.MOST_BYTES / 2**20:,.0f} "
+                f"MB, a file may have at most {limits.MOST_IN_PIECES:,} columns: we read it in pieces, and "
+                "keep sums only."
+            )
             widgets.choose("own.encoding")
         for name in examples.names():
             label = f"Take the {name.replace('_', ' ')} table as if it were yours"
@@ -108,7 +125,7 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
 
     refused = state.handle("table", f"{upload.file_id} {encoding}" if upload else "", take)
     if refused:
-        st.error(refusal(refused) + (upload_text.FORMER_STAYS if state.raw else ""))
+        st.error(page_text.refusal(refused) + (upload_text.FORMER_STAYS if state.raw else ""))
 
 
 def _load_example(state: TableSession, name: str) -> None:
@@ -116,13 +133,7 @@ def _load_example(state: TableSession, name: str) -> None:
     state.load(raw)
     state.example, state.several = name, False
     lines = {column.name: dictionary.line_from_column(column) for column in schema.columns}
-    _set_lines(state, lines, schema.bound)
-
-
-def _set_lines(state: TableSession, lines: dict[str, dictionary.DictionaryLine], bound: float | None) -> None:
-    state.lines |= lines
-    state.chosen, state.bound = tuple(lines), bound
-    state.generation += 1
+    state.set_lines(lines, schema.bound)
 
 
 def _ask_rows(state: TableSession) -> int | None:
@@ -131,12 +142,12 @@ def _ask_rows(state: TableSession) -> int | None:
     where = ", in one table or in several" if joined else " in this table"
     chosen = st.radio(
         f"Can one patient have more than one row{where}?",
-        (ONE, SEVERAL),
+        (page_text.ONE, page_text.SEVERAL),
         index=None if state.several is None else int(state.several),
         key=f"own several {state.tables}{' joined' * joined}",
         help="Several visits, samples or admissions of one patient are several rows.",
     )
-    state.several = None if chosen is None else chosen == SEVERAL
+    state.several = None if chosen is None else chosen == page_text.SEVERAL
     if state.several:
         _ask_patients(state)
     if state.several and state.patient_column is None:
@@ -152,9 +163,9 @@ def _ask_rows(state: TableSession) -> int | None:
             help="From how the table was made, not counted in it. This number becomes public.",
         )
     if state.example and state.several is False:
-        st.caption(OF_EXAMPLE)
+        st.caption(page_text.OF_EXAMPLE)
     if state.rows_per_patient is None:
-        st.info(UNANSWERED)
+        st.info(page_text.UNANSWERED)
     elif state.patient_column is not None:
         st.caption(upload_text.counted(state.most_kept))
     elif state.several:
@@ -205,40 +216,29 @@ def _choose_column(
         known = current if current in free else ""
         typed = st.text_input(label, known, key=key, placeholder="type its name", width=300, help=help)
         if typed.strip() and typed.strip() not in free:
-            st.error(refusal(f"the table has no such column left: '{typed.strip()[:40]}'"))
+            st.error(page_text.refusal(f"the table has no such column left: '{typed.strip()[:40]}'"))
             return None
         return typed.strip() or None
-    options = [_NO_COLUMN, *free]
-    index = st.selectbox(
-        label,
-        range(len(options)),
-        1 + free.index(current) if current in free else 0,  # a column may be called none too
-        key=key,
-        format_func=options.__getitem__,
-        width=300,
-        help=help,
-    )
-    return options[index] if index else None
+    begin = 1 + free.index(current) if current in free else 0
+    return choose_or_none(label, "none", free, begin, key=key, width=300, help=help)
 
 
 def _choose_columns(state: TableSession, raw: Table) -> None:
     marks, kinds = {"text": " (words)", "date": " (dates)"}, raw.kinds
     if len(raw.columns) > _MOST_LISTED:
         _type_columns(state, raw.columns)
-        new = (name for name in state.chosen if name not in state.lines)
-        state.lines |= {name: dictionary.blank_line(kinds[name]) for name in new}
-        return
-    # Streamlit keeps the function that formats a widget's options: it must not hold rows.
-    chosen = st.multiselect(
-        "Measurements that count",
-        raw.columns,
-        state.chosen,
-        key=f"own columns {state.generation}",
-        format_func=lambda name: name + marks.get(kinds[name], ""),
-        placeholder="choose measurements",
-    )
-    state.chosen = tuple(chosen)
-    for name in chosen:
+    else:
+        # Streamlit keeps the function that formats a widget's options: it must not hold rows.
+        chosen = st.multiselect(
+            "Measurements that count",
+            raw.columns,
+            state.chosen,
+            key=f"own columns {state.generation}",
+            format_func=lambda name: name + marks.get(kinds[name], ""),
+            placeholder="choose measurements",
+        )
+        state.chosen = tuple(chosen)
+    for name in state.chosen:
         state.lines.setdefault(name, dictionary.blank_line(kinds[name]))
 
 
@@ -254,8 +254,9 @@ def _type_columns(state: TableSession, columns: Sequence[str]) -> None:
     try:
         state.chosen = dictionary.parse_choice(typed, columns)
     except ValueError as reason:
-        st.error(refusal(str(reason)))
-    st.caption(upload_text.chosen(len(state.chosen), len(columns)))
+        st.error(page_text.refusal(str(reason)))
+    many = f"{len(state.chosen):,} of {len(columns):,} columns count."
+    st.caption(f"{many} A data dictionary, opened below, chooses its own.")
 
 
 def _page_of_lines(state: TableSession) -> tuple[str, ...]:
@@ -285,7 +286,7 @@ def _fill(state: TableSession, rule: dictionary.DictionaryLine) -> None:
         for name, line in lines.items()
         if line.kind == "number" and line.incomplete
     }
-    _set_lines(state, lines | new, state.bound)
+    state.set_lines(lines | new, state.bound)
 
 
 def _edit(state: TableSession) -> None:
@@ -318,7 +319,10 @@ def _edit(state: TableSession) -> None:
         "publish the lowest and the highest patient."
     )
     if state.example in examples.OF_ITS_OWN_ROWS:
-        st.caption(upload_text.RANGES_OF_EXAMPLE)
+        st.caption(
+            "This example's ranges are rounded from the table's own published summary, which a hospital must "
+            "not do with its own."
+        )
 
 
 def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
@@ -326,8 +330,8 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
         upload = st.file_uploader("A data dictionary (JSON)", type=["json"], key="own dictionary")
         refused = state.handle("dictionary", upload.file_id if upload else "", partial(_open, state, upload))
         if refused:
-            st.error(refusal(refused))
-        dictionary_names.show(state, _set_lines)
+            st.error(page_text.refusal(refused))
+        dictionary_names.show(state)
         if schema is not None:
             st.download_button(
                 "Save the dictionary",
@@ -337,7 +341,10 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
                 on_click="ignore",
             )
             if schema.published is not schema:
-                st.caption(upload_text.WITH_CELLS)
+                st.caption(
+                    "The saved dictionary holds the words that you mapped, which may be cells of your "
+                    "patients. A release publishes the dictionary without them."
+                )
 
 
 def _open(state: TableSession, upload: UploadedFile) -> str:
@@ -347,8 +354,8 @@ def _open(state: TableSession, upload: UploadedFile) -> str:
         lines, bound, absent = dictionary.load(upload.getvalue(), state.raw.columns)
     except ValueError as reason:
         return str(reason) if state.opened is None else ""
-    _set_lines(state, lines, bound)
-    st.toast(literal(upload_text.left_out(absent) if absent else "The dictionary was taken over."))
+    state.set_lines(lines, bound)
+    st.toast(page_text.literal(upload_text.left_out(absent) if absent else "The dictionary was taken over."))
     st.rerun()
 
 
@@ -398,4 +405,9 @@ def _show_facts(prepared: PreparedTable, rows: int, layout: PageLayout) -> None:
     if is_at_random(prepared.assignment):
         st.caption(upload_text.at_random(rows))
     public = upload_text.counts_public(prepared.assignment, prepared.schema, rows)
-    layout.details().caption(f"{upload_text.bound(prepared.schema, rows)} {public}")
+    layout.details().caption(
+        f"No {page_text.unit(rows)} counts for more than a length of {prepared.schema.bound:.4g}: longer "
+        "rows are shortened to it, and the noise hides a row of that length. Smaller is less noise and more "
+        "shortening. Without a number of your own, it is the root mean square length of rows spread evenly "
+        f"over the ranges. No row is longer than {prepared.schema.longest:.4g}. {public}"
+    )

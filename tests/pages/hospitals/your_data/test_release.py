@@ -167,8 +167,8 @@ def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
     monkeypatch.setattr(ledger_text, "total", lambda account, more=(): numerical.Total(1.0 - short, 1.0))
     assert analyst_text.left(ledger_text.spending(account)).endswith(f" is spent, {rest} is left")
     request = Request("analyze_gauss", 3, 2, Budget(1.0, 1e-5))
-    price = ledger_text.price("It", request, account, analyst_text.price)
-    assert price.sentence.endswith(f", and leaves {rest}.") and not price.exceeds_limit
+    price, exceeds_limit = ledger_text.price("It", request, account, analyst_text.price)
+    assert price.endswith(f", and leaves {rest}.") and not exceeds_limit
 
 
 def test_a_full_disk_releases_nothing(folder, monkeypatch):

@@ -177,9 +177,9 @@ HOSTILE = (
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_of_hospitals_and_columns_stay_names(name, built):
     page = page_of(csv(SECOND.rename(columns={"AGE (years)": name})))
-    shown = page.mapping.to_frame().to_numpy().ravel().tolist() + page.mapping.options
+    shown = page.mapping.to_frame().to_numpy().ravel().tolist() + list(page.mapping.of_label)
     assert not [cell for cell in shown if str(cell).startswith("=")]
-    label = next(label for label in page.mapping.options if page.mapping._of_label[label] == name)
+    label = next(label for label, column in page.mapping.of_label.items() if column == name)
     page.app.text_input(key="own hospital 1 1").set_value(name)
     page.map((0, label), (1, "Gewicht"), (3, "geschlecht"))
     headings = json.loads(page.app.data_editor[0].proto.columns)  # which its download has too
