@@ -77,32 +77,9 @@ def _when(entry: Entry) -> str:
     return f"{literal(entry.at[:16].replace('T', ' '))} UTC"
 
 
-def _named(entry: Entry) -> str:
-    return f"What was released on {_when(entry)}"
-
-
 def kept(entry: Entry) -> str:
-    """Return that a paid release can be had without paying again."""
-    return (
-        f"**{_named(entry)} is paid for and was not downloaded.** Go on with it: it costs nothing more, and "
-        "what was drawn is not drawn again."
-    )
-
-
-def kept_of_another(entry: Entry) -> str:
-    """Return that a paid release is kept, but not of the table as it is read now."""
-    return (
-        f"{_named(entry)} is paid for and was not downloaded. It was made with another dictionary, row bound "
-        "or other hospitals: set these again to go on with it."
-    )
-
-
-def kept_unreadable(entry: Entry, reason: ValueError | OSError) -> str:
-    """Return that a paid release is kept, and why it cannot be read."""
-    return (
-        f"{_named(entry)} is paid for and was not downloaded. {refused('read', reason)} "
-        "Until then it stays as it is, and nothing of it is drawn again."
-    )
+    """Return that a paid release is kept."""
+    return f"What was released on {_when(entry)} is paid for and was not downloaded."
 
 
 def lost(absent: Sequence[Entry], account: Account, named: Callable[[str, str, float], str]) -> str:

@@ -90,9 +90,10 @@ def _show_details(
         "at their own mean."
     )
     best = linalg.top_eigenspace(truths.covariance.matrix, k)
-    measured, table = losses.losses(truths.covariance.matrix, released.basis, best), st.empty()
+    measure_losses = partial(losses.losses, truths.covariance.matrix, released.basis, best)
+    table = st.empty()
     with table:
-        score_panel.show_table(losses.table(measured, ""))
+        score_panel.show_table(measure_losses())
     again = _reproducible(prepared, released.document)
     tables = (figure_code.SPECTRUM, figure_code.BIPLOT) if again else (None, None)
     left, right = st.columns([2, 3], gap="large")
@@ -115,9 +116,8 @@ def _show_details(
         scores = _downstream(("downstream", release.number, label), measure, len(held.rows), label)
         if scores is not None:
             right_share, without, _, _, guess = scores["right"]
-            measured = measured._replace(right=(right_share, without, guess))
             with table:
-                score_panel.show_table(losses.table(measured, label))
+                score_panel.show_table(measure_losses((right_share, without, guess), label))
 
 
 def _reproducible(prepared: PreparedTable, document: dict[str, Any]) -> bool:

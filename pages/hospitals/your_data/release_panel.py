@@ -216,15 +216,18 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account, layout:
         try:
             request = None if drawn is None else _request_kept(drawn, prepared)
         except (ValueError, OSError) as reason:
-            st.error(ledger_text.kept_unreadable(entry, reason))
+            why = f"{ledger_text.kept(entry)} {ledger_text.refused('read', reason)}"
+            st.error(f"{why} Until then it stays as it is, and nothing of it is drawn again.")
             continue
         if drawn is None:
             lost += [] if entry.is_anothers else [entry]
         elif request is None:
-            st.warning(ledger_text.kept_of_another(entry))
+            another = "It was made with another dictionary, row bound or other hospitals"
+            st.warning(f"{ledger_text.kept(entry)} {another}: set these again to go on with it.")
         else:
             left, right = st.columns([4, 2], vertical_alignment="center")
-            left.warning(ledger_text.kept(entry))
+            free = "Go on with it: it costs nothing more, and what was drawn is not drawn again."
+            left.warning(f"**{ledger_text.kept(entry)}** {free}")
             is_picture = isinstance(request, ScoreRequest)
             kind, make = ("scores", score_panel.make) if is_picture else ("release", _make)
             order = Order(kind, request, account, prepared.identity, prepared.raw.name)

@@ -27,7 +27,6 @@ from pages.hospitals.your_data import (
     confirmation,
     figure_code,
     kept_copies,
-    losses,
     score_rehearsal,
     session,
 )
@@ -56,14 +55,14 @@ def show_losses(twin: Twin) -> None:
         if measured is None:
             st.caption(_TOO_WIDE)
             return
-        show_table(losses.table(measured.losses, "a label"))
+        show_table(measured.losses)
         st.caption(
             "Measured on invented rows. The label is a yes or no: half of it is the strongest pattern, half "
             "is chance. So nobody can be right much more than 75 % of the time."
         )
 
 
-def show_table(frame: Any) -> None:
+def show_table(frame: pd.DataFrame) -> None:
     """Render losses as percentages."""
     shares = {name: st.column_config.NumberColumn(format="percent") for name in frame.columns[1:]}
     st.dataframe(frame, hide_index=True, height="content", column_config=shares)

@@ -8,11 +8,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from dppca_core.arrays import Array
 from dppca_core.experiments.demonstrations import twin_scores
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from pages.hospitals.your_data.losses import Losses, losses
+from pages.hospitals.your_data.losses import losses
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.shared.background import cache
 
@@ -28,7 +29,7 @@ class TwinRun(NamedTuple):
 
     scores: Array
     eigenvalues: tuple[float, ...]
-    losses: Losses
+    losses: pd.DataFrame
 
 
 def run(twin: Twin) -> TwinRun | None:
@@ -42,7 +43,9 @@ def run(twin: Twin) -> TwinRun | None:
 def _run(experiment: ExplorerExperiment, epsilon: float) -> TwinRun:
     seen = twin_scores.scores(cache.results(experiment), epsilon)
     right = _right(seen.rows, seen.basis, seen.best)
-    return TwinRun(seen.scores, seen.eigenvalues, losses(seen.moment, seen.basis, seen.best, right))
+    return TwinRun(
+        seen.scores, seen.eigenvalues, losses(seen.moment, seen.basis, seen.best, right, "a label")
+    )
 
 
 def _right(rows: Array, basis: Array, best: Array) -> tuple[float, float, float]:
