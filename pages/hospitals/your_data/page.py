@@ -9,7 +9,6 @@ from dppca_core.release.request import Request
 from pages.hospitals.your_data import (
     ledger_panel,
     owner_only_panel,
-    plain_report,
     planned_table,
     rehearsal,
     release_panel,
@@ -93,7 +92,7 @@ if prepared is not None:
 record = report.public_record(prepared, account, release, request, twin, rows, settings)
 if record is not None:
     saved = release.mark_downloaded if release is not None else "ignore"
-    built = (plain_report if layout.plain else report).build(record, settings)
+    built = report.build(record, settings)
     written = state.latest("report", built, lambda: html_report.html(built).encode())
     html_report.button(written, "dppca-your-data", saved)
     st.caption(

@@ -17,6 +17,8 @@ from pages.hospitals.your_data import (
     charts,
     ledger_panel,
     ledger_text,
+    plain_rehearsal,
+    plain_text,
     sources,
     twin_text,
     upload_text,
@@ -27,6 +29,7 @@ from pages.hospitals.your_data.rehearsal import Twin, payload, predicted_figure,
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.synthetic_twin_panel import paid_spectrum
 from pages.shared import text
+from pages.shared.plain import rows as share_rows
 from pages.shared.reports import html_report, phrases
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings.catalogue import Settings
@@ -79,36 +82,45 @@ def public_record(
 
 
 def build(record: PublicRecord, settings: Settings) -> Report:
-    """Return the report: the release in full or, before one, the rehearsal."""
-    released = record.released
-    title, texts = "A rehearsal, and nothing released", []
-    promised = ["Nothing was released, so nothing is promised yet."]
+    """Return the report: the release in full or, before one, the rehearsal; in plain view in short."""
+    released, plain = record.released, settings["view"] == "plain"
+    title = "A rehearsal on invented patients" if plain else "A rehearsal, and nothing released"
+    texts = []
     if released is not None:
         title = "What was released of our own table"
-        promised = [page_text.promise(released)]
-        promised += [page_text.hardening(released.document["method"])]
-        promised += [page_text.restated(released, record.rows, analyst_text.restated)]
-        if released.eigenvalues is not None:
+        if released.eigenvalues is not None and not plain:
             texts = [("Strength of the directions", page_text.eigenvalues(released))]
-    if record.account is not None and record.account.limit is not None:
-        promised += [
-            f"All releases of this table together: {analyst_text.left(ledger_text.spending(record.account))}."
-        ]
-        promised += [page_text.patient_total(record.account, record.rows)]
     return Report(
         title=title,
-        sentence=_sentence(record),
-        settings=_settings(record, settings),
-        figures=_figures(record),
-        tables=_tables(record),
+        sentence=_sentence(record, plain),
+        settings=_plain_settings(record) if plain else _settings(record, settings),
+        figures=_figures(record, plain),
+        tables=[_public_table(record.schema)] if plain else _tables(record),
         texts=texts,
-        guarantee=text.unmarked(" ".join(filter(None, promised))),
-        limits=_limits(record),
-        sources=_sources(record, settings["view"] == "researcher"),
+        guarantee=_promised(record, plain),
+        limits=_plain_limits(record) if plain else _limits(record),
+        sources=_sources(record, settings["view"]),
         # The link restores the settings, with what only the owner may see switched off, and holds no table.
         link=html_report.link(settings | {"own.shown": False}, "your_data"),
         made=html_report.today(),
     )
+
+
+def _promised(record: PublicRecord, plain: bool) -> str:
+    released, account, words = record.released, record.account, plain_text if plain else analyst_text
+    promised = ["Nothing was released, so nothing is promised yet."]
+    if released is not None:
+        promised = [page_text.promise(released), page_text.hardening(released.document["method"])]
+        if plain:
+            document = released.document
+            budget, cost = document["parameters"]["budget"], document["epsilon for a patient"]
+            promised = [plain_text.promise(cost, budget["delta"], budget["neighbours"], sum(record.sizes))]
+        promised.append(page_text.restated(released, record.rows, words.restated))
+    if account is not None and account.limit is not None:
+        left = words.left(ledger_text.spending(account))
+        promised.append(f"{left}." if plain else f"All releases of this table together: {left}.")
+        promised.append("" if plain else page_text.patient_total(account, record.rows))
+    return text.unmarked(" ".join(filter(None, promised)))
 
 
 def _stated(record: PublicRecord, rows: int) -> str:
@@ -118,25 +130,46 @@ def _stated(record: PublicRecord, rows: int) -> str:
     return "averaged" if averaged else page_text.stated(rows)
 
 
-def hospitals(record: PublicRecord, where: str) -> str:
+def _hospitals(record: PublicRecord, where: str) -> str:
     """Return where patients are, unless their hospitals are invented, which is said instead."""
     invented = f"dealt at random to {len(record.sizes):,} hospitals that do not exist"
     return invented if is_at_random(record.assignment) else where
 
 
-def whole(record: PublicRecord) -> str:
+def _whole(record: PublicRecord) -> str:
     """Return of how many patients, where, a release is or would be."""
-    where = hospitals(record, f"in {upload_text.where_patients_are(len(record.sizes))}")
+    where = _hospitals(record, f"in {upload_text.where_patients_are(len(record.sizes))}")
     return f"{sum(record.sizes):,} {page_text.noun(record.stated_rows)} {where}"
 
 
-def _sentence(record: PublicRecord) -> str:
+def _sentence(record: PublicRecord, plain: bool) -> str:
     released = record.released
     if released is None:
-        return f"Nothing of {whole(record)} was released: this is a rehearsal."
+        nothing = f"Nothing of {_whole(record)} was released: this is a rehearsal."
+        return plain_text.NO_RELEASE if plain else nothing
     k = released.basis.shape[1]
+    if plain:
+        return text.unmarked(plain_text.released(k, _whole(record)))
     cost = page_text.epsilon(released.document["parameters"]["budget"]["epsilon"])
-    return f"Released with {cost}: {text.count(k, 'component', 'components')} of {whole(record)}."
+    return f"Released with {cost}: {text.count(k, 'component', 'components')} of {_whole(record)}."
+
+
+def _plain_settings(record: PublicRecord) -> list[tuple[str, str]]:
+    entries = [
+        (page_text.noun(record.stated_rows).capitalize(), f"{sum(record.sizes):,}"),
+        ("Hospitals", _hospitals(record, f"{len(record.sizes):,}")),
+        ("Measurements", f"{record.schema.d:,}"),
+    ]
+    if isinstance(record.request, str):
+        return entries
+    budget = record.request.budget
+    return [
+        *entries,
+        ("Patterns", f"{record.request.k}"),
+        ("Privacy loss (smaller protects more)", text.number(budget.epsilon)),
+        ("Privacy loss of a patient", f"{record.request.patient_epsilon:.4g}"),
+        ("Chance that privacy fails", text.one_in(budget.delta)),
+    ]
 
 
 def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]:
@@ -146,7 +179,7 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
     entries = [
         (noun, f"{sum(sizes):,}"),
         ("Rows of one patient", _stated(record, rows)),
-        ("Hospitals", hospitals(record, f"{len(sizes):,}" if len(sizes) > 1 else "all in one place")),
+        ("Hospitals", _hospitals(record, f"{len(sizes):,}" if len(sizes) > 1 else "all in one place")),
         (f"{noun} of each", upload_text.spread(sizes)),
         ("Features d", f"{record.schema.d:,}"),
         (upload_text.BOUND, f"{record.schema.bound:.4g}"),
@@ -169,19 +202,29 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
     return entries + phrases.settings_in_words(settings | used, used)
 
 
-def _figures(record: PublicRecord) -> list[ReportFigure]:
-    figures = []
-    if record.released is not None:
-        features, basis = record.schema.features, record.released.basis
-        words = analyst_text.COMPONENT, analyst_text.LOADING
-        drawn = charts.loadings(features, basis, record.released.loading_std, *words)
-        says = f"{charts.describe_loadings(drawn, words[0])} {page_text.told_from_zero(record.released)}"
-        figures.append(ReportFigure(drawn, "Loadings of the released components", says))
-    if isinstance(record.twin, Twin) and record.twin.is_only_predicted:
+def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
+    figures, words, released = [], plain_text if plain else analyst_text, record.released
+    if released is not None:
+        features, named = record.schema.features, (words.COMPONENT, words.LOADING)
+        drawn = charts.loadings(features, released.basis, released.loading_std, *named)
+        title = "Loadings of the released components"
+        says = f"{charts.describe_loadings(drawn, words.COMPONENT)} {page_text.told_from_zero(released)}"
+        if plain:
+            title = "What the released patterns are made of"
+            says = plain_text.apart(*page_text.apart_from_zero(released))
+        figures.append(ReportFigure(drawn, title, says))
+    if not isinstance(record.twin, Twin):
+        return figures
+    if plain:
+        shares = plain_rehearsal.shares(record.twin)
+        says = text.unmarked(f"{plain_rehearsal.sentence(record.twin)} {plain_text.WORST}")
+        about = f"{says} {share_rows.description(shares)}"
+        figures.append(ReportFigure(share_rows.figure(shares), plain_text.REHEARSED, about))
+    elif record.twin.is_only_predicted:
         drawn = predicted_figure(record.twin)
         says = f"{charts.describe_predicted(drawn)} {twin_text.only_predicted(record.schema.d)}"
         figures.append(ReportFigure(drawn, "Predicted errors of a table of the same size", says))
-    elif isinstance(record.twin, Twin):
+    else:
         drawn = payload(record.twin)
         sentence = drawn["words"][drawn["active"]]["sentence"]
         note = f"These {page_text.noun(record.stated_rows)} are invented: none of the table has a part in it."
@@ -197,14 +240,14 @@ def _tables(record: PublicRecord) -> list[ReportTable]:
         many = "All" if len(listed) == len(frame) else f"The {len(listed):,} strongest"
         listed = listed.map(lambda cell: cell if isinstance(cell, str) else f"{cell:.4f}")
         tables.append(phrases.table(f"{many} released loadings", listed))
-    tables.append(public_table(record.schema))
+    tables.append(_public_table(record.schema))
     if record.account is not None and record.account.entries:
         frame = ledger_panel.releases(record.account)
         tables.append(phrases.table("All releases on the ledger of this table", frame))
     return tables
 
 
-def public_table(schema: Schema) -> ReportTable:
+def _public_table(schema: Schema) -> ReportTable:
     """Return what counts as public of each measurement."""
     first = schema.columns[: charts.MOST_LISTED]
     rest = len(schema.columns) - len(first)
@@ -260,19 +303,38 @@ def _limits(record: PublicRecord) -> list[str]:
     return [limit for limit in limits if limit]
 
 
-def _sources(record: PublicRecord, formulas: bool) -> list[str]:
+def _plain_limits(record: PublicRecord) -> list[str]:
+    limits = [plain_text.PUBLIC]
+    if is_at_random(record.assignment):
+        limits.append(upload_text.at_random(record.stated_rows))
+    if record.released is not None:
+        limits += [
+            "" if record.released.document["mean"] is not None else plain_text.UNCENTRED,
+            "How good the release is cannot be said here: that would tell something of the patients.",
+            f"How measurements and patterns were chosen: {record.released.document[chosen.KEY]}.",
+        ]
+    if isinstance(record.twin, Twin):
+        limits.append("The rehearsal is of invented patients. Yours may differ.")
+    return [limit for limit in (*limits, page_text.EVADES) if limit]
+
+
+def _sources(record: PublicRecord, view: str) -> list[str]:
     released = record.released
+    made = html_report.made(None if released is not None else 0)
+    if view == "plain":
+        lines = [] if isinstance(record.request, str) else [METHODS[record.request.method].reference]
+        return [*(f"Method: {line}." for line in lines), *sources.PAPERS, made]
     lines = [f"Synthetic twin: simulation {sources.TWIN}"] if isinstance(record.twin, Twin) else []
     if released is not None:
         lines.append(f"The release: {sources.RELEASE} {released.document['noise']}")
         lines.append(f"{released.document['what']}: {released.document['reference']}.")
     else:
         lines += [f"{METHODS[name].title}: {METHODS[name].reference}." for name in OFFERED]
-    if formulas:
+    if view == "researcher":
         lines.append(
             "A number x in [l, h] becomes (x − (l+h)/2) / ((h−l)/2), clipped to [−1, 1]; one of c categories "
             "becomes c indicators less 1/max(c, 2); rows are clipped to norm B and divided by it. The noise "
             "has σ = Δ z, for T steps √T Δ z, with Δ = √2 (replace one) or 1 and "
             "δ = Φ(1/(2z) − εz) − e^ε Φ(−1/(2z) − εz) (Balle & Wang 2018)."
         )
-    return [*lines, *sources.PAPERS, html_report.made(None if released is not None else 0)]
+    return [*lines, *sources.PAPERS, made]

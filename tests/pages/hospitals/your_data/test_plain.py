@@ -7,10 +7,10 @@ from dppca_core.numerics import subspace_metrics
 from pages.hospitals.your_data import (
     ledger_text,
     owner_only_diagnostics,
-    plain_report,
     plain_text,
     rehearsal,
     release_panel,
+    report,
 )
 from pages.hospitals.your_data.spending import Spending, StopSign
 from pages.shared.plain import phrases
@@ -30,8 +30,8 @@ def words(page):
 @pytest.fixture
 def plainly(monkeypatch):
     """Return a function that returns the report which the last run of the page offers."""
-    reports, build = [], plain_report.build
-    monkeypatch.setattr(plain_report, "build", lambda *given: reports.append(build(*given)) or reports[-1])
+    reports, build = [], report.build
+    monkeypatch.setattr(report, "build", lambda *given: reports.append(build(*given)) or reports[-1])
     return lambda: reports[-1]
 
 
