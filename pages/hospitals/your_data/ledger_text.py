@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.privacy import Event
 from dppca_core.release.ledger_records import Account, Entry
 from dppca_core.release.request import patient_epsilon
-from pages.hospitals.your_data.spending import Spending
 from pages.hospitals.your_data.text import literal, refusal
 from pages.shared import text
 
@@ -30,6 +29,23 @@ IN_SESSION = "This ledger is in this session only and is lost when the page is c
 STILL_DRAWN = "A release that you paid for is still being drawn. It appears here when it is ready."
 _LISTED = 3
 _composed = lru_cache(maxsize=256)(numerical.total)  # of noise multipliers: nothing of a table
+
+
+class Spending(NamedTuple):
+    """Hold what is spent of a limit before and after a release."""
+
+    now: float
+    after: float
+    most: float
+
+    @property
+    def exceeds_limit(self) -> bool:
+        return not numerical.within(self.after, self.most)
+
+    @property
+    def rest(self) -> float:
+        """Return what is left afterwards."""
+        return numerical.remaining(self.after, self.most)
 
 
 def total(account: Account, more: tuple[Event, ...] = ()) -> numerical.Total:

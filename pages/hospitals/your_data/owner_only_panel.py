@@ -16,11 +16,11 @@ from dppca_core.tables import JoinedTable, Raw, limits
 from pages.hospitals.your_data import (
     charts,
     figure_code,
-    losses,
     owner_only_diagnostics,
     owner_only_text,
     plain_text,
     score_panel,
+    score_rehearsal,
     session,
 )
 from pages.hospitals.your_data.layout import PageLayout, choose_or_none
@@ -90,7 +90,7 @@ def _show_details(
         "at their own mean."
     )
     best = linalg.top_eigenspace(truths.covariance.matrix, k)
-    measure_losses = partial(losses.losses, truths.covariance.matrix, released.basis, best)
+    measure_losses = partial(score_rehearsal.losses, truths.covariance.matrix, released.basis, best)
     table = st.empty()
     with table:
         score_panel.show_table(measure_losses())

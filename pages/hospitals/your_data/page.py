@@ -23,9 +23,8 @@ from pages.hospitals.your_data import (
 )
 from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import PreparedTable
-from pages.hospitals.your_data.rehearsal import Twin
+from pages.hospitals.your_data.rehearsal import StopSign, Twin
 from pages.hospitals.your_data.settings import DELTAS
-from pages.hospitals.your_data.spending import StopSign
 from pages.shared.reports import html_report
 from pages.shared.settings import catalogue, widgets
 

@@ -3,7 +3,8 @@
 `analyst_text` has the names of those that stand at the same places for analysts.
 """
 
-from pages.hospitals.your_data.spending import Spending, StopSign
+from pages.hospitals.your_data.ledger_text import Spending
+from pages.hospitals.your_data.rehearsal import StopSign
 from pages.hospitals.your_data.text import loss
 from pages.shared import text
 from pages.shared.plain import phrases

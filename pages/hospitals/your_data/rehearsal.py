@@ -30,7 +30,6 @@ from dppca_core.tables import Schema, limits
 from pages.hospitals.your_data import charts, twin_text
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.settings import NO_GUESS
-from pages.hospitals.your_data.spending import StopSign
 from pages.shared.background import cache
 from pages.shared.charts import explorer, explorer_summary, style
 from pages.shared.charts.metric_axis import Scale, error_unit
@@ -77,6 +76,22 @@ class Twin(NamedTuple):
     def rehearsed(self) -> list["Twin"]:
         """List this twin and the others that are no guess."""
         return [self, *(other for other in self.others if not other.pattern.guessed)]
+
+
+class StopSign(NamedTuple):
+    """Hold how much of a rehearsed answer would be noise, and what it would take instead.
+
+    share: its error, of a guess's. n: rows of the table. epsilon: that is asked for. rows: of one patient.
+    needed: the least epsilon that would do; None where none on the figure does. patients: how many would do
+    at the epsilon that is asked for, 0 where none does.
+    """
+
+    share: float
+    n: int
+    epsilon: float
+    rows: int
+    needed: float | None = None
+    patients: int = 0
 
 
 def patterns(d: int, k: int, settings: Settings, paid: Spectrum | None, centred: bool) -> list[Pattern]:

@@ -13,12 +13,13 @@ import pandas as pd
 from dppca_core.arrays import Array
 from dppca_core.experiments.demonstrations import twin_scores
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from pages.hospitals.your_data.losses import losses
+from dppca_core.numerics import subspace_metrics
 from pages.hospitals.your_data.rehearsal import Twin
 from pages.shared.background import cache
 
 MOST_FEATURES = 400  # a run on more would keep the page waiting
 TOO_MUCH = 1 / 3  # of a picture in wrong cells: beyond it the picture is of little use
+Three = tuple[float, float, float]  # of released components, of the best without privacy, of a guess
 
 
 class TwinRun(NamedTuple):
@@ -48,7 +49,7 @@ def _run(experiment: ExplorerExperiment, epsilon: float) -> TwinRun:
     )
 
 
-def _right(rows: Array, basis: Array, best: Array) -> tuple[float, float, float]:
+def _right(rows: Array, basis: Array, best: Array) -> Three:
     """Return how often a label is told from released components, from the best, and by guessing.
 
     The label: whether the score on the best first component, about its mean, is positive after chance of the
@@ -65,3 +66,24 @@ def _right(rows: Array, basis: Array, best: Array) -> tuple[float, float, float]
 
     commonest = max(float(np.mean(label[half:] > 0)), float(np.mean(label[half:] < 0)))
     return right(basis), right(best), commonest
+
+
+def losses(
+    matrix: Array, basis: Array, best: Array, right: Three | None = None, label: str = ""
+) -> pd.DataFrame:
+    """Return what components, (d, k), lose against the best of rows with this second moment, (d, d).
+
+    A line each, as shares: the spread that is captured, of what the best hold; |X - X V V^T|^2/|X|^2, which
+    is lost in reconstruction; and how often a label is told right, where that was measured.
+    """
+    d, k = basis.shape
+    whole = float(np.trace(matrix))
+    released, most = (subspace_metrics.captured_energy(each, matrix, whole) for each in (basis, best))
+    guess = k / d
+    lines = [
+        ("Spread, of the best", released / most, 1.0, guess / most),
+        ("Lost in reconstruction", 1 - released, 1 - most, 1 - guess),
+    ]
+    if right is not None:
+        lines.append((f"Right about {label}", *right))
+    return pd.DataFrame(lines, columns=["", "released", "no privacy", "guess"])

@@ -12,7 +12,8 @@ from pages.hospitals.your_data import (
     release_panel,
     report,
 )
-from pages.hospitals.your_data.spending import Spending, StopSign
+from pages.hospitals.your_data.ledger_text import Spending
+from pages.hospitals.your_data.rehearsal import StopSign
 from pages.shared.plain import phrases
 from pages.shared.text.privacy_phrases import odds
 from tests.pages.hospitals.outside_folds import shown, technical

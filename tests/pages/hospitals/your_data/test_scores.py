@@ -18,7 +18,6 @@ from dppca_core.release.score_histogram import Group, ScoreRequest
 from dppca_core.tables import Column, Schema, limits
 from pages.hospitals.your_data import (
     confirmation,
-    losses,
     owner_only_diagnostics,
     prepared_table,
     rehearsal,
@@ -214,7 +213,7 @@ def test_what_is_lost_is_scikit_learns_on_the_same_rows():
     rows, pca = table.held.rows, PCA(2).fit(table.held.rows)
     truths = owner_only_diagnostics.truths(table)
     best = np.linalg.svd(rows - rows.mean(axis=0))[2][:2].T
-    captured, unexplained = shares(losses.losses(truths.covariance.matrix, basis, best))
+    captured, unexplained = shares(score_rehearsal.losses(truths.covariance.matrix, basis, best))
     centred, given_back = rows - rows.mean(axis=0), pca.inverse_transform(pca.transform(rows)) - rows
     whole = np.square(centred).sum()
     assert unexplained[1] == pytest.approx(np.square(given_back).sum() / whole)
@@ -247,7 +246,7 @@ def test_on_the_twin_a_use_loses_what_noise_takes():
     assert right[0] > right[1] - 0.02 > right_blurred[0]
     guess = np.linalg.qr(np.random.default_rng(0).standard_normal((200, 12, 2)))[0]
     square = np.diag(np.arange(12.0))
-    drawn = np.array([shares(losses.losses(square, each, np.eye(12)[:, -2:])) for each in guess])
+    drawn = np.array([shares(score_rehearsal.losses(square, each, np.eye(12)[:, -2:])) for each in guess])
     assert drawn[0, 0, 2] == pytest.approx(drawn[:, 0, 0].mean(), abs=0.05)
 
 
