@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.numerics import subspace_metrics
 from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, MOMENT
 from pages.shared import text
@@ -121,11 +122,7 @@ def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, height: int) -> dic
 
 
 def predicted(
-    epsilons: Sequence[float],
-    curves: Sequence[tuple[str, Sequence[float]]],
-    settings: Settings,
-    d: int,
-    k: int,
+    curves: Sequence[tuple[str, Sequence[float]]], settings: Settings, d: int, k: int
 ) -> dict[str, Any]:
     """Draw predicted errors ||sin Theta|| of several populations, in the unit on screen, and a guess's."""
     metric = metric_axis.error_unit(settings)
@@ -135,8 +132,8 @@ def predicted(
     traces = []
     for i, (title, sines) in enumerate(curves):
         values = rounded(metric_axis.in_unit(metric, np.minimum(sines, most), k))
-        traces.append(marked_line(title, style.look(_LABELS[i]), list(epsilons), values, 5))
-    ends = {"x": [epsilons[0], epsilons[-1]], "y": rounded([guess] * 2), "showlegend": True}
+        traces.append(marked_line(title, style.look(_LABELS[i]), list(EPSILONS), values, 5))
+    ends = {"x": [EPSILONS[0], EPSILONS[-1]], "y": rounded([guess] * 2), "showlegend": True}
     traces.append(line(1, "a guess", style.GUESS, "dot", **ends))
     least = min(min(drawn_values(trace)) for trace in traces)
     _, scale = metric_axis.error_axis(settings, guess, least)

@@ -287,7 +287,7 @@ def predicted_curves(twin: Twin) -> list[tuple[str, list[float]]]:
 def predicted_figure(twin: Twin) -> dict[str, Any]:
     """Draw the predicted errors of a table that is too wide for runs."""
     experiment = twin.experiment
-    return charts.predicted(EPSILONS, predicted_curves(twin), twin.settings, experiment.d, experiment.k)
+    return charts.predicted(predicted_curves(twin), twin.settings, experiment.d, experiment.k)
 
 
 def judge(request: Request | str, n: int, d: int, hospitals: int) -> tuple[str, bool]:
