@@ -8,7 +8,6 @@ import streamlit as st
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.hospitals.differences import charts, plain, text, view
 from pages.shared.background import cache, engine, failed_runs, refresh
-from pages.shared.figure import component
 from pages.shared.reports import phrases, sources, take_along
 from pages.shared.settings import widgets
 
@@ -48,20 +47,18 @@ def panels() -> None:
     st.header("Standardising, and what it costs")
     draw = charts.against_strength if synthetic else charts.by_kind
     standardising, joining = draw(shown), charts.joining(shown)
-    component.figure(standardising, key="standardising figure", says=headline)
-    take_along.menu(
-        *("standardising figure", "dppca-standardising", "Standardising, and what it costs"),
-        lambda: standardising,
+    take_along.show(
+        *(standardising, "standardising figure", "dppca-standardising", "Standardising, and what it costs"),
+        says=headline,
         table=results.table,
         code=lambda: shown.code("standardising"),
     )
     st.table(text.costs(shown), hide_index=True, border="horizontal")
     st.caption(text.below_costs(shown.recipe))
     st.header("Who gains by joining")
-    says = text.who(shown) or text.waiting(shown)
-    component.figure(joining, key="joining figure", says=says)
-    take_along.menu(
-        *("joining figure", "dppca-joining", "Who gains by joining", lambda: joining),
+    take_along.show(
+        *(joining, "joining figure", "dppca-joining", "Who gains by joining"),
+        says=text.who(shown) or text.waiting(shown),
         table=results.table,
         code=lambda: shown.code("joining"),
     )
@@ -77,9 +74,9 @@ refresh.while_cells_come(panels, results, next_cell)
 if not synthetic:
     st.header("What is missing, hospital by hospital")
     missing = text.missing()
-    component.figure(charts.missing(), key="missing figure", says=missing)
-    take_along.menu(
-        *("missing figure", "dppca-missing", "What is missing, hospital by hospital", charts.missing),
+    take_along.show(
+        *(charts.missing(), "missing figure", "dppca-missing", "What is missing, hospital by hospital"),
+        says=missing,
         code=lambda: FigureRecipe("collaboration.missing", {}),
     )
     st.caption(missing)

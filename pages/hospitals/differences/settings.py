@@ -5,7 +5,7 @@ from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC, S
 from dppca_core.methods import METHODS
 from dppca_core.populations import clinical
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice, Value
+from pages.shared.settings.setting import Choice, Value, among
 
 SITE_METHODS = (
     *("dpdis_pca", "federated_projector", "dps_pca", "own_noise_sparse", "two_stage_own_noise"),
@@ -28,16 +28,13 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     shares = {share: f"{100 * share:g} %" for share in (0.05, 0.1, 0.2, 0.3, 0.5)}
     levels = {0.0: "0 (none)", **{level: f"{level:g}" for level in STRENGTHS[1:]}}
     return [
-        Choice(key, label, plain, tuple(words), default, words)
-        for key, label, plain, words, default in (
-            ("sites.data", "Patients", "Patients", data, SYNTHETIC),
-            ("sites.strength", "Site effects", "How much hospitals differ", levels, 1.0),
-            ("sites.differ", "In what hospitals differ", "In what they differ", differ, "all"),
-            ("sites.kind", "Standardised by", "Standardised by", KIND_TITLES, "own-ranges"),
-            ("sites.method", "Method", "Method", titles, "dpdis_pca"),
-            ("sites.share", "Budget for means and spreads", "Privacy for means and spreads", shares, 0.2),
-            ("sites.against", "Measured against", "Measured against", against, "own"),
-        )
+        among("sites.data", "Patients", data),
+        among("sites.strength", "Site effects", levels, 1.0, "How much hospitals differ"),
+        among("sites.differ", "In what hospitals differ", differ, plain="In what they differ"),
+        among("sites.kind", "Standardised by", KIND_TITLES, "own-ranges"),
+        among("sites.method", "Method", titles),
+        among("sites.share", "Budget for means and spreads", shares, 0.2, "Privacy for means and spreads"),
+        among("sites.against", "Measured against", against),
     ]
 
 

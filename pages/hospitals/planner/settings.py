@@ -6,7 +6,7 @@ from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.shared import text
 from pages.shared.settings import public_table
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import Choice, Value
+from pages.shared.settings.setting import Choice, Value, among, switch
 
 ASKED = {"patients": "How many patients", "epsilon": "How much privacy", "hospitals": "How many hospitals"}
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
@@ -25,34 +25,25 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     # Whom a method trusts stands before its name, so that a list of methods reads by that.
     planned = PLANNED_METHODS.items()
     titles = {name: f"{text.TRUST_TITLES[each.trust]} · {each.title}" for name, each in planned}
+    parts = {2: "half the privacy loss", 5: "a fifth", 10: "a tenth"}
     sizes = (*(m * 10**p for p in range(1, 6) for m in (1, 2, 5)), 10**6)
     return [
-        Choice("plan.asked", "Asked", "Asked", tuple(ASKED), "patients", ASKED),
-        Choice("plan.of", "Target", "Target", tuple(measures), "error", measures),
+        among("plan.asked", "Asked", ASKED),
+        among("plan.of", "Target", measures),
         Choice("plan.target", "Error at most", "Error at most", ERRORS, 0.1),
-        Choice("plan.share", "Captured at least", "Captured at least", SHARES, 0.95, shares),
-        Choice("plan.trust", *(shared["trust"].label,) * 2, tuple(TRUSTED), "any", TRUSTED),
-        Choice(
-            "plan.way",
-            "Method",
-            "Method",
-            tuple(PLANNED_METHODS),
-            "dps_pca",
-            titles,
-        ),
-        Choice(
-            *("plan.tuned", "Rounds and clip bound", "Rounds and cap"),
-            *(tuple(TUNED), "published", TUNED),
+        among("plan.share", "Captured at least", shares, 0.95),
+        among("plan.trust", shared["trust"].label, TRUSTED),
+        among("plan.way", "Method", titles, "dps_pca"),
+        among(
+            *("plan.tuned", "Rounds and clip bound", TUNED),
+            plain="Rounds and cap",
             help="Tuned: the rounds by each method's own rule, and rows of length 1 where these need less. "
             "That is the limit of ever lower clip bounds. Public numbers decide, never the data.",
         ),
         Choice("plan.size", "Patients of each hospital", "Patients of each hospital", sizes, 20_000),
-        Choice(
-            *("plan.cautious", *("The most cautious hospital asks for",) * 2, (2, 5, 10), 2),
-            {2: "half the privacy loss", 5: "a fifth", 10: "a tenth"},
-        ),
-        Choice("plan.table", *("Plan for the table that you loaded",) * 2, (False, True), False),
-        Choice("plan.simulate", *("Confirm by simulation",) * 2, (False, True), False),
+        among("plan.cautious", "The most cautious hospital asks for", parts),
+        switch("plan.table", "Plan for the table that you loaded"),
+        switch("plan.simulate", "Confirm by simulation"),
     ]
 
 

@@ -9,7 +9,6 @@ from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.hospitals.providers import controls, gain_charts, gain_text, plain, run_panels, view
 from pages.hospitals.providers import text as page_text
 from pages.shared.background import cache, failed_runs, refresh
-from pages.shared.figure import component
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
@@ -48,9 +47,9 @@ def compared() -> None:
         table_name = "collaboration.sent"
     widgets.headline(headline, "epsilon", "providers")
     if figure["data"][-1]["x"]:
-        component.figure(figure, key=f"{name} figure", says=says)
-        take_along.menu(
-            *(f"{name} figure", f"dppca-{name}", page_text.TITLE, lambda: figure),
+        take_along.show(
+            *(figure, f"{name} figure", f"dppca-{name}", page_text.TITLE),
+            says=says,
             table=results.table,
             code=lambda: FigureRecipe(table_name, {"setting": recipe}),
         )

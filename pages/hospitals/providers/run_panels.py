@@ -22,7 +22,6 @@ from pages.hospitals.providers import (
 from pages.hospitals.providers.runs import ShownRun
 from pages.shared import text
 from pages.shared.background import cache
-from pages.shared.figure import component
 from pages.shared.reports import take_along
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
@@ -46,10 +45,14 @@ def run(recipe: CollaborationSetting, settings: Settings) -> None:
 
 def _rounds(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
     st.markdown(run_text.headline(shown, settings))
-    figure = network_diagram.figure(shown, settings)
-    keep = partial(_keep_round, "ring figure", [number for number, _ in network_diagram.steps(shown)])
-    component.figure(figure, key="ring figure", on_use=keep)
-    _take_along("ring figure", "dppca-rounds", recipe, shown, settings, figure)
+    figure, code = network_diagram.figure(shown, settings), None
+    if settings["join.source"] == "simulated":
+        code = FigureRecipe("collaboration.rounds", {"setting": recipe, "protocol": settings["join.way"]})
+    elif settings["join.source"] == "stored":
+        code = FigureRecipe("collaboration.stored", {"name": _stored_name()})
+    numbers = [number for number, _ in network_diagram.steps(shown)]
+    names = ("ring figure", "dppca-rounds", "Round by round")
+    _show(figure, names, recipe, shown, settings["join.way"], code, numbers)
     if shown.record.ended:
         st.text(text.brief(shown.record.ended))
     st.caption(run_text.below_figure(shown))
@@ -62,10 +65,13 @@ def _message(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) 
     else:
         hospital = _hospital("join.hospital", shown.record.plan.hospitals, settings)
     table = recipe.population if isinstance(recipe.population, str) and shown.transcript else None
-    names = TABLES[table].features if table else ()
-    figure = message_charts.message(shown, hospital, settings, names)
-    component.figure(figure, key="sees figure", on_use=partial(_keep_round, "sees figure"))
-    _take_along("sees figure", "dppca-message", recipe, shown, settings, figure, hospital)
+    features = TABLES[table].features if table else ()
+    figure, code = message_charts.message(shown, hospital, settings, features), None
+    if shown.transcript:
+        message = {"setting": recipe, "protocol": settings["join.way"], "hospital": hospital}
+        code = FigureRecipe("collaboration.message", message)
+    names = ("sees figure", "dppca-message", "What the server sees")
+    _show(figure, names, recipe, shown, settings["join.way"], code)
     st.caption(message_text.message_note(shown, message_charts.MOST_ROWS))
 
 
@@ -86,9 +92,9 @@ def pair(recipe: CollaborationSetting, settings: Settings) -> None:
     if shared is None or independent is None:
         return
     figure = message_charts.pair(shared, independent, first, second, settings)
-    component.figure(figure, key="pair figure", on_use=partial(_keep_round, "pair figure"))
-    take_along.menu(
-        *("pair figure", "dppca-pair", "Two messages together", lambda: figure),
+    take_along.show(
+        *(figure, "pair figure", "dppca-pair", "Two messages together"),
+        on_use=partial(_keep_round, "pair figure"),
         table=lambda: differences(*(_simulate(recipe, key) for key in _COMPARED), first, second),
         code=lambda: FigureRecipe(
             "collaboration.pair", {"setting": recipe, "first": first, "second": second}
@@ -103,33 +109,30 @@ def _keep_round(key: str, numbers: list[int] | None = None) -> None:
     widgets.set_to("join.round", index + 1 if numbers is None else numbers[index])
 
 
-def _take_along(
-    key: str,
-    name: str,
+def _show(
+    figure: dict[str, object],
+    names: tuple[str, str, str],
     recipe: CollaborationSetting,
     shown: ShownRun,
-    settings: Settings,
-    figure: dict[str, object],
-    hospital: int | None = None,
+    protocol: str,
+    code: FigureRecipe | None,
+    numbers: list[int] | None = None,
 ) -> None:
-    """Render the menu of a run, or of a hospital's messages in it; an uploaded run has no code.
+    """Show the figure of a run with its menu; an uploaded run has no code.
 
     A menu lives as long as its visitor's session, so it must not hold a simulated run: the cache could not
     free the run's memory.
+
+    Args:
+        names: The figure's key, the name of its files and its title.
+        numbers: The round of each frame, if not 1, 2, 3, …
     """
-    recorded, protocol = None if shown.transcript else shown, settings["join.way"]
-    code, source = None, settings["join.source"]
-    if source == "simulated":
-        values = {"setting": recipe, "protocol": protocol}
-        code = FigureRecipe("collaboration.rounds", values)
-        if hospital is not None:
-            code = FigureRecipe("collaboration.message", values | {"hospital": hospital})
-    elif source != "own" and hospital is None:
-        code = FigureRecipe("collaboration.stored", {"name": _stored_name()})
-    take_along.menu(
-        *(key, name, "Round by round" if hospital is None else "What the server sees", lambda: figure),
+    recorded = None if shown.transcript else shown
+    take_along.show(
+        *(figure, *names),
         table=lambda: table(recorded or _simulate(recipe, protocol)),
         code=code and (lambda: code),
+        on_use=partial(_keep_round, names[0], numbers),
     )
 
 

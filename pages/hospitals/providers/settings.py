@@ -7,7 +7,7 @@ from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS
 from dppca_core.experiments.collaboration.transcript import CARRIED
 from pages.shared import text
 from pages.shared.settings.of_pages import Panel
-from pages.shared.settings.setting import MOST_LETTERS, Choice, Value, printable
+from pages.shared.settings.setting import MOST_LETTERS, Choice, Value, among, printable
 
 _RANKS = (*range(1, 21), 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 2000)
 
@@ -71,16 +71,16 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     }
     hospitals = tuple(range(1, MOST_HOSPITALS + 1))
     return [
-        Choice("join.panel", "Shown", "Shown", tuple(panels), "gain", panels),
+        among("join.panel", "Shown", panels),
         Sizes("join.sizes", "Hospitals' sizes", "Hospitals' sizes", ("",), "", {"": "those of the sliders"}),
         Choice("join.rank", "R, directions DPdisPCA sends", "Directions DPdisPCA sends", _RANKS, 10),
-        Choice("join.source", "Run", "Run", tuple(sources), "simulated", sources),
+        among("join.source", "Run", sources),
         Choice("join.way", "Way", "Way", CARRIED, "dps_pca", text.JOIN_WAYS),
         Choice("join.hospital", "Hospital", "Hospital", hospitals, 1),
         Choice("join.other", "and hospital", "and hospital", hospitals, 2),
         # A round beyond the last shows the last.
         Choice("join.round", "Round", "Round", tuple(range(1, 51)), 50),
-        Choice("join.trust", "Compared", "Compared", tuple(trusts), "all", trusts),
+        among("join.trust", "Compared", trusts),
     ]
 
 
