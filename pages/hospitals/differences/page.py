@@ -1,6 +1,5 @@
 """Show what hospitals that differ gain by joining, what standardising costs, and what real data lack."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import streamlit as st
@@ -30,17 +29,15 @@ with st.container():
         st.caption(sentence)
 
 
-def first_look() -> Iterator[None]:
-    for cell in results.first(shown.strength, shown.kind):
-        if cell not in results.failed:  # a failed cell that is worth another try comes last
-            results.try_cell(*cell)
-            yield
+def first_look() -> None:
+    """Measure what a first look needs; the rest comes beside the page."""
+    needed = lambda: results.first_missing(results.first(shown.strength, shown.kind))  # noqa: E731
+    for _ in engine.at_first(engine.missing_cells(results, needed)):
+        pass
 
 
 def panels() -> None:
-    """Measure what a first look needs, render it, and let the rest come."""
-    for _ in engine.at_first(first_look()):
-        pass
+    """Render what has been measured."""
     headline = text.headline(shown)
     widgets.headline(headline, "epsilon", "n")
     failed_runs.show(results.failed)
@@ -69,7 +66,7 @@ def panels() -> None:
 
 
 next_cell = partial(results.next_missing, shown.strength, shown.kind)
-refresh.while_cells_come(panels, results, next_cell)
+refresh.while_cells_come(panels, results, next_cell, first_look)
 
 if not synthetic:
     st.header("What is missing, hospital by hospital")

@@ -8,14 +8,13 @@ import pandas as pd
 from dppca_core.arrays import Array
 from dppca_core.experiments.planning.plan_plane import Plane
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
-from pages.hospitals.planner import own_table, view
 from pages.hospitals.planner import text as page_text
-from pages.hospitals.planner.view import DrawnPlan
+from pages.hospitals.planner import view
+from pages.hospitals.planner.view import DrawnPlan, Planner
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import factor
 from pages.shared.charts.traces import EPSILON_TICKS, Trace, arms, axis, line, one_panel, rounded
-from pages.shared.settings.catalogue import Settings
 
 _ERRORS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _SHARES = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
@@ -32,27 +31,26 @@ def look(name: str) -> style.Look:
     return look._replace(dash="longdash", symbol="circle-open") if name.endswith("_summed") else look
 
 
-def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) -> Trace:
+def figure(drawn: DrawnPlan, planner: Planner) -> Trace:
     """Draw lines of equal error for the selected method, each method's line of the target, and this setting.
 
     Grey: too few patients for any epsilon. Hatched: an error too large for the closed form.
     """
-    chosen = view.focus(settings)
-    hospitals, span = settings["plan.asked"] == "hospitals", _span(drawn, settings)
+    span = _span(drawn, planner)
     traces = []
     if drawn.plane is not None:
-        traces = _shades(drawn, drawn.plane, settings, span)
-        for i, level in enumerate(_SHARES if view.energetic(settings) else _ERRORS):
-            traces += _equal_error(drawn.plane, level, 2 + _APART * i, settings, span)
+        traces = _shades(drawn, drawn.plane, planner, span)
+        for i, level in enumerate(_SHARES if planner.energetic else _ERRORS):
+            traces += _equal_error(drawn.plane, level, 2 + _APART * i, planner, span)
     for name, values in drawn.curves.items():
         (colour, _, dash), title = look(name), view.title(name)
-        width, opacity = (4, 1.0) if name == chosen else (2, 0.75)
+        width, opacity = (4, 1.0) if name == planner.focus else (2, 0.75)
         curve = line(1, title, colour, dash, x=_EPSILONS, y=rounded(values), showlegend=True, opacity=opacity)
         curve["line"]["width"] = width
         curve["hovertemplate"] = f"%{{y:,.3s}} at %{{x:.3~g}}<extra>{title}</extra>"
         traces.append(curve)
-    traces += _marks(settings, simulations, span)
-    up = "hospitals N" if hospitals else "patients in total n"
+    traces += _marks(planner, span)
+    up = "hospitals N" if planner.asked == "hospitals" else "patients in total n"
     low, high = (math.log10(end) for end in span)
     powers = [10**p for p in range(math.ceil(low), math.floor(high) + 1)]
     every = powers[:: 1 if len(powers) <= 8 else 2]
@@ -63,7 +61,7 @@ def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) 
         "xaxis": across,
         "yaxis": upward,
         "height": 560,
-        "annotations": _no_line(drawn, settings, simulations),
+        "annotations": _no_line(drawn, planner),
     }
     result = one_panel(traces, legend_at=-0.13, legend={"traceorder": "normal"}, **layout)
     legend = result["layout"]["legend"] | {"y": -0.2}
@@ -71,42 +69,39 @@ def figure(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) 
     return result
 
 
-def _amount(settings: Settings) -> int:
+def _amount(planner: Planner) -> int:
     """Return the current number of what the chart's vertical axis counts."""
-    hospitals = settings["plan.asked"] == "hospitals"
-    return int(settings["providers"] if hospitals else view.in_total(settings))
+    return int(planner.settings["providers"] if planner.asked == "hospitals" else planner.n)
 
 
-def _span(drawn: DrawnPlan, settings: Settings) -> Span:
+def _span(drawn: DrawnPlan, planner: Planner) -> Span:
     """Return whole powers of ten around this setting and the target line of the method in focus."""
-    curve = drawn.curves.get(view.focus(settings), np.array([]))
+    curve = drawn.curves.get(planner.focus, np.array([]))
     least, most = drawn.amounts
     if not np.isfinite(curve).any():
         return least, most
-    amount = _amount(settings)
+    amount = _amount(planner)
     low = math.floor(math.log10(min(np.nanmin(curve), amount) / _MARGIN))
     high = math.ceil(math.log10(max(np.nanmax(curve), amount) * _MARGIN))
     return max(10.0**low, least), min(10.0**high, most)
 
 
-def _no_line(drawn: DrawnPlan, settings: Settings, simulations: view.Simulations) -> list[Trace]:
+def _no_line(drawn: DrawnPlan, planner: Planner) -> list[Trace]:
     """Say in the chart why the method in focus has no line, unless it has been simulated."""
-    chosen = view.focus(settings)
-    if chosen in simulations and simulations[chosen].state == "found":
+    answer, simulation = planner.answer(), planner.simulation
+    if simulation is not None and simulation.state == "found":
         return []
-    answer = view.answer(settings, chosen)
-    if np.isfinite(drawn.curves.get(chosen, np.array([]))).any() or answer.value is not None:
+    if planner.focus in drawn.reaching or answer.value is not None:
         return []
-    if answer.kind in ("evaluating", "simulation"):
-        words = f"{page_text.short_reason(answer, settings)}: no line"
-    else:
-        words = f"no answer by formula: {page_text.short_reason(answer, settings)}"
+    reason = page_text.short_reason(answer, planner)
+    silent = answer.kind in ("evaluating", "simulation")
+    words = f"{reason}: no line" if silent else f"no answer by formula: {reason}"
     at = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.12, "showarrow": False}
     box = {"font": {"size": 15}, "bgcolor": _SHADE.format(0.25), "borderpad": 6}
     return [at | box | {"text": words}]
 
 
-def _shades(drawn: DrawnPlan, plane: Plane, settings: Settings, span: Span) -> list[Trace]:
+def _shades(drawn: DrawnPlan, plane: Plane, planner: Planner, span: Span) -> list[Trace]:
     """Shade the parts of the plane without an answer."""
     (low, high), epsilons = span, plane.epsilons.tolist()
     traces = []
@@ -119,7 +114,7 @@ def _shades(drawn: DrawnPlan, plane: Plane, settings: Settings, span: Span) -> l
         traces.extend([base, base | {"name": name, "y": rounded(heights)} | fill | more])
 
     edge, kind = np.clip(np.nan_to_num(plane.edge, nan=low), low, high), "rough"
-    if not plane.holds and not np.isfinite(drawn.curves[view.focus(settings)]).any():
+    if not plane.holds and planner.focus not in drawn.reaching:
         edge, kind = np.full_like(edge, high), "assumption"
     if (edge > low).any():
         hatch = {"shape": "/", "fgcolor": _SHADE.format(0.45), "bgcolor": _SHADE.format(0.0), "size": 9}
@@ -129,9 +124,9 @@ def _shades(drawn: DrawnPlan, plane: Plane, settings: Settings, span: Span) -> l
     return traces
 
 
-def _equal_error(plane: Plane, level: float, label_at: int, settings: Settings, span: Span) -> list[Trace]:
+def _equal_error(plane: Plane, level: float, label_at: int, planner: Planner, span: Span) -> list[Trace]:
     """Draw one thin line with its label, except where the closed form does not apply."""
-    energy = view.energetic(settings)
+    energy, settings = planner.energetic, planner.settings
     values = plane.line(1 - level if energy else level / factor(settings))
     values[(values < plane.edge) | (values < span[0]) | (values > span[1])] = np.nan
     visible = np.flatnonzero(np.isfinite(values))
@@ -146,10 +141,10 @@ def _equal_error(plane: Plane, level: float, label_at: int, settings: Settings, 
     return [curve, words | {"text": [label], "textposition": "top right", "textfont": {"size": 11}}]
 
 
-def _marks(settings: Settings, simulations: view.Simulations, span: Span) -> list[Trace]:
+def _marks(planner: Planner, span: Span) -> list[Trace]:
     """Mark this setting with a cross, the answer with a dot, and the simulated answer with its interval."""
-    chosen, epsilon, amount = view.focus(settings), float(settings["epsilon"]), float(_amount(settings))
-    sideways, colour = settings["plan.asked"] == "epsilon", look(chosen).colour
+    epsilon, amount = float(planner.epsilon), float(_amount(planner))
+    sideways, colour = planner.asked == "epsilon", look(planner.focus).colour
 
     def mark(name: str, value: float, **marker: object) -> Trace:
         x, y = (value, amount) if sideways else (epsilon, value)
@@ -158,11 +153,10 @@ def _marks(settings: Settings, simulations: view.Simulations, span: Span) -> lis
         drawn["marker"] = {"line": {"color": "#ffffff", "width": 1.5}} | marker
         return drawn | {"hovertemplate": f"{name}: %{{y:,.3s}} at %{{x:.3~g}}<extra></extra>"}
 
-    here = "this setting"
-    if own_table.table_of(settings) is not None and settings["plan.asked"] != "hospitals":
-        here = "your table"
+    theirs = planner.table is not None and planner.asked != "hospitals"
+    here = "your table" if theirs else "this setting"
     marks = [mark(here, epsilon if sideways else amount, symbol="x", size=12, color="#111111")]
-    answer, simulation = view.answer(settings, chosen).value, simulations.get(chosen)
+    answer, simulation = planner.answer().value, planner.simulation
     if answer is not None:
         marks.append(mark("the answer", answer, symbol="circle", size=13, color=colour))
     if simulation is not None and simulation.state == "found":
@@ -173,25 +167,22 @@ def _marks(settings: Settings, simulations: view.Simulations, span: Span) -> lis
     return marks
 
 
-def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
+def table(planner: Planner) -> pd.DataFrame:
     """Return each method's answer and how it was got, its target's curve, and the plane of the one in focus.
 
     Of `what` "answer" are the answers: by "closed form", or by "simulation" with the ends of its interval.
     """
-    view.complete(settings)
-    drawn, chosen = view.drawn(settings), view.focus(settings)
-    asked, field = settings["plan.asked"], drawn.plane
-    amount = "hospitals" if asked == "hospitals" else "patients"
-    loss = "share_lost" if view.energetic(settings) else "sin_theta"
-    here = {"epsilon": settings["epsilon"], amount: _amount(settings)}
-    unknown = "epsilon" if asked == "epsilon" else amount
+    planner.complete()
+    drawn = planner.drawn()
+    field, amount = drawn.plane, "hospitals" if planner.asked == "hospitals" else "patients"
+    loss = "share_lost" if planner.energetic else "sin_theta"
+    here = {"epsilon": planner.epsilon, amount: _amount(planner)}
+    unknown = "epsilon" if planner.asked == "epsilon" else amount
     answers = []
-    for name in view.listed(settings):
-        answer, simulation = view.answer(settings, name), simulations.get(name)
-        row = here | {"way": name, "by": "closed form", unknown: answer.value, "chance_kept": answer.chance}
-        if answer.value is None:
-            row["by"] = f"none: {answer.kind}"
-        answers.append(row)
+    for name in planner.listed:
+        answer, simulation = planner.answer(name), planner.simulations.get(name)
+        by = "closed form" if answer.value is not None else f"none: {answer.kind}"
+        answers.append(here | {"way": name, "by": by, unknown: answer.value, "chance_kept": answer.chance})
         if simulation is not None and simulation.state in ("found", "least"):
             ends = {unknown: simulation.value, "low": simulation.low, "high": simulation.high}
             answers.append(here | {"way": name, "by": "simulation"} | ends)
@@ -201,6 +192,6 @@ def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
     if field is not None:
         nodes = pd.DataFrame(field.losses.T, pd.Index(field.nodes.tolist(), name="epsilon"), field.amounts)
         points = nodes.melt(var_name=amount, value_name=loss, ignore_index=False).reset_index()
-        parts.append(points.assign(what="plane", way=chosen))
+        parts.append(points.assign(what="plane", way=planner.focus))
     columns = ["what", "way", "epsilon", amount, loss, "by", "low", "high", "chance_kept"]
     return pd.concat(parts).reindex(columns=columns)

@@ -9,6 +9,7 @@ from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.experiments.sweeps.recipe import Point
 from pages.hospitals.planner import own_table, own_table_text, text, view
+from pages.hospitals.planner.view import Planner
 from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.background.sweep_jobs import Job
 from pages.shared.charts.metric_axis import rises
@@ -17,6 +18,7 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.text import duration
 
 _WAIT_SECONDS = 0.5  # a rendering waits this long for quick simulations to end
+_LEAVE = "Leave simulation out"
 
 
 def choose_population(settings: Settings) -> Settings:
@@ -33,35 +35,35 @@ def choose_population(settings: Settings) -> Settings:
     return own_table.chosen(settings, table)
 
 
-def choose(settings: Settings, *others: str) -> None:
+def choose(planner: Planner, *others: str) -> None:
     """Render the controls of what is asked, the target, and others of the page."""
     widgets.choose_panel("plan.asked")
-    target = "plan.share" if view.energetic(settings) else "plan.target"
-    size = ["plan.size"] if settings["plan.asked"] == "hospitals" else []
+    target = "plan.share" if planner.energetic else "plan.target"
+    size = ["plan.size"] if planner.asked == "hospitals" else []
     keys = [target, *others, *size]
-    if own_table.table_of(settings) is not None:
+    if planner.table is not None:
         keys = [key for key in keys if key not in own_table.DECIDED]
     for column, key in zip(widgets.beside("plan", max(len(keys), 2)), keys, strict=False):
         with column:
             if key == "plan.way":
-                widgets.choose_among(key, view.listed(settings), view.focus(settings))
+                widgets.choose_among(key, planner.listed, planner.focus)
             elif key == "plan.target":
-                _choose_target(settings)
+                _choose_target(planner)
             else:
                 widgets.choose(key)
 
 
-def _choose_target(settings: Settings) -> None:
+def _choose_target(planner: Planner) -> None:
     """Render the target in the unit on screen, from little to much: of a share from a rough answer on."""
-    options, plain = CHOICES["plan.target"].options, settings["view"] == "plain"
+    options, settings = CHOICES["plan.target"].options, planner.settings
     ordered = options[::-1] if rises(text.goal_unit(settings)) else options
-    words = partial(text.in_goal, settings)
-    widgets.show("plan.target", text.target_label(settings), plain, options=ordered, format_func=words)
+    label, words = text.target_label(planner), partial(text.in_goal, settings)
+    widgets.show("plan.target", label, settings["view"] == "plain", options=ordered, format_func=words)
 
 
-def _current(settings: Settings, name: str) -> tuple[Search | None, Job | None]:
+def _current(planner: Planner, name: str) -> tuple[Search | None, Job | None]:
     """Return a method's search, and the visitor's job for it if that is a job of this very search."""
-    search, job = view.search(settings, name), sweep_jobs.at(f"plan {name}")
+    search, job = planner.search(name), sweep_jobs.at(f"plan {name}")
     if search is None or job is None or job.recipe.names != (search.name,):
         return search, None
     return search, job if search.recipe(_values(job)) == job.recipe else None
@@ -77,14 +79,14 @@ def _reading(search: Search, values: Point, _job: Job) -> SimulatedAnswer:
     return search.reading(_job.table())
 
 
-def running(settings: Settings) -> bool:
+def running(planner: Planner) -> bool:
     """Start what is asked for, and say whether more of it is to come."""
-    name = view.focus(settings)
-    search, job = _current(settings, name)
-    if search is None or not view.begins(settings):
+    slot = f"plan {planner.focus}"
+    search, job = _current(planner, planner.focus)
+    if search is None or not planner.begins():
         return False
     if job is None or job.state == "again":
-        job = sweep_jobs.start(f"plan {name}", search.recipe(_values(job) if job else search.first()))
+        job = sweep_jobs.start(slot, search.recipe(_values(job) if job else search.first()))
     until = time.monotonic() + _WAIT_SECONDS
     while job.state == "complete":
         more = search.more(job.table())
@@ -92,91 +94,84 @@ def running(settings: Settings) -> bool:
             return False
         if time.monotonic() > until:
             return True
-        job = sweep_jobs.start(f"plan {name}", search.recipe(more))
+        job = sweep_jobs.start(slot, search.recipe(more))
     return job.running
 
 
-def simulated(settings: Settings) -> dict[str, SimulatedAnswer]:
-    """Return what simulation has answered so far for each method at this setting."""
-    if (of_table := view.table_search(settings)) is not None:
-        return {view.focus(settings): own_table.simulated(of_table)} if settings["plan.simulate"] else {}
-    running(settings)  # starts what is asked for
-    answers = {}
-    for name in view.listed(settings):
-        search, job = _current(settings, name)
+def with_simulations(planner: Planner) -> Planner:
+    """Return the planner with what simulation has answered so far for each method at its setting."""
+    answers: dict[str, SimulatedAnswer] = {}
+    if (of_table := planner.table_search()) is not None:
+        if planner.settings["plan.simulate"]:
+            answers[planner.focus] = own_table.simulated(of_table)
+        return Planner(planner.settings, answers)
+    running(planner)  # starts what is asked for
+    for name in planner.listed:
+        search, job = _current(planner, name)
         if job is not None:
             values = _values(job)
             waits = SimulatedAnswer("measuring", *(float("nan"),) * 3, len(values), job.progress.completed)
             answers[name] = _reading(search, values, job) if job.state == "complete" else waits
-    return answers
+    return Planner(planner.settings, answers)
 
 
-def confirm(settings: Settings) -> None:
+def confirm(planner: Planner) -> None:
     """Render the button that simulates the method in focus, or how far the simulation is."""
-    name = view.focus(settings)
-    (search, job), method = _current(settings, name), view.title(name)
-    if (of_table := view.table_search(settings)) is not None:
-        _confirm_table(settings, own_table.simulated(of_table), method)
+    method, answered = view.title(planner.focus), planner.answer().value is not None
+    search, job = _current(planner, planner.focus)
+    asked, swept = planner.settings["plan.simulate"], text.SWEPT[planner.asked]
+    simulate = {"key": "simulate", "on_click": widgets.set_to, "args": ("plan.simulate", not asked)}
+    if planner.table_search() is not None:
+        if simulation := planner.simulation:
+            done = "Simulated" if simulation.state != "measuring" else "Simulated so far"
+            runs = f"{simulation.runs} runs of {method} at {simulation.values} {swept}"
+            st.caption(f"{done}: {runs}. {own_table_text.INVENTED}")
+        label = f"{'Confirm' if answered else 'Try'} {method} by simulation on invented patients"
+        st.button(_LEAVE if asked else label, **simulate)
         return
     if search is None:
-        st.caption(text.not_simulated(settings))
+        st.caption(text.not_simulated(planner))
         return
-    if not view.begins(settings):
-        verb = "Confirm" if view.answer(settings, name).value is not None else "Find the answer of"
-        label = f"{verb} {method} by simulation, about {duration(view.seconds(search))}"
-        st.button(label, key="simulate", on_click=widgets.set_to, args=("plan.simulate", True))
+    if not planner.begins():
+        verb = "Confirm" if answered else "Find the answer of"
+        st.button(f"{verb} {method} by simulation, about {duration(view.seconds(search))}", **simulate)
         return
     if job is None:
         return
     values = len(_values(job))
     if job.state != "complete":
-        sweep_status.show(job, f"plan {name}")
+        sweep_status.show(job, f"plan {planner.focus}")
         st.caption(f"Value {values - 1} of about {view.VALUES - 1}, halving the gap.")
         return
     left, right = st.columns([3, 1], vertical_alignment="center")
     failures = [f" Runs failed: {reason}." for reason in job.table()["failed"] if reason]
-    runs = f"{job.progress.total:,} runs of {method} at {values} {text.SWEPT[settings['plan.asked']]}"
+    runs = f"{job.progress.total:,} runs of {method} at {values} {swept}"
     left.caption(f"Simulated: {runs}.{''.join(failures[:1])}")
-    if not settings["plan.simulate"]:  # it began by itself
-        return
-    leave = {"on_click": widgets.set_to, "args": ("plan.simulate", False), "width": "stretch"}
-    right.button("Leave simulation out", key="simulate", **leave)
+    if asked:  # else it began by itself
+        right.button(_LEAVE, width="stretch", **simulate)
 
 
-def _confirm_table(settings: Settings, simulation: SimulatedAnswer, method: str) -> None:
-    """Render the button that simulates the method in focus for a visitor's table, or how far that is."""
-    asked = settings["plan.simulate"]
-    if asked:
-        at = f"{simulation.values} {text.SWEPT[settings['plan.asked']]}"
-        done = "Simulated" if simulation.state != "measuring" else "Simulated so far"
-        st.caption(f"{done}: {simulation.runs} runs of {method} at {at}. {own_table_text.INVENTED}")
-    verb = "Confirm" if view.answer(settings, view.focus(settings)).value is not None else "Try"
-    label = "Leave simulation out" if asked else f"{verb} {method} by simulation on invented patients"
-    st.button(label, key="simulate", on_click=widgets.set_to, args=("plan.simulate", not asked))
-
-
-def stop(settings: Settings) -> None:
+def stop(planner: Planner) -> None:
     """Stop all simulations where none is asked for any more."""
-    for name in PLANNED_METHODS if not view.begins(settings) else ():
+    for name in PLANNED_METHODS if not planner.begins() else ():
         job = sweep_jobs.at(f"plan {name}")
         if job is not None and job.running:
             job.stop()
 
 
-def assumptions(settings: Settings) -> None:
+def assumptions(planner: Planner) -> None:
     """Render the closed form in focus, and its assumptions with their numbers at the answer."""
-    name = view.focus(settings)
-    bound = view.bound(settings)
+    bound = planner.bound()
     if bound is None:
         return
-    rule = view.plan(settings, name).rule
+    rule = planner.plan().rule
     badge = ":green[every assumption holds]" if bound.applies else ":orange[an assumption fails]"
-    where = "at this setting" if view.answer(settings, name).start is None else "at the answer"
+    where = "at this setting" if planner.answer().start is None else "at the answer"
     with st.expander("Why the formula may be trusted here, or not", key="plan assumptions"):
         st.markdown(f"**{rule.title}** · {badge} {where}")
         st.latex(rule.formula)
         marks = {True: ":green[✓]", False: ":red[✗]"}
-        st.markdown("  \n".join(f"{marks[held]} {words}" for held, words in view.assumptions(settings)))
-        if view.energetic(settings):
+        st.markdown("  \n".join(f"{marks[held]} {words}" for held, words in planner.assumptions()))
+        if planner.energetic:
             st.markdown(text.ENERGY_LOST)
         st.caption(f"Source: {bound.source}.")

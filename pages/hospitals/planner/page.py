@@ -14,54 +14,50 @@ from pages.hospitals.planner import (
     report,
     table,
     text,
-    view,
 )
+from pages.hospitals.planner.view import Planner
 from pages.shared.background import engine, refresh, sessions
-from pages.shared.figure import component
 from pages.shared.reports import html_report, sources, take_along
 from pages.shared.settings import widgets
 
 if widgets.settings()["view"] == "plain":
     plain.render()
     st.stop()
-settings = controls.choose_population(widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS))
-controls.choose(settings, "plan.of", "plan.trust", "plan.way", "plan.tuned")
-controls.stop(settings)
-chosen, next_missing = view.focus(settings), partial(view.next_missing, settings)
+planner = Planner(controls.choose_population(widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)))
+controls.choose(planner, "plan.of", "plan.trust", "plan.way", "plan.tuned")
+controls.stop(planner)
 
 
 def panels() -> None:
     """Render the answer, the chart and the table, with what has been evaluated and simulated so far."""
     if widgets.moved():  # by a button in this fragment
         st.rerun()
-    simulations = controls.simulated(settings)
-    headline = text.headline(settings, simulations)
+    now = controls.with_simulations(planner)
+    headline = text.headline(now)
     widgets.headline(headline, "epsilon", "providers")
-    drawn = view.drawn(settings)
-    figure = charts.figure(drawn, settings, simulations)
-    component.figure(figure, key="plan figure", says=headline)
-    take_along.menu(
-        *("plan figure", "dppca-plan", text.TITLE, lambda: figure),
-        table=lambda: charts.table(settings, simulations),
-        code=lambda: figure_code.plans(settings),
+    drawn = now.drawn()
+    take_along.show(
+        *(charts.figure(drawn, now), "plan figure", "dppca-plan", text.TITLE),
+        says=headline,
+        table=lambda: charts.table(now),
+        code=lambda: figure_code.plans(now),
     )
-    st.caption(text.below_chart(settings, drawn.reaching))
-    controls.confirm(settings)
-    st.table(table.table(settings, simulations), hide_index=True, border="horizontal")
-    st.caption(text.below_table(settings))
-    st.markdown(text.recommended(settings))
+    st.caption(text.below_chart(now, drawn.reaching))
+    controls.confirm(now)
+    st.table(table.table(now), hide_index=True, border="horizontal")
+    st.caption(text.below_table(now))
+    st.markdown(text.recommended(now))
     st.header(text.PARAGRAPH_TITLE)
-    paragraph = protocol_paragraph.paragraph(settings, simulations.get(chosen))
-    st.code(paragraph, language=None, wrap_lines=True)
-    if next_missing() is not None:
-        engine.engine().complete(sessions.visitor(), EVALUATIONS, next_missing)
+    st.code(protocol_paragraph.paragraph(now), language=None, wrap_lines=True)
+    if planner.next_missing() is not None:
+        engine.engine().complete(sessions.visitor(), EVALUATIONS, planner.next_missing)
 
 
-refresh.while_more(panels, lambda: controls.running(settings) or next_missing() is not None)
-controls.assumptions(settings)
-st.markdown(f"**Try this:** {text.try_this(settings)}")
+refresh.while_more(panels, lambda: controls.running(planner) or planner.next_missing() is not None)
+controls.assumptions(planner)
+st.markdown(f"**Try this:** {text.try_this(planner)}")
 # Read the simulations now: a download is built outside of the visitor's session, which alone knows them.
-current = controls.simulated(settings)
-build = partial(report.build, settings, current, html_report.link(widgets.settings(), "planner"))
+simulated = controls.with_simulations(planner)
+build = partial(report.build, simulated, html_report.link(widgets.settings(), "planner"))
 html_report.button(build, "dppca-plan")
-sources.foot(settings, partial(text.about, settings), text.FORMULA)
+sources.foot(planner.settings, partial(text.about, planner), text.FORMULA)

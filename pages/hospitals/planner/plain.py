@@ -7,20 +7,18 @@ from typing import Any
 
 import streamlit as st
 
-from dppca_core.datasets import TABLES
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
-from pages.hospitals.planner import controls, figure_code, own_table, plain_chart, plain_text, view
+from pages.hospitals.planner import controls, figure_code, plain_chart, plain_text, view
 from pages.hospitals.planner import text as analyst_text
+from pages.hospitals.planner.view import CautiousPlanner, Planner
 from pages.shared import text
 from pages.shared.background import refresh
-from pages.shared.figure import component
 from pages.shared.plain import phrases
 from pages.shared.reports import html_report, sources, take_along
 from pages.shared.reports.html_report import Report, ReportFigure
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
-_KEY = "plain plan figure"
 # What a board neither sees nor moves: as we advise it, whatever a statistician's link says.
 ADVISED = {
     **{"plan.trust": "any", "plan.tuned": "published", "plan.simulate": False},
@@ -28,8 +26,8 @@ ADVISED = {
 }
 
 
-class PlainPlan:
-    """Say what a study needs under each trust, as far as it has been evaluated.
+class PlainPlan(CautiousPlanner):
+    """Say what a study needs under each trust, as far as it has been evaluated when this is made.
 
     Attributes:
         least: The least answer under each trust, the least trust first.
@@ -38,8 +36,8 @@ class PlainPlan:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.settings, self.asked = settings | ADVISED, settings["plan.asked"]
-        self.least = view.by_trust(self.settings)[::-1]
+        super().__init__(settings | ADVISED)
+        self.least = self.by_trust()[::-1]
         values = {each.trust: each.answer.value for each in self.least}
         self.numbers = {
             trust: analyst_text.number(value, self.asked)
@@ -67,9 +65,8 @@ class PlainPlan:
         """Return a sentence for each trust, and which of them the patients there are allow."""
         lines = [self._row(each) for each in self.least]
         if self.asked == "patients" and self.numbers:
-            n = view.in_total(self.settings)
-            able = [each.trust for each in self.least if (each.answer.value or math.inf) <= n]
-            lines.append(plain_text.enough(n, able))
+            able = [each.trust for each in self.least if (each.answer.value or math.inf) <= self.n]
+            lines.append(plain_text.enough(self.n, able))
         if any(analyst_text.doubt(each.answer) for each in self.least if each.trust in self.numbers):
             lines.append(plain_text.UNCERTAIN)
         return lines
@@ -77,18 +74,17 @@ class PlainPlan:
     def figure(self) -> dict[str, Any]:
         """Return the bars, with a line at what there is now."""
         lengths = {each.trust: float(each.answer.value or math.nan) for each in self.least}
-        now = {"patients": view.in_total(self.settings), "hospitals": self.settings["providers"]}
-        at = now.get(self.asked, self.settings["epsilon"])
-        return plain_chart.figure(lengths, self.numbers, plain_text.AXES[self.asked], at)
+        now = {"patients": self.n, "hospitals": self.settings["providers"], "epsilon": self.epsilon}
+        return plain_chart.figure(lengths, self.numbers, plain_text.AXES[self.asked], now[self.asked])
 
     def cautious(self) -> list[str]:
         """Return what one more cautious hospital costs under each trust; nothing where none can be."""
-        if not view.has_cautious(self.settings) or not self.numbers:
+        if not self.has_cautious or not self.numbers:
             return []
-        epsilon = self.settings["epsilon"]
-        lines = [plain_text.cautious(*map(text.number, (epsilon, epsilon / self.settings["plan.cautious"])))]
+        strictest = self.epsilon / self.settings["plan.cautious"]
+        lines = [plain_text.cautious(*map(text.number, (self.epsilon, strictest)))]
         for each in (each for each in self.least if each.trust in self.numbers):
-            before, after = each.answer.value, view.with_cautious(self.settings, each).value
+            before, after = each.answer.value, self.with_cautious(each).value
             if before is None or after is None:
                 lines.append(f"{phrases.ROWS[each.trust]}: {plain_text.WORKING}")
                 continue
@@ -101,25 +97,25 @@ class PlainPlan:
         """Return the paragraph for a protocol: plan, privacy, assumptions and limits."""
         if self.chosen.trust not in self.numbers:
             return self._row(self.chosen)
-        parts = {"Plan": self._plan, "Privacy": self.guarantee, "Assumptions": self.assumptions}
+        parts = {"Plan": self._sentence, "Privacy": self.guarantee, "Assumptions": self.likeness}
         parts["Limits"] = " ".join(plain_text.LIMITS)
         return "\n\n".join(f"{title}. {words}" for title, words in parts.items())
 
     @property
-    def _plan(self) -> str:
-        number, settings = self.numbers[self.chosen.trust], self.settings
-        where = f" in {text.count(settings['providers'], 'hospital', 'hospitals')}"
+    def _sentence(self) -> str:
+        number = self.numbers[self.chosen.trust]
+        where = f" in {text.count(self.settings['providers'], 'hospital', 'hospitals')}"
         if self.asked == "hospitals":
-            where = f" of {settings['plan.size']:,} patients{' each' * (number != '1')}"
+            where = f" of {self.size:,} patients{' each' * (number != '1')}"
         elif self.asked == "epsilon":
-            where = f", with {view.in_total(settings):,} patients{where}"
-        d = view.published(settings, self.chosen.name).experiment.d
-        return plain_text.plan(self.goal, settings["k"], d, plain_text.needed(self.asked, number), where)
+            where = f", with {self.n:,} patients{where}"
+        d, amount = self.published(self.chosen.name).experiment.d, plain_text.needed(self.asked, number)
+        return plain_text.plan(self.goal, self.settings["k"], d, amount, where)
 
     @property
     def goal(self) -> str:
         """Return the target, as what the study does."""
-        if view.energetic(self.settings):
+        if self.energetic:
             return plain_text.goal("energy", f"{100 * self.settings['plan.share']:g} %")
         shown = analyst_text.in_goal(self.settings, self.settings["plan.target"])
         return plain_text.goal(analyst_text.goal_unit(self.settings), shown)
@@ -130,38 +126,36 @@ class PlainPlan:
         value, settings, trust = self.chosen.answer.value, self.settings, self.chosen.trust
         if value is None:
             return self._row(self.chosen)
-        epsilon = float(self.numbers[trust]) if self.asked == "epsilon" else settings["epsilon"]
-        patients = {"patients": value, "hospitals": value * settings["plan.size"]}
-        n = patients.get(self.asked, view.in_total(settings))
+        epsilon = float(self.numbers[trust]) if self.asked == "epsilon" else self.epsilon
+        n = {"patients": value, "hospitals": value * self.size}.get(self.asked, self.n)
         promised = plain_text.promise(epsilon, settings["delta"], settings["neighbours"], n)
         return f"{promised} {plain_text.TRUST[trust]}"
 
     @property
-    def assumptions(self) -> str:
+    def likeness(self) -> str:
         """Return what patients are taken to be."""
         settings = self.settings
-        public, table = own_table.table_of(settings), TABLES.get(settings["data"])
-        if public is not None:
-            patterns = public.patterns(settings["k"])
+        if self.table is not None:
+            patterns = self.table.patterns(settings["k"])
             return plain_text.like_own_table(len(patterns), patterns[0].paid)
-        if table is not None:
-            return f"Patients are like those of this table: {table.title}."
+        if self.bundled is not None:
+            return f"Patients are like those of this table: {self.bundled.title}."
         return plain_text.population(settings["k"], settings["s"], settings["spike"] / settings["bulk"])
 
 
 def render() -> None:
     """Render the page."""
     settings = controls.choose_population(widgets.head(analyst_text.TITLE, plain_text.INTRODUCTION))
-    controls.choose(settings)
-    next_missing = partial(view.next_missing, settings | ADVISED, view.wanted_by_trust)
+    controls.choose(Planner(settings))
 
     def panels() -> None:
         plan = PlainPlan(settings)
         widgets.headline(plan.headline, "epsilon", "providers")
-        drawn = plan.figure()
-        component.figure(drawn, key=_KEY, says=" ".join(plan.rows))
-        code = partial(figure_code.by_trust, plan.settings)
-        take_along.menu(_KEY, "dppca-plan", analyst_text.TITLE, lambda: drawn, code=code)
+        take_along.show(
+            *(plan.figure(), "plain plan figure", "dppca-plan", analyst_text.TITLE),
+            says=" ".join(plan.rows),
+            code=partial(figure_code.by_trust, plan),
+        )
         st.markdown(_listed(plan.rows))
         if plan.asked == "patients":
             st.header(plain_text.CAUTIOUS_TITLE)
@@ -169,11 +163,11 @@ def render() -> None:
         st.header(analyst_text.PARAGRAPH_TITLE)
         st.code(plan.paragraph, language=None, wrap_lines=True)
 
-    refresh.while_cells_come(panels, EVALUATIONS, next_missing)
-    html_report.button(
-        partial(report, settings, html_report.link(widgets.settings(), "planner")), "dppca-plan"
-    )
-    sources.foot(settings, partial(_about, settings | ADVISED), "", title=phrases.FOLD)
+    planner = CautiousPlanner(settings | ADVISED)
+    refresh.while_cells_come(panels, EVALUATIONS, planner.next_missing)
+    link = html_report.link(widgets.settings(), "planner")
+    html_report.button(partial(report, settings, link), "dppca-plan")
+    sources.foot(settings, partial(_about, planner), "", title=phrases.FOLD)
 
 
 def _listed(lines: list[str]) -> str:
@@ -188,21 +182,21 @@ def _show_cautious(plan: PlainPlan) -> None:
         st.markdown(plain_text.NOT_CAUTIOUS)
 
 
-def _about(settings: Settings) -> Iterator[str]:
+def _about(planner: Planner) -> Iterator[str]:
     """Return for statisticians the methods behind the rows, and which are recommended there."""
     lines = ["| whom they trust | method | closed form | source |", "|---|---|---|---|"]
-    for trust, name, _ in view.by_trust(settings):
-        study, method = view.published(settings, name), view.method(name)
+    for trust, name, _ in planner.by_trust():
+        study = planner.published(name)
         formula = "–" if study.no_formula else study.rule.title
-        lines.append(f"| {phrases.ROWS[trust]} | {view.title(name)} | {formula} | {method.reference} |")
+        lines.append(f"| {phrases.ROWS[trust]} | {view.title(name)} | {formula} | {study.method.reference} |")
     yield "\n".join(lines)
-    yield analyst_text.recommended(settings)
+    yield analyst_text.recommended(planner)
     yield plain_text.FOLD_NOTE
 
 
 def report(settings: Settings, link: str) -> Report:
     """Return the report."""
-    view.complete(settings | ADVISED, view.wanted_by_trust)
+    CautiousPlanner(settings | ADVISED).complete()
     plan = PlainPlan(settings)
     texts = {
         "In words": " ".join(plan.rows),
@@ -214,7 +208,7 @@ def report(settings: Settings, link: str) -> Report:
         sentence=plan.headline,
         settings=[
             ("Target", f"To {plan.goal}"),
-            ("Patients now", f"{view.in_total(settings):,}"),
+            ("Patients now", f"{plan.n:,}"),
             ("Hospitals", f"{settings['providers']:,}"),
             ("Privacy loss", text.number(settings["epsilon"])),
             ("Chance that privacy fails", text.one_in(settings["delta"])),
@@ -222,7 +216,7 @@ def report(settings: Settings, link: str) -> Report:
         figures=[ReportFigure(plan.figure(), plain_text.AXES[plan.asked], plan.rows[0])],
         texts=[(title, words) for title, words in texts.items() if words],
         guarantee=plan.guarantee,
-        limits=[plan.assumptions, *plain_text.LIMITS],
+        limits=[plan.likeness, *plain_text.LIMITS],
         sources=[
             plain_text.NO_SIMULATION,
             *(f"{phrases.ROWS[trust]}: {view.method(name).reference}." for trust, name, _ in plan.least),

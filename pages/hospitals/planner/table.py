@@ -3,44 +3,43 @@
 import pandas as pd
 
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked
-from pages.hospitals.planner import own_table, view
 from pages.hospitals.planner import text as page_text
+from pages.hospitals.planner import view
+from pages.hospitals.planner.view import Planner
 from pages.shared import text
-from pages.shared.settings.catalogue import Settings
 
 
-def table(settings: Settings, simulations: view.Simulations) -> pd.DataFrame:
+def table(planner: Planner) -> pd.DataFrame:
     """Return a row for every method: its answers by closed form, and the simulated one if there is any.
 
     For two stages the predicted chance that all features that matter are kept stands beside what is asked.
     """
-    asked = settings["plan.asked"]
-    epsilon, n, size = settings["epsilon"], view.in_total(settings), settings["plan.size"]
-    at = f"at ε = {text.number(epsilon)}"
+    at = f"at ε = {text.number(planner.epsilon)}"
     columns: dict[Asked, str] = {
         "patients": f"patients {at}",
-        "epsilon": f"ε with {n:,} patients",
-        "hospitals": f"hospitals of {size:,} {at}",
+        "epsilon": f"ε with {planner.n:,} patients",
+        "hospitals": f"hospitals of {planner.size:,} {at}",
     }
-    simulated, kept = f"{columns[asked]}, simulated [95 %]", "all features that matter kept"
-    rows, listed, on_table = [], view.listed(settings), own_table.table_of(settings) is not None
-    for name in listed:
-        planned = PLANNED_METHODS[name]
+    staged = planner.table is None and any(view.method(name).chooses_rows for name in planner.listed)
+    rows = []
+    for name in planner.listed:
         row = {
             "method": view.title(name),
-            "whom it trusts": text.TRUST_TITLES[planned.trust].lower(),
+            "whom it trusts": text.TRUST_TITLES[PLANNED_METHODS[name].trust].lower(),
         }
         for key, column in columns.items():
-            answer = view.answer(settings, name, key)
+            answer = planner.answer(name, key)
             most = "≤ " if answer.least and key != "hospitals" else ""
-            row[column] = page_text.short_reason(answer, settings)
+            row[column] = page_text.short_reason(answer, planner)
             if answer.value is not None:
                 row[column] = most + page_text.number(answer.value, key) + page_text.doubt(answer)
-            if key == asked and not on_table and any(view.method(each).chooses_rows for each in listed):
-                row[kept] = "" if answer.chance is None else text.chance(answer.chance)
-        if settings["plan.tuned"] == "tuned":
-            row["tuned to"] = page_text.tuned_to(settings, name)
-        if simulations:
-            row[simulated] = page_text.simulated_cell(simulations.get(name), settings)
+            if staged and key == planner.asked:
+                kept = "" if answer.chance is None else text.chance(answer.chance)
+                row["all features that matter kept"] = kept
+        if planner.settings["plan.tuned"] == "tuned":
+            row["tuned to"] = page_text.tuned_to(planner, name)
+        if planner.simulations:
+            simulated = page_text.simulated_cell(planner.simulations.get(name), planner.asked)
+            row[f"{columns[planner.asked]}, simulated [95 %]"] = simulated
         rows.append(row)
     return pd.DataFrame(rows)

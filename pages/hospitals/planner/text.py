@@ -7,12 +7,12 @@ import math
 from collections.abc import Collection, Iterator
 
 from dppca_core.bounds import BOUNDS
-from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.planning.bisection import SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, PlanAnswer
 from dppca_core.experiments.planning.table_plan import PublicTable
-from pages.hospitals.planner import own_table, own_table_text, view
+from pages.hospitals.planner import own_table_text, view
+from pages.hospitals.planner.view import Planner
 from pages.shared import text
 from pages.shared.charts.metric_axis import error_unit, factor, in_unit, random_guess, rises, unit, value_text
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -106,9 +106,10 @@ def number(answer: float, asked: Asked, up: bool = True) -> str:
     return amount(answer, up or asked == "hospitals")
 
 
-def goal(settings: Settings) -> str:
+def goal(planner: Planner) -> str:
     """Return the target, such as "error ‖sin Θ‖ of at most 0.1"."""
-    if view.energetic(settings):
+    settings = planner.settings
+    if planner.energetic:
         return f"at least {100 * settings['plan.share']:g} % of the energy captured"
     target, metric = settings["plan.target"], goal_unit(settings)
     if metric in _GOALS:
@@ -131,22 +132,21 @@ def in_goal(settings: Settings, target: float) -> str:
     return text.number(target)
 
 
-def target_label(settings: Settings) -> str:
+def target_label(planner: Planner) -> str:
     """Return the label of the target's slider, with what a random guess has."""
-    metric, experiment = goal_unit(settings), view.published(settings, view.focus(settings)).experiment
-    guess = random_guess(settings | {"metric": metric}, experiment.d, experiment.k)
-    return f"{_target(settings)} · a guess: {value_text(metric, guess)}"
+    metric, experiment = goal_unit(planner.settings), planner.published().experiment
+    guess = random_guess(planner.settings | {"metric": metric}, experiment.d, experiment.k)
+    return f"{_target(planner)} · a guess: {value_text(metric, guess)}"
 
 
-def _target(settings: Settings) -> str:
-    if view.energetic(settings):
+def _target(planner: Planner) -> str:
+    if planner.energetic:
         return CHOICES["plan.share"].label
-    return _TARGETS.get(goal_unit(settings), CHOICES["plan.target"].label)
+    return _TARGETS.get(goal_unit(planner.settings), CHOICES["plan.target"].label)
 
 
-def value(answer: float, settings: Settings) -> str:
+def value(answer: float, asked: Asked) -> str:
     """Return an answer with its unit."""
-    asked = settings["plan.asked"]
     if asked == "epsilon":
         return f"ε = {number(answer, asked)}"
     if asked == "hospitals":
@@ -154,61 +154,55 @@ def value(answer: float, settings: Settings) -> str:
     return f"{number(answer, asked)} patients"
 
 
-def _question(settings: Settings) -> str:
+def _question(planner: Planner) -> str:
     """Return the target and what is held fixed, then the method in focus, as the beginning of a sentence."""
-    if settings["plan.asked"] == "epsilon":
-        fixed = f"with {text.count(view.in_total(settings), 'patient', 'patients')}"
-    else:
-        fixed = f"at ε = {text.number(settings['epsilon'])}"
-    return f"For {goal(settings)} {fixed}, {view.title(view.focus(settings))}"
+    fixed = f"at ε = {text.number(planner.epsilon)}"
+    if planner.asked == "epsilon":
+        fixed = f"with {text.count(planner.n, 'patient', 'patients')}"
+    return f"For {goal(planner)} {fixed}, {view.title(planner.focus)}"
 
 
-def no_answer(settings: Settings) -> str:
+def no_answer(planner: Planner) -> str:
     """Return the sentence that the closed form in focus has no answer, and why."""
-    answer = view.answer(settings, view.focus(settings))
+    answer, question = planner.answer(), _question(planner)
     if answer.kind == "evaluating":
-        return f"{_question(settings)}: the formula is being evaluated."
+        return f"{question}: the formula is being evaluated."
     if answer.kind == "simulation":
-        return f"{_question(settings)} has no formula: {answer.failed[0]}."
-    return f"{_question(settings)} has no answer by closed form. {text.sentence(reason(answer, settings))}."
+        return f"{question} has no formula: {answer.failed[0]}."
+    return f"{question} has no answer by closed form. {text.sentence(reason(answer, planner))}."
 
 
-def headline(settings: Settings, simulations: view.Simulations) -> str:
+def headline(planner: Planner) -> str:
     """Return what the selected method needs, whether simulation agrees, and which method needs least."""
-    name = view.focus(settings)
-    answer, simulation = view.answer(settings, name), simulations.get(name)
+    answer, simulation, asked = planner.answer(), planner.simulation, planner.asked
     if answer.value is None:
         if simulation is None or simulation.state == "measuring":
-            return no_answer(settings) + (" It is being simulated." if simulation is not None else "")
-        interval = interval_of(simulation, settings)
+            return no_answer(planner) + (" It is being simulated." if simulation is not None else "")
+        interval = interval_of(simulation, asked)
         if answer.kind == "simulation" and simulation.state != "none":
-            _, low, high = _ends(simulation, settings)
+            _, low, high = _ends(simulation, asked)
             ends = "" if simulation.state == "least" else f" (95 % interval {low} to {high})"
-            sentence = _needs(simulation.value, settings, simulation.state == "least").removesuffix(".")
+            sentence = _needs(simulation.value, planner, simulation.state == "least").removesuffix(".")
             return f"{sentence}, by simulation{ends}."
         says = "found none" if answer.kind == "simulation" else "found none either"
         says = says if simulation.state == "none" else f"says {interval}"
-        return f"{no_answer(settings)} Simulation {says}."
-    sentence = _needs(answer.value, settings, answer.least) + chance_of(answer, simulation)
-    ratio = view.agreement(answer, simulation)
-    if ratio is not None:
+        return f"{no_answer(planner)} Simulation {says}."
+    sentence = _needs(answer.value, planner, answer.least) + chance_of(answer, simulation)
+    ratio = planner.agreement
+    if ratio is not None and simulation is not None:
         within = f"agrees within {100 * max(abs(ratio - 1), 0.005):.2g} %"
         says = within if agrees(ratio) else "says otherwise, so go by it"
-        sentence += f" Simulation {says}: {interval_of(simulation, settings)}."
-    return sentence + _beside(settings) + _least(answer.value, settings)
+        sentence += f" Simulation {says}: {interval_of(simulation, asked)}."
+    if planner.table is not None and asked == "patients":
+        sentence += f" Your table has {planner.table.n:,}."
+    return sentence + _least(answer.value, planner)
 
 
-def _beside(settings: Settings) -> str:
-    """Return how many patients a visitor's table has, where patients are asked for."""
-    table = own_table.table_of(settings)
-    return "" if table is None or settings["plan.asked"] != "patients" else f" Your table has {table.n:,}."
-
-
-def _needs(needed: float, settings: Settings, least: bool = False) -> str:
+def _needs(needed: float, planner: Planner, least: bool = False) -> str:
     """Return the sentence that the method in focus needs so much."""
-    words = f"{'no more than ' if least else ''}{value(needed, settings)}"
-    verb = f"does from {words} on" if settings["plan.asked"] == "epsilon" else f"needs {words}"
-    return f"{_question(settings)} {verb}{_spread(needed, settings)}."
+    words = f"{'no more than ' if least else ''}{value(needed, planner.asked)}"
+    verb = f"does from {words} on" if planner.asked == "epsilon" else f"needs {words}"
+    return f"{_question(planner)} {verb}{_spread(needed, planner)}."
 
 
 def chance_of(answer: PlanAnswer, simulation: SimulatedAnswer | None) -> str:
@@ -231,9 +225,9 @@ def doubt(answer: PlanAnswer) -> str:
     return " (uncertain)" if answer.chance is not None and answer.chance < view.LIKELY else ""
 
 
-def tuned_to(settings: Settings, name: str) -> str:
+def tuned_to(planner: Planner, name: str) -> str:
     """Return what a method's rows and rounds are tuned to, in a cell of the table."""
-    study = view.plan(settings, name)
+    study = planner.plan(name)
     unit = study.unit_rows or study.method.scaling == "unit"
     words = ["rows of length 1" if unit else "rows within the bound"]
     if study.method.tuned is not None:
@@ -241,41 +235,39 @@ def tuned_to(settings: Settings, name: str) -> str:
     return ", ".join(words)
 
 
-def recommended(settings: Settings) -> str:
+def recommended(planner: Planner) -> str:
     """Return which method the core recommends under each trust at the plan, and why."""
-    table = own_table.table_of(settings)
-    if table is not None:
-        return "\n".join(_on_table(settings, table))
-    current = view.recommended(settings)
+    if planner.table is not None:
+        return "\n".join(_on_table(planner, planner.table))
+    current, experiment = planner.recommended(), planner.published().experiment
     if not current:
         return ""
-    experiment = view.published(settings, view.focus(settings)).experiment
     declared = text.declared(trusts.signal(experiment))
     half = "" if experiment.choose_rows else " Half of the features kept are assumed to matter."
     lines = [f"Recommended under each trust, from public numbers and {declared}.{half}"]
     for trust, at, answer in current:
-        lines.append(f"- {text.trust_heading(trust)}, at {value(at, settings)}: {answer.reason}")
+        lines.append(f"- {text.trust_heading(trust)}, at {value(at, planner.asked)}: {answer.reason}")
     return "\n".join(lines)
 
 
-def _on_table(settings: Settings, table: PublicTable) -> Iterator[str]:
+def _on_table(planner: Planner, table: PublicTable) -> Iterator[str]:
     """Form a line for each trust: the method to release by, its error, and the one that needs least."""
     yield f"**Your table:** {own_table_text.facts(table)}. For each trust:"
-    for trust, name, error, pattern, least, current in view.on_table(settings):
-        method = view.title(name)
-        at = own_table_text.at_table(method, error, pattern, table, settings["epsilon"])
-        needs = "no method reaches it" if current != view.EVALUATING else short_reason(current, settings)
+    for trust, name, error, pattern, least, current in planner.on_table():
+        at = own_table_text.at_table(view.title(name), error, pattern, table, planner.epsilon)
+        needs = "no method reaches it" if current != view.EVALUATING else short_reason(current, planner)
         if current.value is not None:
-            needs = f"{view.title(least)} with {value(current.value, settings)}"
-        yield f"- {text.trust_heading(trust)}. {at} For {goal(settings)}: {needs}."
+            needs = f"{view.title(least)} with {value(current.value, planner.asked)}"
+        yield f"- {text.trust_heading(trust)}. {at} For {goal(planner)}: {needs}."
 
 
-def _spread(needed: float, settings: Settings) -> str:
-    each, providers = settings["plan.size"], text.count(settings["providers"], "hospital", "hospitals")
-    if settings["plan.asked"] == "hospitals":
-        return f" of {each:,} patients each, {amount(each * needed, up=True)} in total"
-    many = settings["plan.asked"] == "patients" and needed > _PEOPLE
-    return ", more than there are people" if many else f" in {providers}"
+def _spread(needed: float, planner: Planner) -> str:
+    if planner.asked == "hospitals":
+        total = amount(planner.size * needed, up=True)
+        return f" of {planner.size:,} patients each, {total} in total"
+    if planner.asked == "patients" and needed > _PEOPLE:
+        return ", more than there are people"
+    return f" in {text.count(planner.settings['providers'], 'hospital', 'hospitals')}"
 
 
 def agrees(ratio: float | None) -> bool:
@@ -283,41 +275,37 @@ def agrees(ratio: float | None) -> bool:
     return ratio is None or abs(math.log(ratio)) <= math.log(1.15)
 
 
-def _ends(simulation: SimulatedAnswer, settings: Settings) -> list[str]:
-    ends, asked = (simulation.value, simulation.low, simulation.high), settings["plan.asked"]
+def _ends(simulation: SimulatedAnswer, asked: Asked) -> list[str]:
+    ends = (simulation.value, simulation.low, simulation.high)
     return [number(end, asked, up=False) if math.isfinite(end) else "∞" for end in ends]
 
 
-def interval_of(simulation: SimulatedAnswer, settings: Settings) -> str:
+def interval_of(simulation: SimulatedAnswer, asked: Asked) -> str:
     """Return a simulated answer with its interval."""
-    answer, low, high = _ends(simulation, settings)
+    answer, low, high = _ends(simulation, asked)
     interval = f"{answer} (95 % interval {low} to {high})"
     return f"{answer} already do" if simulation.state == "least" else interval
 
 
-def simulated_cell(simulation: SimulatedAnswer | None, settings: Settings) -> str:
+def simulated_cell(simulation: SimulatedAnswer | None, asked: Asked) -> str:
     """Return a simulated answer as a cell of the table."""
     if simulation is None:
         return ""
-    answer, low, high = _ends(simulation, settings)
+    answer, low, high = _ends(simulation, asked)
     interval = f"{answer} [{low} – {high}]"
     return {"least": f"≤ {answer}", "found": interval, "measuring": "…", "none": "none"}[simulation.state]
 
 
-def _least(needed: float, settings: Settings) -> str:
+def _least(needed: float, planner: Planner) -> str:
     """Name the method of the full guarantee that needs least, if that is clearly less; else nothing."""
-    less = {}
-    for name in view.listed(settings):
-        answer = view.answer(settings, name)
-        fewer = answer.value is not None and answer.value < 0.95 * needed
-        if fewer and view.method(name).guarantee == "(ε, δ)":
-            less[name] = answer
-    if not less:
+    answers = {name: planner.answer(name) for name in planner.guaranteed}
+    needs = {name: answer.value for name, answer in answers.items() if answer.value is not None}
+    best = min(needs, key=needs.__getitem__, default="")
+    if not best or needs[best] >= 0.95 * needed:
         return ""
-    best = min(less, key=lambda name: less[name].value or math.inf)
-    needs = value(less[best].value or math.inf, settings) + doubt(less[best])
+    least = value(needs[best], planner.asked) + doubt(answers[best])
     trust = text.trust_heading(PLANNED_METHODS[best].trust).lower()
-    return f" {view.title(best)} ({trust}) would do with {needs}."
+    return f" {view.title(best)} ({trust}) would do with {least}."
 
 
 # Why there is no answer, by its kind. A kind that is not here is an assumption that fails.
@@ -331,7 +319,7 @@ _REASONS = {
 }
 
 
-def reason(answer: PlanAnswer, settings: Settings) -> str:
+def reason(answer: PlanAnswer, planner: Planner) -> str:
     """Return why there is no answer, as the end of a sentence."""
     if answer.kind == "too large":
         return answer.failed[0]
@@ -339,10 +327,10 @@ def reason(answer: PlanAnswer, settings: Settings) -> str:
         return "; ".join(answer.failed)
     words = {}
     for name, given in answer.numbers.items():
-        words[name] = error_words(given, settings)
+        words[name] = error_words(given, planner.settings)
         if name in ("n", "most"):
             words[name] = amount(given)
-        elif view.energetic(settings):
+        elif planner.energetic:
             words[name] = f"{100 * max(1 - given, 0):.3g} % captured"
     return _REASONS[answer.kind].format(**words)
 
@@ -354,9 +342,9 @@ def error_words(sine: float, settings: Settings) -> str:
     return {"share": f"{shown} recovered", "degrees": f"an angle of {shown}"}.get(metric, f"error {shown}")
 
 
-def short_reason(answer: PlanAnswer, settings: Settings) -> str:
+def short_reason(answer: PlanAnswer, planner: Planner) -> str:
     """Return why there is no answer, in a few words for a cell of the table."""
-    if answer.kind == "simulation" and view.is_table(settings):
+    if answer.kind == "simulation" and planner.limited:
         return "no formula"
     return {
         "guess": "a guess does",
@@ -371,16 +359,16 @@ def short_reason(answer: PlanAnswer, settings: Settings) -> str:
     }.get(answer.kind, "none")
 
 
-def below_chart(settings: Settings, curves: Collection[str]) -> str:
+def below_chart(planner: Planner, curves: Collection[str]) -> str:
     """Return what the chart's lines are; curves: the methods that have one."""
-    if view.plan(settings, view.focus(settings)).no_formula:
-        return f"Lines: {goal(settings)}, by methods with a formula. Diamond: this method, simulated."
-    which = "share captured" if view.energetic(settings) else "error"
-    focus = view.title(view.focus(settings))
-    bold = f"Bold line: {focus} reaches {goal(settings)}."
-    if view.focus(settings) not in curves:
-        answer = view.answer(settings, view.focus(settings))
-        why = "its answer is off the chart" if answer.value is not None else short_reason(answer, settings)
+    if planner.plan().no_formula:
+        return f"Lines: {goal(planner)}, by methods with a formula. Diamond: this method, simulated."
+    which = "share captured" if planner.energetic else "error"
+    focus = view.title(planner.focus)
+    bold = f"Bold line: {focus} reaches {goal(planner)}."
+    if planner.focus not in curves:
+        answer = planner.answer()
+        why = "its answer is off the chart" if answer.value is not None else short_reason(answer, planner)
         bold = f"{focus} has no bold line here: {why}."
     return (
         f"{bold} Dotted lines: its lines of equal {which}. Grey and hatched: it has no answer. Thin lines: "
@@ -388,23 +376,23 @@ def below_chart(settings: Settings, curves: Collection[str]) -> str:
     )
 
 
-def below_table(settings: Settings) -> str:
+def below_table(planner: Planner) -> str:
     """Return what the numbers of the table mean, and which methods have another guarantee."""
-    table = own_table.table_of(settings)
+    k, table = planner.settings["k"], planner.table
     if table is not None:
         return (
             f"Predicted, rounded up, in half of the runs. {own_table_text.FOLLOW} "
-            f"{own_table_text.spectrum(table, table.patterns(settings['k']))}"
+            f"{own_table_text.spectrum(table, table.patterns(k))}"
         )
-    k, listed = settings["k"], view.listed(settings)
-    other = text.guarantee_notes({view.title(name): view.method(name).guarantee_at(k) for name in listed})
+    kinds = {view.title(name): view.method(name).guarantee_at(k) for name in planner.listed}
+    other = text.guarantee_notes(kinds)
     notes = "Closed form to the left, rounded up; simulation, where asked for, with its 95 % interval."
     notes += f" {other}" if other else ""
     notes += " Methods without a formula are simulated one at a time: choose one as *Method*."
-    if any(view.method(name).chooses_rows for name in view.listed(settings)):
+    if any(view.method(name).chooses_rows for name in planner.listed):
         notes += " Two stages are judged by the median error, others by the root mean square error."
-    if settings["data"] in TABLES:
-        name = TABLES[settings["data"]].title.split(",")[0]
+    if planner.bundled is not None:
+        name = planner.bundled.title.split(",")[0]
         notes += (
             f" For a population like {name}: its spectrum, as if its rows were Gaussian. Nobody can simulate "
             "more patients than a table has."
@@ -412,85 +400,87 @@ def below_table(settings: Settings) -> str:
     return notes
 
 
-def not_simulated(settings: Settings) -> str:
+def not_simulated(planner: Planner) -> str:
     """Return why there is nothing to simulate."""
-    answer = view.answer(settings, view.focus(settings))
-    why = "a table has only its own patients" if settings["data"] in TABLES else "there is nowhere to begin"
-    if own_table.table_of(settings) is not None and answer.start is not None:
+    answer, why = planner.answer(), "there is nowhere to begin"
+    if answer.kind == "evaluating":
+        why = "its formula is being evaluated first"
+    elif planner.table is not None and answer.start is not None:
         why = own_table_text.NO_SIMULATION
-    why = "its formula is being evaluated first" if answer.kind == "evaluating" else why
+    elif planner.bundled is not None:
+        why = "a table has only its own patients"
     return f"No simulation here: {why}."
 
 
-def holding(settings: Settings) -> str:
+def holding(planner: Planner) -> str:
     """Return how many assumptions of the closed form hold."""
-    holds = [held for held, _ in view.assumptions(settings)]
+    holds = [held for held, _ in planner.assumptions()]
     if not holds:
         return "There is no formula for this method here, so nothing but simulation speaks for it."
     return f"{sum(holds)} of the {len(holds)} assumptions that the formula rests on hold here."
 
 
-def limits(settings: Settings, simulation: SimulatedAnswer | None) -> list[str]:
+def limits(planner: Planner) -> list[str]:
     """Return what the closed form lacks, and whether simulation confirmed it."""
-    lacking = "; ".join(words for held, words in view.assumptions(settings) if not held)
-    needs = f"The closed form needs, and does not have: {lacking}."
-    sentences = [needs if lacking else holding(settings)]
-    formula = not view.plan(settings, view.focus(settings)).no_formula
+    lacking = "; ".join(words for held, words in planner.assumptions() if not held)
+    needs, simulation = f"The closed form needs, and does not have: {lacking}.", planner.simulation
+    sentences = [needs if lacking else holding(planner)]
     if simulation is None:
-        sentences.append(
-            "By formula only: no simulation was asked for." if formula else "Nothing was simulated."
-        )
+        by_formula = "By formula only: no simulation was asked for."
+        sentences.append("Nothing was simulated." if planner.plan().no_formula else by_formula)
     elif simulation.state == "measuring":
         sentences.append("The simulation had not ended when this was made.")
-    if own_table.table_of(settings) is not None:
+    if planner.table is not None:
         sentences.append(own_table_text.FOLLOW if simulation is None else own_table_text.INVENTED)
-    elif settings["data"] in TABLES:
+    elif planner.bundled is not None:
         sentences.append("Nobody can simulate more patients than a table has.")
     return sentences
 
 
-def try_this(settings: Settings) -> str:
+_OTHER_METHOD = "choose another *Method*, and see how the answer depends on whom you trust."
+
+
+def try_this(planner: Planner) -> str:
     """Return a suggestion of what to do next, with the answer that it will give."""
-    asked, name, table = settings["plan.asked"], view.focus(settings), view.is_table(settings)
-    title, now = view.title(name), view.answer(settings, name)
-    shares = view.energetic(settings) or rises(goal_unit(settings))
+    asked, name, now = planner.asked, planner.focus, planner.answer()
+    shares = planner.energetic or rises(goal_unit(planner.settings))
     if now.kind in ("simulation", "evaluating", "too large"):
-        return "choose another *Method*, and see how the answer depends on whom you trust."
+        return _OTHER_METHOD
     if now.value is None:
         up = (now.kind in ("guess", "first order")) == shares
-        way_out = f"move *{_target(settings)}* {'up' if up else 'down'}"
+        way_out = f"move *{_target(planner)}* {'up' if up else 'down'}"
         return f"{way_out}, or choose another *Method*, until a bold line appears."
-    key, to = view.suggestion(settings)
-    choice = CHOICES[key]
-    then = view.answer(settings | {key: to}, name).value
-    if then is None or (key == "n" and table) or to == settings[key]:
-        return "choose another *Method*, and see how the answer depends on whom you trust."
+    key, to = planner.suggestion()
+    choice, changed = CHOICES[key], planner.changed({key: to})
+    then = changed.answer(name).value
+    if then is None or (key == "n" and planner.limited) or to == planner.settings[key]:
+        return _OTHER_METHOD
     label, shown = choice.label, choice.text(to)
     if key == "plan.target":
-        label, shown = _target(settings), in_goal(settings, float(to))
-    change = f"{value(now.value, settings)} to {value(then, settings)}"
-    hint = f"set *{label}* to {shown}: {title} goes from {change}."
+        label, shown = _target(planner), in_goal(planner.settings, float(to))
+    change = f"{value(now.value, asked)} to {value(then, asked)}"
+    hint = f"set *{label}* to {shown}: {view.title(name)} goes from {change}."
     if asked == "hospitals" and name == "dps_pca":
-        ends = [view.answer(settings | {key: size}, "dps_pca_summed").value for size in (settings[key], to)]
+        ends = [each.answer("dps_pca_summed").value for each in (planner, changed)]
         if None not in ends:
             hint += (
                 " Each hospital adds noise of its own, so small ones are many times worse; where sums are "
-                f"kept secret they go from {' to '.join(value(end, settings) for end in ends)}."
+                f"kept secret they go from {' to '.join(value(end, asked) for end in ends)}."
             )
-    return hint if table else hint + " Then confirm it by simulation."
+    return hint if planner.limited else hint + " Then confirm it by simulation."
 
 
-def about(settings: Settings) -> tuple[str, str]:
+def about(planner: Planner) -> tuple[str, str]:
     """Return where the numbers come from, and a table of the methods with their sources and closed forms."""
-    on_table = own_table.table_of(settings) is not None
+    on_table = planner.table is not None
     lines = ["| method | source | whom it trusts | guarantee | closed form |", "|---|---|---|---|---|"]
-    for name in view.listed(settings):
+    for name in planner.listed:
         planned, method = PLANNED_METHODS[name], view.method(name)
         trust = text.TRUST_TITLES[planned.trust].lower()
-        cells = (view.title(name), method.reference, trust, method.guarantee_at(settings["k"]))
+        cells = (view.title(name), method.reference, trust, method.guarantee_at(planner.settings["k"]))
         formula = BOUNDS[planned.rule].title if planned.rule else "none: by simulation"
         if on_table:
-            formula = view.published(settings, name).rule.title
+            formula = planner.published(name).rule.title
         lines.append(f"| {' | '.join(cells)} | {formula} |")
     basis = own_table_text.SOURCE if on_table else f"{CLOSED_FORM} {SIMULATION} {TUNING}"
     return basis, "\n".join(lines)

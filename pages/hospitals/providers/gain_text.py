@@ -203,10 +203,9 @@ def notes(results: CollaborationResults, settings: Settings, grouped: dict[str, 
     parts = [_number_of_runs(results, settings), text.guarantee_notes(kinds).rstrip(".")]
     parts.append(_better_than_open(grouped))
     parts += [alike] if len(recipe.hospitals) < len(recipe.sizes) else []
-    reasons: dict[str, list[str]] = {}
-    for key, reason in results.refused.items():
-        reasons.setdefault(reason, []).append(title(PROTOCOLS[key], recipe))
-    parts += [f"left out: {', '.join(names)}, as {reason}" for reason, names in reasons.items()]
+    for reason, keys in text.by_value(results.refused).items():
+        names = [title(PROTOCOLS[key], recipe) for key in keys]
+        parts.append(f"left out: {', '.join(names)}, as {reason}")
     return ". ".join(text.sentence(part) for part in parts if part) + "."
 
 

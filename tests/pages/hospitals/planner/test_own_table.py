@@ -25,6 +25,7 @@ from pages.hospitals.planner import (
     text,
     view,
 )
+from pages.hospitals.planner.view import Planner
 from pages.hospitals.your_data import planned_table, rehearsal, release_panel
 from pages.shared.reports import python_code
 from pages.shared.settings import catalogue
@@ -43,8 +44,8 @@ def with_example(**link):
 
 def answered(settings):
     """Return the answer of the method in focus, which is evaluated first."""
-    while (answer := view.answer(settings, view.focus(settings))) == view.EVALUATING:
-        EVALUATIONS.try_cell(*view.next_missing(settings))
+    while (answer := Planner(settings).answer()) == view.EVALUATING:
+        EVALUATIONS.try_cell(*Planner(settings).next_missing())
     return answer
 
 
@@ -71,14 +72,14 @@ def test_from_a_loaded_table_to_its_plan_and_back():
         settings = plan_settings(page)
         answer = answered(settings)
         page.run()
-        assert text.value(answer.value, settings) in page.markdown
+        assert text.value(answer.value, settings["plan.asked"]) in page.markdown
         needed[epsilon] = answer.value
         points = {trace["name"]: trace["y"][0] for trace in page.figure["data"] if trace["name"]}
         assert points["your table"] == prepared.n and points["the answer"] == answer.value
     assert needed[2.0] < needed[0.5] / 2
     names = set(prepared.schema.features) | {column.name for column in prepared.schema.columns}
-    paragraph, made = page.app.code[0].value, report.build(settings, {}, "")
-    assert paragraph == protocol_paragraph.paragraph(settings, None)
+    paragraph, made = page.app.code[0].value, report.build(Planner(settings), "")
+    assert paragraph == protocol_paragraph.paragraph(Planner(settings))
     everything = paragraph + page.markdown + page.captions + str(page.figure) + str(made)
     everything += str(page.app.session_state["public table"])
     assert not {name for name in names if re.search(rf"\b{re.escape(name)}\b", everything)} - {"age", "sex"}
@@ -97,15 +98,15 @@ def test_the_code_gives_the_answers_for_a_table(asked):
     same |= {"plan.asked": asked, "plan.trust": "central"}
     table = PublicTable(12, 3000, 1, 1.0, columns=(NumberCells(-1.0, 1.0),) * 12)
     settings = own_table.chosen(catalogue.defaults() | same, table)
-    view.complete(settings)
+    Planner(settings).complete()
     for program, names in (
-        (figure_code.plans(settings), list(view.drawn(settings).curves)),
-        (figure_code.by_trust(settings), [each.name for each in view.by_trust(settings)]),
+        (figure_code.plans(Planner(settings)), list(Planner(settings).drawn().curves)),
+        (figure_code.by_trust(Planner(settings)), [each.name for each in Planner(settings).by_trust()]),
     ):
         given = {}
         exec(compile(python_code.of_table(program), "plan", "exec"), given)
         answers = [plan.answer(*given["question"]).value for plan in given["plans"]]
-        assert answers == [view.answer(settings, name).value for name in names] and any(answers)
+        assert answers == [Planner(settings).answer(name).value for name in names] and any(answers)
 
 
 def test_without_a_table_a_link_says_so_and_all_is_as_before():
@@ -114,7 +115,7 @@ def test_without_a_table_a_link_says_so_and_all_is_as_before():
     assert not [box for box in (*plain.app.checkbox, *asking.app.checkbox) if box.key == "plan.table"]
     assert "plan.table" not in plain.link
     before = catalogue.defaults()
-    assert view.listed(before) == sorted(PLANNED_METHODS, key=view.listed(before).index)
+    assert Planner(before).listed == sorted(PLANNED_METHODS, key=Planner(before).listed.index)
 
 
 @pytest.mark.parametrize("centre", ["rule", "public"])
@@ -127,8 +128,8 @@ def test_the_planner_errs_as_your_data_judges_and_recommends(centre):
     share, *_ = rehearsal._ways_out(*size, request.budget, request.mean_share + request.scale_share, 1)
     same = {"epsilon": request.budget.epsilon, "delta": request.budget.delta, "k": request.k, "providers": 1}
     settings = own_table.chosen(last | same, page.app.session_state["public table"])
-    central = view.on_table(settings)[0]
-    assert central.name == view.focus(settings) == request.method
+    central = Planner(settings).on_table()[0]
+    assert central.name == Planner(settings).focus == request.method
     assert central.error == pytest.approx(share * random_guess(prepared.d, request.k), rel=1e-12)
 
 
@@ -136,7 +137,7 @@ def test_the_planner_errs_as_your_data_judges_and_recommends(centre):
 def test_several_hospitals_are_recommended_the_same_on_both_pages(d, n, epsilon):
     same = {"epsilon": epsilon, "delta": 1e-6, "k": 2, "providers": 3}
     settings = own_table.chosen(catalogue.defaults() | same, PublicTable(d, n, 3, 1.0))
-    answers = {name: PlanAnswer(None, "epsilon") for name in view.listed(settings)}
+    answers = {name: PlanAnswer(None, "epsilon") for name in Planner(settings).listed}
     names = {each.trust: each.name for each in own_table.on_table(settings, answers)}
     assert names["secure aggregation"] == release_panel._recommended(n, d, 2, Budget(epsilon, 1e-6), 3)
 
@@ -145,7 +146,7 @@ def test_several_hospitals_are_recommended_the_same_on_both_pages(d, n, epsilon)
 def test_the_method_in_focus_is_the_recommended_one(d, n, epsilon):
     same = {"epsilon": epsilon, "delta": 1e-6, "k": 2, "providers": 1}
     settings = own_table.chosen(catalogue.defaults() | same, PublicTable(d, n, 1, 1.0))
-    assert view.focus(settings) == release_panel._recommended(n, d, 2, Budget(epsilon, 1e-6), 1)
+    assert Planner(settings).focus == release_panel._recommended(n, d, 2, Budget(epsilon, 1e-6), 1)
 
 
 def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
@@ -170,12 +171,12 @@ def test_paid_eigenvalues_are_planned_with_as_they_are_judged():
         )[0][request.method]
         for pattern in rehearsal.patterns(d, k, last, paid, centred=True)
     ]
-    study = view.published(settings, request.method)
+    study = Planner(settings).published(request.method)
     assert list(own_table.errors(study, 0.5)) == judged
     assert all(pattern.paid for pattern in study.patterns) and table.paid == budget
     answered(settings)
-    assert "paid for at ε = 0.05" in protocol_paragraph.paragraph(settings, None)
-    assert "paid for" in text.below_table(settings | {"view": "plain"})
+    assert "paid for at ε = 0.05" in protocol_paragraph.paragraph(Planner(settings))
+    assert "paid for" in text.below_table(Planner(settings | {"view": "plain"}))
     assert "0.05" not in json.dumps(catalogue.to_link(last))
 
 
@@ -187,7 +188,7 @@ def test_a_simulated_plan_has_the_runs_of_the_rehearsal_at_the_table_itself(cent
     rehearsed = rehearsal.rehearse(request, prepared.schema, prepared.sizes, last)
     same = {"epsilon": 0.5, "delta": 1e-6, "k": request.k, "providers": 1}
     settings = own_table.chosen(last | same, page.app.session_state["public table"])
-    study = view.published(settings, request.method)
+    study = Planner(settings).published(request.method)
     search = own_table.search(settings, study, study.epsilon(prepared.n))
     for twin in rehearsed.rehearsed:
         pattern = next(each for each in study.patterns if each.title == twin.pattern.title)
@@ -209,7 +210,7 @@ def test_simulation_answers_for_a_table_and_is_left_out_again():
     next(button for button in page.app.button if button.key == "simulate").click()
     page.run()
     settings = plan_settings(page)
-    search = view.table_search(settings)
+    search = Planner(settings).table_search()
     while cells := list(own_table.wanted(search)):
         for cell in cells:
             EVALUATIONS.try_cell(*cell)
@@ -221,8 +222,8 @@ def test_simulation_answers_for_a_table_and_is_left_out_again():
         for times in (0.5, 2.0)
     )
     assert less < 0.3 < more
-    assert text.interval_of(found, settings) in page.markdown
-    assert text.interval_of(found, settings) in page.app.code[0].value
+    assert text.interval_of(found, "epsilon") in page.markdown
+    assert text.interval_of(found, "epsilon") in page.app.code[0].value
     # It is what the guarantee states, for it disagrees with the prediction.
     assert f"(ε, δ) = ({text.number(found.value, 'epsilon')}, 1e-6)" in page.app.code[0].value
     next(button for button in page.app.button if button.key == "simulate").click()
@@ -238,4 +239,4 @@ def test_everything_can_be_asked_of_a_table(asked):
     settings = plan_settings(page)
     answer = answered(settings)
     page.run()
-    assert answer.value is not None and text.value(answer.value, settings) in page.markdown
+    assert answer.value is not None and text.value(answer.value, settings["plan.asked"]) in page.markdown

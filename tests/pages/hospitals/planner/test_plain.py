@@ -8,7 +8,8 @@ import pytest
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments.planning.cautious import patients_with_cautious
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, StudyPlan
-from pages.hospitals.planner import figure_code, plain, plain_text, text, view
+from pages.hospitals.planner import figure_code, plain, plain_text, text
+from pages.hospitals.planner.view import Planner
 from pages.shared.plain import phrases
 from pages.shared.settings import catalogue
 from pages.shared.text.privacy_phrases import odds
@@ -29,7 +30,7 @@ def opened(screen, **link):
 @pytest.mark.parametrize("asked", ["patients", "epsilon", "hospitals"])
 def test_each_row_is_the_least_of_the_closed_forms_under_its_trust(screen, asked):
     page, settings = opened(screen, **{"plan.asked": asked, "plan.size": "500"})
-    experiment = view.published(settings, "cape").experiment
+    experiment = Planner(settings).published("cape").experiment
     words = shown(page.app.main)
     for trust in TRUSTS:
         plans = [
@@ -42,7 +43,7 @@ def test_each_row_is_the_least_of_the_closed_forms_under_its_trust(screen, asked
         assert plain_text.row(trust, asked, least) in words
         drawn = [trace for trace in page.figure["data"] if trace.get("name") == phrases.ROWS[trust]]
         assert drawn[0]["x"] == pytest.approx([min(filter(None, answers))], rel=1e-3)
-    given = figure_code.by_trust(settings | plain.ADVISED).table()
+    given = figure_code.by_trust(Planner(settings | plain.ADVISED)).table()
     bars = [trace["x"][0] for trace in page.figure["data"] if trace["type"] == "bar"]
     assert given[0].tolist()[::-1] == pytest.approx(bars, rel=1e-3)
     assert not technical(words + page.app.code[0].value)
@@ -71,8 +72,8 @@ def test_no_setting_brings_a_technical_word(screen, link):
 
 def test_a_cautious_hospital_costs_what_pooled_noise_costs(screen):
     page, settings = opened(screen, **{"plan.cautious": "5"})
-    for least in view.by_trust(settings | plain.ADVISED):
-        study = view.published(settings, least.name)
+    for least in Planner(settings | plain.ADVISED).by_trust():
+        study = Planner(settings).published(least.name)
         after = patients_with_cautious(study, 1.0, 0.2).value
         assert least.answer.value < after < study.patients(0.2).value or least.trust == "central"
         shares = (text.amount(least.answer.value, up=True), text.amount(after, up=True))

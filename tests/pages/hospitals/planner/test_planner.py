@@ -7,6 +7,7 @@ import pytest
 
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.hospitals.planner import charts, protocol_paragraph, text, view
+from pages.hospitals.planner.view import Planner
 from pages.shared.reports import html_report
 from pages.shared.settings import catalogue
 from tests.waiting import eventually
@@ -36,22 +37,21 @@ def mark(page, name):
 def test_it_opens_with_the_answer_a_row_for_every_method_and_a_paragraph(screen):
     page = screen(PAGE)
     settings = catalogue.defaults()
-    answer = view.answer(settings, "dps_pca").value
+    answer = Planner(settings).answer("dps_pca").value
     needed = text.amount(answer, up=True)
-    assert (
-        text.headline(settings, {}) in page.markdown and f"DPS-PCA needs {needed} patients" in page.markdown
-    )
+    assert text.headline(Planner(settings)) in page.markdown
+    assert f"DPS-PCA needs {needed} patients" in page.markdown
     assert (
         len(table(page)) == len(PLANNED_METHODS) and table(page).loc["DPS-PCA", "patients at ε = 1"] == needed
     )
     assert table(page)["whom it trusts"].iloc[0] == "one place"
-    assert paragraph(page) == protocol_paragraph.paragraph(settings, None)
+    assert paragraph(page) == protocol_paragraph.paragraph(Planner(settings))
     for part in (
         *(f"at least {needed} patients in total, in 5 hospitals", "(ε, δ) = (1, 1e-6)", "d = 200"),
         *("ŝ = 20 features kept", "T = 10 rounds", "a random guess has 1.72"),
     ):
         assert part in paragraph(page)
-    view.complete(settings)
+    Planner(settings).complete()
     page.run()
     drawn = {trace["name"] for trace in page.figure["data"]}
     assert {planned.title for planned in PLANNED_METHODS.values() if planned.rule} <= drawn
@@ -64,8 +64,8 @@ def test_it_opens_with_the_answer_a_row_for_every_method_and_a_paragraph(screen)
 def test_everything_can_be_asked(screen, asked, target):
     page = screen(PAGE, **SMALL, view="researcher", **{"plan.asked": asked, "plan.of": target})
     settings = settings_of(page)
-    answer = view.answer(settings, "dps_pca").value
-    assert text.value(answer, settings) in page.markdown
+    answer = Planner(settings).answer("dps_pca").value
+    assert text.value(answer, settings["plan.asked"]) in page.markdown
     assert mark(page, "the answer")[asked != "epsilon"] == pytest.approx(answer)
     bold = next(trace for trace in page.figure["data"] if trace["name"] == "DPS-PCA")
     drawn = [y for y in bold["y"] if y is not None]
@@ -99,11 +99,11 @@ REFUSALS = {
 @pytest.mark.parametrize(("kind", "link"), REFUSALS.items())
 def test_no_answer_says_why_everywhere(screen, kind, link):
     page = screen(PAGE, **SMALL | link)
-    settings = settings_of(page)
-    answer = view.answer(settings, view.focus(settings))
+    planner = Planner(settings_of(page))
+    answer, sentence = planner.answer(), text.no_answer(planner)
     assert answer.value is None and answer.kind == kind
-    assert text.no_answer(settings) in page.markdown and text.no_answer(settings) in paragraph(page)
-    assert text.short_reason(answer, settings) in page.app.table[0].value.to_string()
+    assert sentence in page.markdown and sentence in paragraph(page)
+    assert text.short_reason(answer, planner) in page.app.table[0].value.to_string()
     assert paragraph(page).startswith("No plan can be stated.") and mark(page, "the answer") is None
 
 
@@ -113,7 +113,7 @@ def test_simulation_confirms_and_stays_in_the_link(screen):
     page.run()
     page.settle()
     assert page.link["plan.simulate"] == "true"
-    answer = view.answer(settings_of(page), "dps_pca").value
+    answer = Planner(settings_of(page)).answer("dps_pca").value
     assert mark(page, "simulated, 95 %")[1] == pytest.approx(answer, rel=0.15)
     cell = table(page).loc["DPS-PCA"].iloc[-1]
     assert "[" in cell and "–" in cell and "Simulation agrees within" in page.markdown
@@ -127,7 +127,7 @@ def test_simulation_confirms_and_stays_in_the_link(screen):
 
 def test_simulation_answers_where_no_closed_form_does(screen):
     page = screen(PAGE, **SMALL, **{"plan.target": "0.7", "plan.simulate": "true"}).settle()
-    assert view.answer(settings_of(page), "dps_pca").value is None
+    assert Planner(settings_of(page)).answer("dps_pca").value is None
     assert mark(page, "simulated, 95 %") and "[" in table(page).loc["DPS-PCA"].iloc[-1]
     assert "Simulation says" in page.markdown and "no closed form that applies at this target" in paragraph(
         page
@@ -135,8 +135,8 @@ def test_simulation_answers_where_no_closed_form_does(screen):
 
 
 def test_a_simulation_that_contradicts_takes_precedence(screen, monkeypatch):
-    agreement = view.agreement
-    monkeypatch.setattr(view, "agreement", lambda *both: agreement(*both) and 1.4)
+    agreement = Planner.agreement.fget
+    monkeypatch.setattr(Planner, "agreement", property(lambda planner: agreement(planner) and 1.4))
     page = screen(PAGE, **SMALL, **{"plan.simulate": "true"}).settle()
     assert "so go by it" in page.markdown and "go by the simulation" in paragraph(page)
 
@@ -144,7 +144,7 @@ def test_a_simulation_that_contradicts_takes_precedence(screen, monkeypatch):
 def test_simulation_finds_no_epsilon_either(screen):
     link = {"plan.asked": "epsilon", "plan.way": "ldp_pca", "plan.simulate": "true"}
     page = screen(PAGE, **SMALL, **link).settle()
-    assert f"{text.no_answer(settings_of(page))} Simulation found none either." in page.markdown
+    assert f"{text.no_answer(Planner(settings_of(page)))} Simulation found none either." in page.markdown
     assert table(page).loc["Local PCA"].iloc[-1] == "none"
 
 
@@ -158,14 +158,14 @@ def test_simulation_finds_no_epsilon_either(screen):
 )
 def test_delta_is_compared_with_the_patients_of_the_plan(changed, inverse):
     settings = catalogue.changed(changed | {"delta": 1e-5})
-    paragraph = protocol_paragraph.paragraph(settings, None)
+    paragraph = protocol_paragraph.paragraph(Planner(settings))
     assert (f"δ is above 1/n = {inverse}:" in paragraph) == ("above 1/n" in paragraph) == bool(inverse)
 
 
 def test_labels_stand_on_their_lines_and_the_table_holds_the_plane():
     settings = catalogue.defaults() | {"plan.of": "energy"}
-    drawn = view.drawn(settings)
-    figure = charts.figure(drawn, settings, {})
+    drawn = Planner(settings).drawn()
+    figure = charts.figure(drawn, Planner(settings))
     labels = [trace for trace in figure["data"] if trace.get("mode") == "text"]
     assert [label["text"] for label in labels][-2:] == [["99 %"], ["99.9 %"]]
     for label in labels:
@@ -175,48 +175,47 @@ def test_labels_stand_on_their_lines_and_the_table_holds_the_plane():
         assert not below.any()
     assert "DPS-PCA, summed in secret" in html_report.of_figure(figure, "plan")
     central = settings | {"plan.trust": "central", "plan.way": "analyze_gauss"}
-    rows = charts.table(central, {})
+    rows = charts.table(Planner(central))
     assert (rows[rows["what"] == "plane"]["share_lost"] > 0).all()
     answers = rows[rows["what"] == "answer"].set_index("way")
-    assert (
-        set(answers.index) == set(view.listed(central)) and answers.loc["wishart", "by"] == "none: simulation"
-    )
+    assert set(answers.index) == set(Planner(central).listed)
+    assert answers.loc["wishart", "by"] == "none: simulation"
     stages = answers.loc["two_stage"]  # so rough a target keeps all features seldom
     assert stages["by"] == "none: assumption" and stages["chance_kept"] < 0.5 and np.isnan(stages["patients"])
 
 
 def test_a_table_has_a_plan_but_no_simulation(screen):
     page = screen(PAGE, data="breast_cancer", k="2", **{"plan.way": "analyze_gauss", "plan.simulate": "true"})
-    settings = settings_of(page)
-    assert view.search(settings, "analyze_gauss") is None and text.not_simulated(settings) in page.captions
-    assert text.below_table(settings) in page.captions and "Breast cancer" in paragraph(page)
-    assert "simulation" not in text.try_this(settings).lower()
+    planner = Planner(settings_of(page))
+    assert planner.search("analyze_gauss") is None and text.not_simulated(planner) in page.captions
+    assert text.below_table(planner) in page.captions and "Breast cancer" in paragraph(page)
+    assert "simulation" not in text.try_this(planner).lower()
 
 
 def test_smaller_hospitals_need_more_than_their_number_in_proportion(screen):
     page = screen(PAGE, **{"plan.asked": "hospitals"})
     settings = catalogue.defaults() | {"plan.asked": "hospitals"}
-    ends = [view.answer(settings | {"plan.size": size}, "dps_pca").value for size in (20_000, 10_000)]
+    ends = [Planner(settings | {"plan.size": size}).answer("dps_pca").value for size in (20_000, 10_000)]
     assert f"goes from {ends[0]} hospitals to {ends[1]} hospitals" in page.markdown
     assert ends[1] > 3 * ends[0]
 
 
 def test_the_method_that_needs_least_is_named_unless_it_is_in_focus():
     settings = catalogue.defaults() | {"plan.target": 0.05}
-    view.complete(settings)
-    needed = {name: view.answer(settings, name).value for name in ("dps_pca", "two_stage")}
-    least = text.value(needed["two_stage"], settings)
-    assert text._least(needed["dps_pca"], settings).endswith(f"would do with {least}.")
-    assert text._least(needed["two_stage"], settings) == ""
+    Planner(settings).complete()
+    needed = {name: Planner(settings).answer(name).value for name in ("dps_pca", "two_stage")}
+    least = text.value(needed["two_stage"], settings["plan.asked"])
+    assert text._least(needed["dps_pca"], Planner(settings)).endswith(f"would do with {least}.")
+    assert text._least(needed["two_stage"], Planner(settings)) == ""
     rough = settings | {"plan.target": 0.1}  # where few patients may miss a feature that matters
-    view.complete(rough)
-    assert text._least(10**6, rough).endswith("patients (uncertain).")
+    Planner(rough).complete()
+    assert text._least(10**6, Planner(rough)).endswith("patients (uncertain).")
 
 
 def test_the_projector_distance_is_another_number_for_the_same_plan():
     settings = catalogue.defaults() | {"plan.target": 0.2}
-    other = view.answer(settings | {"metric": "projector"}, "dps_pca").value
-    exact = view.StudyPlan(view.plan(settings, "dps_pca").experiment, "dps_pca", 0.2 / math.sqrt(2))
+    other = Planner(settings | {"metric": "projector"}).answer("dps_pca").value
+    exact = view.StudyPlan(Planner(settings).plan("dps_pca").experiment, "dps_pca", 0.2 / math.sqrt(2))
     assert other == exact.patients(1.0).value
 
 
@@ -238,7 +237,7 @@ def test_a_target_is_offered_in_the_unit_and_an_old_link_keeps_it(screen, unit, 
     assert page.setting("plan.target") == 0.2 and page.link["plan.target"] == "0.2"
     ends = [text.in_goal(settings_of(page), value) for value in (0.01, 1.0)]
     assert [slider.options[0], slider.options[-1]] == (ends[::-1] if unit == "share" else ends)
-    assert view.published(settings_of(page), "dps_pca").target == pytest.approx(
+    assert Planner(settings_of(page)).published("dps_pca").target == pytest.approx(
         0.2 / math.sqrt(2) if unit == "projector" else 0.2
     )
 
@@ -246,15 +245,15 @@ def test_a_target_is_offered_in_the_unit_and_an_old_link_keeps_it(screen, unit, 
 def test_settings_that_do_not_matter_leave_the_plan_and_the_plane_as_they_are():
     settings = catalogue.defaults()
     changed = {"n": 10**6, "repeats": 50, "provider_noise": "shared", "start": "near", "metric": "energy"}
-    assert view.plan(settings | changed, "dps_pca") == view.plan(settings, "dps_pca")
-    first, then = (view.drawn(settings | {"plan.target": target}) for target in (0.1, 0.2))
+    assert Planner(settings | changed).plan("dps_pca") == Planner(settings).plan("dps_pca")
+    first, then = (Planner(settings | {"plan.target": target}).drawn() for target in (0.1, 0.2))
     assert first.plane is then.plane and (first.curves["dps_pca"] > then.curves["dps_pca"]).all()
 
 
 def test_the_floor_is_where_sampling_alone_errs_as_much():
     settings = catalogue.defaults() | {"plan.target": 0.05}
-    floor = view.drawn(settings).floor
-    plan = view.plan(settings, "dps_pca")
+    floor = Planner(settings).drawn().floor
+    plan = Planner(settings).plan("dps_pca")
     assert np.isfinite(floor)
     assert plan.loss(round(1.03 * floor), 1e9) < 0.05 < plan.loss(round(0.97 * floor), 1e9)
 
@@ -268,14 +267,14 @@ def test_the_floor_is_where_sampling_alone_errs_as_much():
     ],
 )
 def test_privacy_words_follow_guarantee_and_relation(changed, present, absent):
-    paragraph = protocol_paragraph.paragraph(catalogue.defaults() | changed, None)
+    paragraph = protocol_paragraph.paragraph(Planner(catalogue.defaults() | changed))
     assert present in paragraph and absent not in paragraph
 
 
 def test_printed_constants_state_the_epsilon_that_they_truly_give():
     settings = catalogue.defaults() | {"accounting": "as-printed", "epsilon": 5.0, "plan.way": "cape"}
-    true = view.true_epsilon(settings, "cape")
-    assert 6 < true < 8 and f"truly give ε = {true:.2f}" in protocol_paragraph.paragraph(settings, None)
+    true = Planner(settings).true_epsilon("cape")
+    assert 6 < true < 8 and f"truly give ε = {true:.2f}" in protocol_paragraph.paragraph(Planner(settings))
 
 
 @pytest.mark.parametrize(
@@ -299,7 +298,7 @@ def test_a_bad_link_opens_nearby(screen):
 def test_what_has_no_formula_is_simulated_by_itself_where_that_is_quick(screen, name):
     page = screen(PAGE, **SMALL, **{"plan.way": name, "plan.trust": PLANNED_METHODS[name].trust}).settle()
     settings, title = settings_of(page), PLANNED_METHODS[name].title
-    assert "plan.simulate" not in page.link and view.answer(settings, name).kind == "simulation"
+    assert "plan.simulate" not in page.link and Planner(settings).answer(name).kind == "simulation"
     cells = table(page).loc[title]
     assert cells.iloc[1] == "by simulation" and "–" in cells.iloc[-1]
     assert "by simulation (95 % interval" in page.markdown and mark(page, "simulated, 95 %")
@@ -318,9 +317,9 @@ def test_two_stages_show_the_chance_beside_their_answer_and_call_it_a_guess(scre
         link = {"plan.way": "two_stage", "plan.target": str(target)}
         page = screen(PAGE, **SMALL, **link)
         settings = settings_of(page)
-        view.complete(settings)
+        Planner(settings).complete()
         page.run()
-        answer = view.answer(settings, "two_stage")
+        answer = Planner(settings).answer("two_stage")
         assert (
             (answer.chance < view.LIKELY)
             == guess
@@ -334,27 +333,28 @@ def test_two_stages_show_the_chance_beside_their_answer_and_call_it_a_guess(scre
 def test_tuned_plans_say_what_they_are_tuned_to(screen):
     page = screen(PAGE, **SMALL, **{"plan.tuned": "tuned"})
     settings = settings_of(page)
-    view.complete(settings)
+    Planner(settings).complete()
     page.run()
-    study = view.plan(settings, "dps_pca")
+    study = Planner(settings).plan("dps_pca")
     rounds = study.experiment.iterations
     assert page.link["plan.tuned"] == "tuned" and study.unit_rows and rounds != settings["iterations"]
     assert table(page).loc["DPS-PCA"].iloc[-1] == f"rows of length 1, {rounds} rounds"
     assert f"T = {rounds} rounds" in paragraph(page) and f"all {rounds} rounds together" in paragraph(page)
     assert "own length" in paragraph(page) and "public bound" not in paragraph(page)
-    before = view.answer(settings | {"plan.tuned": "published"}, "dps_pca").value
-    assert view.answer(settings, "dps_pca").value < before / 2
+    before = Planner(settings | {"plan.tuned": "published"}).answer("dps_pca").value
+    assert Planner(settings).answer("dps_pca").value < before / 2
 
 
 def test_what_is_recommended_has_the_full_guarantee_and_says_why():
     for asked in view.QUESTIONS:
         settings = catalogue.defaults() | {"plan.asked": asked}
-        assert view.recommended(settings | {"seed": 7}) == []  # not evaluated yet
-        view.complete(settings)
-        for trust, at, answer in view.recommended(settings):
+        planner = Planner(settings)
+        assert planner.changed({"seed": 7}).recommended() == []  # not evaluated yet
+        planner.complete()
+        for trust, at, answer in planner.recommended():
             chosen = view.METHODS[answer.method]
             assert chosen.guarantee == "(ε, δ)" and chosen.trust == trust and at > 0
-            assert answer.reason in text.recommended(settings)
+            assert answer.reason in text.recommended(planner)
 
 
 @pytest.mark.parametrize("name", PLANNED_METHODS)
@@ -366,17 +366,17 @@ def test_every_method_has_true_words(name):
         {"data": "breast_cancer", "k": 2, "s_hat": 30},
     ):
         settings = catalogue.defaults() | {"plan.way": name} | changed
-        view.complete(settings)
-        protocol_paragraph.paragraph(settings, None)
-        study = view.plan(settings, name)
-        words = protocol_paragraph.limits(settings)[0]
+        planner = Planner(settings)
+        planner.complete()
+        protocol_paragraph.paragraph(planner)
+        study = planner.plan(name)
+        words = protocol_paragraph.limits(planner)[0]
         unit = study.unit_rows or study.method.scaling == "unit"
         assert ("own length" in words or "count for the same" in words) == unit
         assert (
-            text.headline(settings, {})
-            and text.below_chart(settings, view.drawn(settings).reaching)
-            and text.try_this(settings)
+            text.headline(planner)
+            and text.below_chart(planner, planner.drawn().reaching)
+            and text.try_this(planner)
         )
-        assert (
-            view.true_epsilon(settings | {"accounting": "as-printed"}, name) is None or study.method.private
-        )
+        printed = planner.changed({"accounting": "as-printed"})
+        assert printed.true_epsilon(name) is None or study.method.private
