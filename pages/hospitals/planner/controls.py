@@ -7,6 +7,7 @@ import streamlit as st
 
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
+from dppca_core.experiments.planning.table_search import TableSearch
 from dppca_core.experiments.sweeps.recipe import Point
 from pages.hospitals.planner import own_table, own_table_text, text, view
 from pages.hospitals.planner.view import Planner
@@ -64,7 +65,7 @@ def _choose_target(planner: Planner) -> None:
 def _current(planner: Planner, name: str) -> tuple[Search | None, Job | None]:
     """Return a method's search, and the visitor's job for it if that is a job of this very search."""
     search, job = planner.search(name), sweep_jobs.at(f"plan {name}")
-    if search is None or job is None or job.recipe.names != (search.name,):
+    if search is None or isinstance(search, TableSearch) or job is None or job.recipe.names != (search.name,):
         return search, None
     return search, job if search.recipe(_values(job)) == job.recipe else None
 
@@ -83,7 +84,7 @@ def running(planner: Planner) -> bool:
     """Start what is asked for, and say whether more of it is to come."""
     slot = f"plan {planner.focus}"
     search, job = _current(planner, planner.focus)
-    if search is None or not planner.begins():
+    if search is None or isinstance(search, TableSearch) or not planner.begins():
         return False
     if job is None or job.state == "again":
         job = sweep_jobs.start(slot, search.recipe(_values(job) if job else search.first()))
@@ -101,9 +102,9 @@ def running(planner: Planner) -> bool:
 def with_simulations(planner: Planner) -> Planner:
     """Return the planner with what simulation has answered so far for each method at its setting."""
     answers: dict[str, SimulatedAnswer] = {}
-    if (of_table := planner.table_search()) is not None:
-        if planner.settings["plan.simulate"]:
-            answers[planner.focus] = own_table.simulated(of_table)
+    if planner.table is not None:
+        if planner.settings["plan.simulate"] and isinstance(search := planner.search(), TableSearch):
+            answers[planner.focus], _ = own_table.simulated(search)
         return Planner(planner.settings, answers)
     running(planner)  # starts what is asked for
     for name in planner.listed:
@@ -121,7 +122,7 @@ def confirm(planner: Planner) -> None:
     search, job = _current(planner, planner.focus)
     asked, swept = planner.settings["plan.simulate"], text.SWEPT[planner.asked]
     simulate = {"key": "simulate", "on_click": widgets.set_to, "args": ("plan.simulate", not asked)}
-    if planner.table_search() is not None:
+    if isinstance(search, TableSearch):
         if simulation := planner.simulation:
             done = "Simulated" if simulation.state != "measuring" else "Simulated so far"
             runs = f"{simulation.runs} runs of {method} at {simulation.values} {swept}"

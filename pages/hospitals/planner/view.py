@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import TRUSTS as RECOMMENDED
 from dppca_core.bounds.recommendation import Recommendation
+from dppca_core.bounds.stated_spectra import Pattern
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.trusts import recommended as recommended_at
@@ -26,13 +28,12 @@ from dppca_core.experiments.planning.planning import (
     PlanAnswer,
     StudyPlan,
 )
-from dppca_core.experiments.planning.table_plan import TablePlan
-from dppca_core.experiments.planning.table_search import TableSearch
+from dppca_core.experiments.planning.table_plan import PREDICTED_AS, TablePlan
+from dppca_core.experiments.planning.table_search import TableSearch, can_search
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.methods import METHODS
 from dppca_core.records import TRUSTS, Bound, Method
 from pages.hospitals.planner import own_table
-from pages.hospitals.planner.own_table import OnTable
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -87,6 +88,21 @@ class TrustAnswer(NamedTuple):
     answer: PlanAnswer
 
 
+class OnTable(NamedTuple):
+    """Hold the method that errs least on the table under a trust, and where that is worst.
+
+    name: the planned method. error, pattern: predicted at the table's size and this epsilon. answer: to what
+    is asked, of the method that needs least, `needs_least`.
+    """
+
+    trust: str
+    name: str
+    error: float
+    pattern: Pattern
+    needs_least: str
+    answer: PlanAnswer
+
+
 class Planner:
     """Give each method's plan at the page's settings, and its answers as far as they have been evaluated.
 
@@ -110,13 +126,12 @@ class Planner:
         self.n = int(self.bundled.n if self.bundled else settings["n"])
         self.size: int = settings["plan.size"]
         self.energetic = bool(settings["plan.of"] == "energy")
-        trust, possible = settings["plan.trust"], PLANNED_METHODS if self.table is None else own_table.names()
-
-        def place(name: str) -> tuple[int, bool]:
-            return TRUSTS.index(PLANNED_METHODS[name].trust), not PLANNED_METHODS[name].rule
-
-        allowed = [name for name in possible if trust in ("any", PLANNED_METHODS[name].trust)]
-        self.listed = sorted(allowed, key=place)
+        planned = list(PLANNED_METHODS.values())
+        if self.table is not None:
+            planned = [each for each in planned if each.name in PREDICTED_AS]
+        allowed = [each for each in planned if settings["plan.trust"] in ("any", each.trust)]
+        allowed.sort(key=lambda each: (TRUSTS.index(each.trust), not each.rule))
+        self.listed = [each.name for each in allowed]
 
     def changed(self, settings: Settings) -> "Planner":
         """Return the planner of other settings, without simulations."""
@@ -204,8 +219,8 @@ class Planner:
                 study = self.plan(name)
                 if _slow(study):
                     yield self._answering(study, question)
-        if self.settings["plan.simulate"] and (simulation := self.table_search()) is not None:
-            yield from own_table.wanted(simulation)
+        if self.settings["plan.simulate"] and isinstance(simulation := self.search(), TableSearch):
+            yield from own_table.simulated(simulation)[1]
         for study in map(self.plan, names):
             if _slow(study):
                 shape = self._shape()
@@ -273,29 +288,26 @@ class Planner:
                 floor = math.exp(float(np.interp(math.log(study.allowed), losses, amounts)))
         return DrawnPlan(field, shape[0], curves, floor)
 
-    def search(self, name: str) -> Search | None:
-        """Return the simulation of what is asked; None with nowhere to begin, or only a table's patients."""
-        if self.limited:
-            return None
-        closed_form = self.answer(name)
+    def search(self, name: str = "") -> Search | None:
+        """Return the simulation of what is asked; None with nowhere to begin, or only a table's patients.
+
+        For a visitor's table it has rows that the dictionary allows, where these are few enough.
+        """
+        study, closed_form, asked = self.plan(name), self.answer(name), self.asked
         start = MOST_EPSILON if closed_form.kind in ("epsilon", "sampling") else closed_form.start
-        if closed_form.kind == "simulation":
-            start = EVALUATIONS.cell(*self._answering(self.plan(name).near, self.asked)).start
+        if closed_form.kind == "simulation" and not self.limited:
+            start = EVALUATIONS.cell(*self._answering(study.near, asked)).start
             if start is None:  # nothing near it has an answer either
                 somewhere = {"patients": self.n, "hospitals": self.settings["providers"]}
-                start = somewhere.get(self.asked, MOST_EPSILON)
-        if start is None:
+                start = somewhere.get(asked, MOST_EPSILON)
+        if start is None or self.bundled is not None:
             return None
-        at = float(self.n if self.asked == "epsilon" else self.epsilon)
-        repeats = max(self.settings["repeats"], _FEWEST_RUNS)
-        return Search(self.plan(name), self.asked, at, start, self.size, repeats)
-
-    def table_search(self) -> TableSearch | None:
-        """Return the simulation of the method in focus for a visitor's table, None where none is drawn."""
-        study = self.published()
-        if not isinstance(study, TablePlan):
-            return None
-        return own_table.search(self.settings, study, self.answer())
+        at = float(self.n if asked == "epsilon" else self.epsilon)
+        if isinstance(study, TablePlan):
+            patients = {"patients": start, "epsilon": self.n, "hospitals": start * self.size}[asked]
+            search = TableSearch(study, asked, at, start, self.size, _FEWEST_RUNS)
+            return search if can_search(study, patients) else None
+        return Search(study, asked, at, start, self.size, max(self.settings["repeats"], _FEWEST_RUNS))
 
     def begins(self) -> bool:
         """Return whether the method in focus is simulated: asked for, or quick where no formula answers."""
@@ -303,7 +315,7 @@ class Planner:
             return True
         if self.answer().kind != "simulation":
             return False
-        simulation = self.search(self.focus)
+        simulation = self.search()
         return simulation is not None and seconds(simulation) <= _QUICK_SECONDS
 
     @property
@@ -331,8 +343,7 @@ class Planner:
         """Return the least answer under each trust among those listed."""
         result = []
         for trust in RECOMMENDED:
-            names = [name for name in self.guaranteed if PLANNED_METHODS[name].trust == trust]
-            answers = {name: self.answer(name) for name in names}
+            answers = {name: self.answer(name) for name in _under(trust, self.guaranteed)}
             needs = {name: (each != EVALUATING, each.value or math.inf) for name, each in answers.items()}
             if answers:
                 name = min(answers, key=needs.__getitem__)
@@ -368,7 +379,17 @@ class Planner:
 
     def on_table(self) -> list[OnTable]:
         """Return for each trust which method errs least on a visitor's table, and which one needs least."""
-        return own_table.on_table(self.settings, {name: self.answer(name) for name in self.listed})
+        result = []
+        for trust in RECOMMENDED:
+            answers = {name: self.answer(name) for name in _under(trust, self.listed)}
+            if answers:
+                best = own_table.least(self.settings, list(answers))
+                study = own_table.plan(self.settings, best)
+                errors = zip(own_table.errors(study, self.epsilon), study.patterns, strict=True)
+                error, pattern = max(errors, key=itemgetter(0))
+                needs = min(answers, key=lambda name: (answers[name].value or math.inf, name != best))
+                result.append(OnTable(trust, best, error, pattern, needs, answers[needs]))
+        return result
 
     def true_epsilon(self, name: str = "") -> float | None:
         """Return the epsilon that the calibration truly gives, where it is not the one asked for."""
@@ -388,6 +409,10 @@ def _published(items: tuple[tuple[str, Any], ...], name: str) -> StudyPlan:
     energy = settings["plan.of"] == "energy"
     target = settings["plan.share"] if energy else settings["plan.target"] / factor(settings)
     return StudyPlan(experiment, name, target, energy)
+
+
+def _under(trust: str, names: list[str]) -> list[str]:
+    return [name for name in names if PLANNED_METHODS[name].trust == trust]
 
 
 def _evaluated(cell: Evaluation, slow: bool) -> Any:

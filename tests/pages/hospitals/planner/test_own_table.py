@@ -9,7 +9,7 @@ import pytest
 
 from dppca_core.bounds.stated_spectra import predicted
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
-from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer
+from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from dppca_core.experiments.planning.table_plan import PublicTable
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.populations.dictionary_twin import NumberCells
@@ -137,8 +137,7 @@ def test_the_planner_errs_as_your_data_judges_and_recommends(centre):
 def test_several_hospitals_are_recommended_the_same_on_both_pages(d, n, epsilon):
     same = {"epsilon": epsilon, "delta": 1e-6, "k": 2, "providers": 3}
     settings = own_table.chosen(catalogue.defaults() | same, PublicTable(d, n, 3, 1.0))
-    answers = {name: PlanAnswer(None, "epsilon") for name in Planner(settings).listed}
-    names = {each.trust: each.name for each in own_table.on_table(settings, answers)}
+    names = {each.trust: each.name for each in Planner(settings).on_table()}
     assert names["secure aggregation"] == release_panel._recommended(n, d, 2, Budget(epsilon, 1e-6), 3)
 
 
@@ -189,7 +188,8 @@ def test_a_simulated_plan_has_the_runs_of_the_rehearsal_at_the_table_itself(cent
     same = {"epsilon": 0.5, "delta": 1e-6, "k": request.k, "providers": 1}
     settings = own_table.chosen(last | same, page.app.session_state["public table"])
     study = Planner(settings).published(request.method)
-    search = own_table.search(settings, study, study.epsilon(prepared.n))
+    answered(settings)
+    search = Planner(settings).search()
     for twin in rehearsed.rehearsed:
         pattern = next(each for each in study.patterns if each.title == twin.pattern.title)
         experiment = search.experiment(0.5, pattern)
@@ -210,12 +210,12 @@ def test_simulation_answers_for_a_table_and_is_left_out_again():
     next(button for button in page.app.button if button.key == "simulate").click()
     page.run()
     settings = plan_settings(page)
-    search = Planner(settings).table_search()
-    while cells := list(own_table.wanted(search)):
+    search = Planner(settings).search()
+    while cells := own_table.simulated(search)[1]:
         for cell in cells:
             EVALUATIONS.try_cell(*cell)
     page.run()
-    found = own_table.simulated(search)
+    found, _ = own_table.simulated(search)
     assert found.state == "found" and found.low <= found.value <= found.high
     more, less = (
         max(np.median(search.errors(times * found.value, pattern)) for pattern in search.plan.patterns)
