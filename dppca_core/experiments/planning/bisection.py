@@ -58,19 +58,19 @@ class SimulatedAnswer:
     Attributes:
         state: "found"; "least", the smallest value allowed reaches the target; "none", no value up to the
             largest allowed does (NaN); or "measuring", the gap is still wide and `value` preliminary, or NaN.
+        values: The number of values at which runs are complete.
+        runs: The number of those runs.
         value: Patients, epsilon or hospitals.
         low: The lower end of the `LEVEL` interval.
         high: Its upper end, which may be infinite.
-        values: The number of values at which runs are complete.
-        runs: The number of those runs.
     """
 
     state: Literal["found", "least", "none", "measuring"]
-    value: float
-    low: float
-    high: float
     values: int
     runs: int
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class Search:
         """Return the answer that the runs so far give."""
         at, losses = self.losses(table)
         values, runs, unit = len(at), losses.size, self._unit
-        measuring = SimulatedAnswer("measuring", math.nan, math.nan, math.nan, values, runs)
+        measuring = SimulatedAnswer("measuring", values, runs)
         if not values:
             return measuring
         complete, means = len(self.more(table)) == values, self._typical(losses, axis=1)
@@ -208,7 +208,7 @@ class Search:
             return measuring
         if last == -1:
             least = at[0] / unit
-            return SimulatedAnswer("least", least, least, least, values, runs)
+            return SimulatedAnswer("least", values, runs, least, least, least)
         if last == values - 1:
             return replace(measuring, state="none")
         middle = math.sqrt(at[last] * at[last + 1])
@@ -227,7 +227,7 @@ class Search:
         state: Literal["found", "measuring"] = "found" if complete else "measuring"
         # A curve that is fitted to few values may miss the target between two that enclose it.
         value = crossings[0] if math.isfinite(crossings[0]) else at[last + 1]
-        return SimulatedAnswer(state, value / unit, low / unit, high / unit, values, runs)
+        return SimulatedAnswer(state, values, runs, value / unit, low / unit, high / unit)
 
     def _predicted(self, at: Array) -> Array:
         """Return the logarithm of the mean loss that a smooth closed form predicts at these values, or 0."""

@@ -9,7 +9,7 @@ column by column, with more amounts where the loss falls, and lines are interpol
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -100,20 +100,16 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
         return _edge_plane(plan, amounts, epsilons, size)
     rows = _rows(amounts)
     columns = np.geomspace(LEAST_EPSILON, MOST_EPSILON, NODES)
-    budgets = [plan.experiment.budget(float(epsilon)) for epsilon in columns]
     clean = np.empty((2, len(rows)))  # losses and squared errors
     noisy = np.empty((2, len(rows), NODES))
     holds = True
-    for i, whole in enumerate(rows):
-        n, hospitals = _patients(whole, size)
-        setting = plan.setting(n, NO_NOISE, hospitals)
-        bound = plan.rule(setting)
-        clean[:, i] = plan.loss_of(setting, bound), bound.final**2
-        for j, budget in enumerate(budgets):
-            at = replace(setting, budget=budget)
-            bound = plan.rule(at)
-            noisy[:, i, j] = plan.loss_of(at, bound), bound.final**2
-            holds &= all(LABEL in line for line in bound.failed)
+    for i, amount in enumerate(rows):
+        loss, error, _ = _evaluated(plan, amount, NO_NOISE, size)
+        clean[:, i] = loss, error**2
+        for j, epsilon in enumerate(columns.tolist()):
+            loss, error, sound = _evaluated(plan, amount, epsilon, size)
+            noisy[:, i, j] = loss, error**2
+            holds &= sound
     if not plan.energy:
         clean[0], noisy[0] = clean[1], noisy[1]
     coarse, logs = np.log(rows), np.log(epsilons)
@@ -133,6 +129,13 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
         floor, losses = np.sqrt(floor), errors
     drawn = np.asarray(epsilons, float)
     return Plane(np.exp(fine), drawn, drawn, losses, errors, floor, holds, largest)
+
+
+def _evaluated(plan: StudyPlan, amount: int, epsilon: float, size: int | None) -> tuple[float, float, bool]:
+    """Return loss, error, and whether all assumptions but the smallness of the error hold."""
+    setting = plan.setting(*_point(amount, epsilon, size))
+    bound = plan.rule(setting)
+    return plan.loss_of(setting, bound), bound.final, all(LABEL in line for line in bound.failed)
 
 
 def _rows(amounts: tuple[float, float]) -> list[int]:
@@ -161,11 +164,8 @@ def edge_column(
 
     def evaluate(amount: int) -> float:
         if amount not in values:
-            n, hospitals = _patients(amount, size)
-            setting = plan.setting(n, epsilon, hospitals)
-            bound = plan.rule(setting)
-            holds = all(LABEL in line for line in bound.failed)
-            values[amount] = plan.loss_of(setting, bound), bound.final if holds else math.inf
+            loss, error, holds = _evaluated(plan, amount, epsilon, size)
+            values[amount] = loss, error if holds else math.inf
         return values[amount][0]
 
     def steep(low: int, high: int) -> bool:
@@ -205,12 +205,11 @@ def answered(plan: StudyPlan, field: Plane, size: int | None = None) -> Array:
     amounts = field.line(plan.allowed)
     amounts[amounts < field.edge] = np.nan
     for j in np.flatnonzero(np.isfinite(amounts)) if not field.holds else ():
-        n, hospitals = _patients(round(amounts[j]), size)
-        if not plan.bound(n, float(field.epsilons[j]), hospitals).applies:
+        if not plan.bound(*_point(round(amounts[j]), float(field.epsilons[j]), size)).applies:
             amounts[j] = np.nan
     return amounts
 
 
-def _patients(amount: int, size: int | None) -> tuple[int, int | None]:
-    """Return the patients of an amount, and the number of hospitals where it is that."""
-    return (amount, None) if size is None else (amount * size, amount)
+def _point(amount: int, epsilon: float, size: int | None) -> tuple[int, float, int | None]:
+    """Return the patients of an amount, epsilon, and the number of hospitals where the amount is that."""
+    return (amount, epsilon, None) if size is None else (amount * size, epsilon, amount)

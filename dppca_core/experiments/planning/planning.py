@@ -209,8 +209,7 @@ class StudyPlan:
         """Return why there is no closed form for what is planned, or nothing where there is one."""
         if not PLANNED_METHODS[self.planned].rule:
             return "none is known for this method"
-        reason = not_about(self.experiment, self.rule)
-        return reason
+        return not_about(self.experiment, self.rule)
 
     @property
     def smooth(self) -> bool:

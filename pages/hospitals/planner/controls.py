@@ -111,8 +111,9 @@ def with_simulations(planner: Planner) -> Planner:
         search, job = _current(planner, name)
         if job is not None:
             values = _values(job)
-            waits = SimulatedAnswer("measuring", *(float("nan"),) * 3, len(values), job.progress.completed)
-            answers[name] = _reading(search, values, job) if job.state == "complete" else waits
+            answers[name] = SimulatedAnswer("measuring", len(values), job.progress.completed)
+            if job.state == "complete":
+                answers[name] = _reading(search, values, job)
     return Planner(planner.settings, answers)
 
 

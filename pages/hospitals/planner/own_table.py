@@ -82,8 +82,7 @@ def simulated(simulation: TableSearch) -> tuple[SimulatedAnswer, list[Evaluation
         }
         missing = [cell for each in cells.values() for cell in each if cell not in results]
         if missing:
-            runs = simulation.repeats * len(known)
-            return SimulatedAnswer("measuring", *(float("nan"),) * 3, len(known), runs), missing
+            return SimulatedAnswer("measuring", len(known), simulation.repeats * len(known)), missing
         table = simulation.frame(known)
         if (more := simulation.more(table)) == values:
             return simulation.reading(table), []

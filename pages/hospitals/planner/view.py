@@ -111,7 +111,8 @@ class Planner:
         simulations: The answers by simulation.
 
     Attributes:
-        asked, epsilon, n, size: The question; `n` is the number of patients at this setting.
+        asked, epsilon, n, size: The `question`, as a plan's answer takes it; `n` is the number of patients
+            at this setting.
         table: What is public of a visitor's table that is planned for; None for the sliders' population.
         bundled: The bundled table whose patients they are, or None.
         energetic: Whether the target is a share of the captured energy, not an error.
@@ -125,6 +126,7 @@ class Planner:
         self.epsilon: float = settings["epsilon"]
         self.n = int(self.bundled.n if self.bundled else settings["n"])
         self.size: int = settings["plan.size"]
+        self.question = self.asked, self.epsilon, self.n, self.size
         self.energetic = bool(settings["plan.of"] == "energy")
         planned = list(PLANNED_METHODS.values())
         if self.table is not None:
@@ -158,14 +160,6 @@ class Planner:
         """Return the simulated answer of the method in focus."""
         return self.simulations.get(self.focus)
 
-    def _question(self, asked: Asked) -> tuple[Asked, float, int, int]:
-        return asked, self.epsilon, self.n, self.size
-
-    @property
-    def question(self) -> tuple[Asked, float, int, int]:
-        """Return what is asked, and what the question holds, as a plan's answer takes it."""
-        return self._question(self.asked)
-
     def published(self, name: str = "") -> StudyPlan:
         """Return the plan of a method, or of the one in focus, as published."""
         if self.table is not None:
@@ -190,7 +184,7 @@ class Planner:
         return self._plan(name or self.focus) or self.published(name)
 
     def _answering(self, study: StudyPlan, asked: Asked) -> Evaluation:
-        return StudyPlan.answer, _by_formula(study), *self._question(asked)
+        return StudyPlan.answer, _by_formula(study), asked, *self.question[1:]
 
     def answer(self, name: str = "", asked: Asked | None = None) -> PlanAnswer:
         """Return the closed form's answer at the current setting to what is asked, or to another question.

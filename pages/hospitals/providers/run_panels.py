@@ -12,13 +12,7 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.federated.exchange import ALL
-from pages.hospitals.providers import (
-    message_charts,
-    message_text,
-    network_diagram,
-    run_text,
-    runs,
-)
+from pages.hospitals.providers import message_charts, message_text, network_diagram, run_text, runs
 from pages.hospitals.providers.runs import ShownRun
 from pages.shared import text
 from pages.shared.background import cache
