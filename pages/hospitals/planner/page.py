@@ -5,16 +5,8 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
-from pages.hospitals.planner import (
-    charts,
-    controls,
-    figure_code,
-    plain,
-    protocol_paragraph,
-    report,
-    table,
-    text,
-)
+from pages.hospitals.planner import charts, controls, figure_code, plain, report, table, text
+from pages.hospitals.planner.protocol_paragraph import paragraph
 from pages.hospitals.planner.view import Planner
 from pages.shared.background import engine, refresh, sessions
 from pages.shared.reports import html_report, sources, take_along
@@ -48,7 +40,7 @@ def panels() -> None:
     st.caption(text.below_table(now))
     st.markdown(text.recommended(now))
     st.header(text.PARAGRAPH_TITLE)
-    st.code(protocol_paragraph.paragraph(now), language=None, wrap_lines=True)
+    st.code(paragraph(now), language=None, wrap_lines=True)
     if planner.next_missing() is not None:
         engine.engine().complete(sessions.visitor(), EVALUATIONS, planner.next_missing)
 
