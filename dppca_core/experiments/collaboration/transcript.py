@@ -157,12 +157,8 @@ def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
     if name.endswith(("mean", "squares")):
         return values[:, None]
     packed = name.endswith(("moment", "projector"))
-    return one_round.unpacked(values, _side(len(values))) if packed else values
-
-
-def _side(numbers: int) -> int:
-    """Return the side of a symmetric matrix with so many numbers in its upper triangle."""
-    return (math.isqrt(8 * numbers + 1) - 1) // 2
+    side = (math.isqrt(8 * len(values) + 1) - 1) // 2  # with so many numbers in its upper triangle
+    return one_round.unpacked(values, side) if packed else values
 
 
 def noise_std(plan: Plan, number: int, hospital: int) -> float | None:

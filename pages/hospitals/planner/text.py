@@ -212,12 +212,9 @@ def chance_of(answer: PlanAnswer, simulation: SimulatedAnswer | None) -> str:
     guess = "" if answer.chance >= view.LIKELY else ", so the formula's answer is uncertain"
     if guess and simulation is None:
         guess += " to be simulated"
-    return f" It then keeps all features that matter with a chance {_of(answer.chance)}{guess}."
-
-
-def _of(chance: float) -> str:
-    shown = text.chance(chance)
-    return f"of {shown}" if shown.startswith("about") else shown
+    chance = text.chance(answer.chance)
+    chance = f"of {chance}" if chance.startswith("about") else chance
+    return f" It then keeps all features that matter with a chance {chance}{guess}."
 
 
 def doubt(answer: PlanAnswer) -> str:
@@ -412,19 +409,14 @@ def not_simulated(planner: Planner) -> str:
     return f"No simulation here: {why}."
 
 
-def holding(planner: Planner) -> str:
-    """Return how many assumptions of the closed form hold."""
-    holds = [held for held, _ in planner.assumptions()]
-    if not holds:
-        return "There is no formula for this method here, so nothing but simulation speaks for it."
-    return f"{sum(holds)} of the {len(holds)} assumptions that the formula rests on hold here."
-
-
 def limits(planner: Planner) -> list[str]:
     """Return what the closed form lacks, and whether simulation confirmed it."""
-    lacking = "; ".join(words for held, words in planner.assumptions() if not held)
-    needs, simulation = f"The closed form needs, and does not have: {lacking}.", planner.simulation
-    sentences = [needs if lacking else holding(planner)]
+    assumptions, simulation = planner.assumptions(), planner.simulation
+    sentences = ["There is no formula for this method here, so nothing but simulation speaks for it."]
+    if lacking := [words for held, words in assumptions if not held]:
+        sentences = [f"The closed form needs, and does not have: {'; '.join(lacking)}."]
+    elif count := len(assumptions):
+        sentences = [f"{count} of the {count} assumptions that the formula rests on hold here."]
     if simulation is None:
         by_formula = "By formula only: no simulation was asked for."
         sentences.append("Nothing was simulated." if planner.plan().no_formula else by_formula)
