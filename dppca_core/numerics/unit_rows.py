@@ -26,6 +26,8 @@ from dppca_core.arrays import Array
 from dppca_core.numerics import linalg
 
 _ROUNDING = 1 + 1e-12  # above what the norm of a row is rounded by
+# The squares of a row between it and its inverse neither vanish nor overflow.
+_SAFE = 1e-100
 _BLOCK = 2**17  # numbers that are scaled at a time, so that they stay in the cache
 # Of log t: integrands of many eigenvalues are analytic and tame in a strip of half-width pi/2, so a share
 # exp(-pi^2/step) is lost.
@@ -51,12 +53,16 @@ def unit_rows(rows: Array) -> Array:
     step = max(1, _BLOCK // max(1, rows.shape[1]))
     for begin in range(0, len(rows), step):
         part = np.asarray(rows[begin : begin + step], dtype=float)
-        largest = np.abs(part).max(axis=1, initial=0.0, keepdims=True)
-        usable = np.isfinite(largest) & (largest > 0)
-        # Divide by the largest entry first: squares of entries near 1e200 overflow, near 1e-200 they vanish.
-        part = np.where(usable, part, 0.0) / np.where(usable, largest, 1.0)
-        length = np.linalg.norm(part, axis=1, keepdims=True)
-        scaled[begin : begin + step] = part / (np.where(usable, length, 1.0) * _ROUNDING)
+        with np.errstate(over="ignore", invalid="ignore"):
+            length = np.linalg.norm(part, axis=1, keepdims=True)
+        extreme = ~((length > _SAFE) & (length < 1 / _SAFE))[:, 0]
+        if extreme.any():  # they alone are divided by their largest entry first: no row depends on another
+            part = part.copy()
+            largest = np.abs(part[extreme]).max(axis=1, initial=0.0, keepdims=True)
+            usable = np.isfinite(largest) & (largest > 0)
+            part[extreme] = np.where(usable, part[extreme], 0.0) / np.where(usable, largest, 1.0)
+            length[extreme] = np.where(usable, np.linalg.norm(part[extreme], axis=1, keepdims=True), 1.0)
+        np.divide(part, length * _ROUNDING, out=scaled[begin : begin + step])
     return scaled
 
 

@@ -123,7 +123,9 @@ class Engine:
             return sum(entry.rank == Rank.SHOWN for entry in self._queue.line("screen"))
 
     def _show(self, visitor: str, rank: Rank, steps: Iterator[None], seconds: float) -> None:
-        step = lambda: next(steps, _ENDED) is not _ENDED  # noqa: E731
+        def step() -> bool:
+            return next(steps, _ENDED) is not _ENDED
+
         entry = Queued(visitor, "screen", step, rank, time.monotonic() + seconds)
         with self._changed:
             self._queue.replace(entry)

@@ -37,6 +37,14 @@ def test_rows_have_length_1_or_0_whatever_their_numbers():
     assert np.linalg.norm(unit_rows.unit_rows(many), axis=1).max() <= 1
 
 
+def test_no_row_depends_on_another():
+    """To the last bit: a patient whose numbers are extreme changes no other's row."""
+    plain = np.random.default_rng(0).standard_normal((50, 3))
+    alone = np.vstack([unit_rows.unit_rows(row[None]) for row in (*ROWS, *plain)])
+    np.testing.assert_array_equal(unit_rows.unit_rows(np.vstack([ROWS, plain])), alone)
+    np.testing.assert_array_equal(unit_rows.unit_rows(plain), alone[len(ROWS) :])
+
+
 def test_a_restriction_may_be_zero_and_is_scaled_again():
     rows = np.array([[0.6, 0.8, 0.0], [0.0, 0.0, 0.5], [0.3, 0.0, 0.4]])
     within = RowMoment(rows).restricted_unit(np.array([0, 1]))
