@@ -1,5 +1,6 @@
 """Show what hospitals that differ gain by joining, what standardising costs, and what real data lack."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import streamlit as st
@@ -29,11 +30,11 @@ with st.container():
         st.caption(sentence)
 
 
-def first_look() -> None:
+def first_look() -> Iterator[None]:
     """Measure what a first look needs; the rest comes beside the page."""
-    needed = lambda: results.first_missing(results.first(shown.strength, shown.kind))  # noqa: E731
-    for _ in engine.at_first(engine.missing_cells(results, needed)):
-        pass
+    return engine.missing_cells(
+        results, lambda: results.first_missing(results.first(shown.strength, shown.kind))
+    )
 
 
 def panels() -> None:
