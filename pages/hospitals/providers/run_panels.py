@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -45,8 +46,11 @@ def _rounds(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -
     elif settings["join.source"] == "stored":
         code = FigureRecipe("collaboration.stored", {"name": _stored_name()})
     numbers = [number for number, _ in network_diagram.steps(shown)]
-    names = ("ring figure", "dppca-rounds", "Round by round")
-    _show(figure, names, recipe, shown, settings["join.way"], code, numbers)
+    take_along.show(
+        *(figure, "ring figure", "dppca-rounds", "Round by round"),
+        on_use=partial(_keep_round, "ring figure", numbers),
+        **_along(recipe, shown, settings["join.way"], code),
+    )
     if shown.record.ended:
         st.text(text.brief(shown.record.ended))
     st.caption(run_text.below_figure(shown))
@@ -64,8 +68,11 @@ def _message(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) 
     if shown.transcript:
         message = {"setting": recipe, "protocol": settings["join.way"], "hospital": hospital}
         code = FigureRecipe("collaboration.message", message)
-    names = ("sees figure", "dppca-message", "What the server sees")
-    _show(figure, names, recipe, shown, settings["join.way"], code)
+    take_along.show(
+        *(figure, "sees figure", "dppca-message", "What the server sees"),
+        on_use=partial(_keep_round, "sees figure"),
+        **_along(recipe, shown, settings["join.way"], code),
+    )
     st.caption(message_text.message_note(shown, message_charts.MOST_ROWS))
 
 
@@ -103,31 +110,19 @@ def _keep_round(key: str, numbers: list[int] | None = None) -> None:
     widgets.set_to("join.round", index + 1 if numbers is None else numbers[index])
 
 
-def _show(
-    figure: dict[str, object],
-    names: tuple[str, str, str],
-    recipe: CollaborationSetting,
-    shown: ShownRun,
-    protocol: str,
-    code: FigureRecipe | None,
-    numbers: list[int] | None = None,
-) -> None:
-    """Show the figure of a run with its menu; an uploaded run has no code.
+def _along(
+    recipe: CollaborationSetting, shown: ShownRun, protocol: str, code: FigureRecipe | None
+) -> dict[str, Any]:
+    """Return the data and the code that a run's menu offers; an uploaded run has no code.
 
     A menu lives as long as its visitor's session, so it must not hold a simulated run: the cache could not
     free the run's memory.
-
-    Args:
-        names: The figure's key, the name of its files and its title.
-        numbers: The round of each frame, if not 1, 2, 3, …
     """
     recorded = None if shown.transcript else shown
-    take_along.show(
-        *(figure, *names),
-        table=lambda: table(recorded or _simulate(recipe, protocol)),
-        code=code and (lambda: code),
-        on_use=partial(_keep_round, names[0], numbers),
-    )
+    return {
+        "table": lambda: table(recorded or _simulate(recipe, protocol)),
+        "code": code and (lambda: code),
+    }
 
 
 def _simulate(recipe: CollaborationSetting, key: str) -> ShownRun:
