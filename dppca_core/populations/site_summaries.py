@@ -18,7 +18,7 @@ from dppca_core.numerics import unit_rows
 from dppca_core.numerics.moments import DenseMoment, RowMoment, clip_rows
 
 MOST_ROWS = 100_000  # of a drawn hospital's patients that are drawn one by one
-_ROWS = ByteCache(192 * 2**20)
+ROWS = ByteCache(192 * 2**20)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class DrawnSite:
 
     def rows(self) -> Array:
         """Return the patients, the same each time, (min(n, MOST_ROWS), d)."""
-        return _ROWS.get(self, self._draw_rows, 8 * min(self.n, MOST_ROWS) * self.features)
+        return ROWS.get(self, self._draw_rows, 8 * min(self.n, MOST_ROWS) * self.features)
 
     def _draw_rows(self) -> Array:
         """Draw rows with exactly the patients' mean and scatter.

@@ -6,12 +6,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from scripts.started import COMPLETE
-from tests.browser.conftest import MENU, go_to
+from tests.browser.conftest import MENU, SMALL, go_to
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.browser
 
-SMALL = "?repeats=1&d=30&n=10000&k=2&s=6&shat=10&T=2"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 # Violations of Streamlit's own: rule, selector of its elements, and why it is not ours to mend.
 STREAMLITS = {
@@ -56,7 +55,7 @@ def fits(page, target, selector):
 def test_no_page_has_a_serious_violation_of_ours(watched, address):
     """All rules are checked in the light theme, contrast in the dark as well."""
     page = watched().page
-    page.goto(f"{address}{SMALL}")
+    page.goto(f"{address}?{SMALL}")
     page.wait_for_selector("[data-testid=stTopNavSection]")
     page.add_style_tag(content=STEADY)
     axe, seen, mine = Axe(), set(), {}
@@ -140,7 +139,7 @@ def upwards(before, after):
 )
 def test_the_keyboard_reaches_every_control_in_reading_order_and_is_seen(watched, address, place, has):
     page = watched().page
-    page.goto(f"{address}{place}{SMALL}")
+    page.goto(f"{address}{place}?{SMALL}")
     page.wait_for_selector(".dppca-live[data-drawn]")
     page.add_style_tag(content=STEADY)
     if "Keep this" in has:  # there is something to keep once the scrub has moved
@@ -167,7 +166,7 @@ def test_the_keyboard_reaches_every_control_in_reading_order_and_is_seen(watched
 def test_keys_do_what_the_mouse_does_to_a_chart(watched, address):
     """Zoom, pan, reset, and a line of the legend out and in."""
     page = watched().page
-    page.goto(f"{address}bounds{SMALL}")
+    page.goto(f"{address}bounds?{SMALL}")
     page.wait_for_selector(".dppca-live[data-drawn]")
     chart = page.locator(".dppca-live .chart").first
     spans = [chart.evaluate(SPAN)]
