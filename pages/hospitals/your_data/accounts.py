@@ -9,7 +9,7 @@ from dppca_core.release.cohorts import Extract, PatientCohort
 from dppca_core.release.ledger_records import check_alike
 from dppca_core.tables import content
 from dppca_core.tables.sketches import Sketch, Sketcher
-from pages.hospitals.your_data import session
+from pages.hospitals.your_data import cohort_text, session
 from pages.hospitals.your_data.prepared_table import LargeTable, Table
 
 _TWO_LIMITS = "{name} of that account is {first}, of this table's {second}, so no total can be told"
@@ -20,7 +20,7 @@ def sketch(raw: Table) -> Sketch:
     state = session.current()
     if isinstance(raw, LargeTable):
         if raw.sketch is None:
-            raise ValueError("the table must be read again before its account is known")
+            raise ValueError(cohort_text.WITHOUT_SKETCH)
         return raw.sketch
 
     def made() -> Sketch:
@@ -53,7 +53,7 @@ def join(raw: Table, other: PatientCohort) -> None:
     own account: then nothing is changed.
     """
     if session.cohorts().shared(session.keys(raw), session.visitor_owner()):
-        raise ValueError("others pay into the account of this table, and it cannot join yours")
+        raise ValueError(cohort_text.OF_OTHERS)
     theirs, mine = session.account_of(other.extracts[0].keys), session.ledger(raw)
 
     def check() -> None:

@@ -18,9 +18,9 @@ def ask_how_chosen() -> None:
     left, right = st.columns([2, 3])
     key = f"own chosen {state.tables}"  # another table is asked about anew
     way = left.selectbox(
-        *("How columns and k were chosen, public", chosen.WAYS, chosen.WAYS.index(way)),
+        *(text.HOW_CHOSEN, chosen.WAYS, chosen.WAYS.index(way)),
         key=key,
-        help="It stands in the release, on the ledger and in the report. Nothing checks it.",
+        help=text.HOW_CHOSEN_HELP,
     )
     sentence = right.text_input(
         *("In a sentence of yours, public", sentence, chosen.MOST_LETTERS),
@@ -29,10 +29,7 @@ def ask_how_chosen() -> None:
     )
     state.how_chosen = way, sentence
     if way == chosen.BY_LOOKING:
-        st.caption(
-            "Looking at the patients costs privacy that the ledger does not count: the guarantee does not "
-            "cover it."
-        )
+        st.caption(text.CHOSEN_BY_LOOKING)
 
 
 def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
@@ -55,8 +52,7 @@ def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
         on_click=release.mark_downloaded,
         type="primary",
         width="stretch",
-        help="Components, dictionary, guarantee, ledger lines, recipe, registry record, and a short program "
-        "that scores new rows.",
+        help=text.IN_THE_BUNDLE,
     )
     record = "registry-record.yaml"
     files = (

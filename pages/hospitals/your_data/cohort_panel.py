@@ -5,34 +5,10 @@ from functools import partial
 
 import streamlit as st
 
-from dppca_core.release.cohorts import MOST_NAME, Extract, PatientCohort
+from dppca_core.release.cohorts import MOST_NAME, PatientCohort
 from dppca_core.release.ledger import Ledger
-from pages.hospitals.your_data import accounts, ledger_text, owner_only_text, session
+from pages.hospitals.your_data import accounts, cohort_text, ledger_text, owner_only_text, session
 from pages.hospitals.your_data.prepared_table import Table
-from pages.hospitals.your_data.text import literal
-from pages.shared import text
-
-OTHERS = "These are other patients"
-NOT_JOINED = "The table did not join that account."
-_FOR_GOOD = "To join an account cannot be undone: from then on both pay into it."
-_NAME_HELP = "Other extracts of these patients are asked about under it. It is on no release and in no link."
-_LISTED = 5
-_REASONS = {
-    "patients": "about {} of the patients' names are in both",
-    "rows": "about {} of the rows agree, in all or most columns",
-    "columns": "{} of the columns hold the same cells",
-    "shape": "it has about as many rows, and {} of the column names",
-}
-
-
-def _size(extract: Extract) -> str:
-    return f"{extract.rows:,} rows and {text.count(extract.columns, 'column', 'columns')}"
-
-
-def _title(cohort: PatientCohort) -> str:
-    """Return a cohort's name or, before it has one, its first table; to be shown as it stands."""
-    first = cohort.extracts[0]
-    return cohort.name or f"table of {_size(first)}, {first.at[:10]}"
 
 
 def change(apply: Callable[[], object], otherwise: str) -> None:
@@ -60,14 +36,12 @@ def is_account_known(raw: Table, ledger: Ledger) -> bool:
         with st.container(border=True):
             st.markdown(owner_only_text.NOT_PRIVATE)
             for cohort, likeness in alike:
-                reason = _REASONS[likeness.kind].format(text.percent(likeness.share))
-                looks = f"This table looks like **{literal(_title(cohort))}**: {reason}."
-                st.warning(f"{looks} Are these patients of that cohort?")
+                st.warning(cohort_text.question(cohort, likeness))
                 _join_button(raw, cohort)
-            if st.button(OTHERS, key=f"own others {raw.key[:16]}"):
+            if st.button(cohort_text.OTHERS, key=f"own others {raw.key[:16]}"):
                 state.other_patients.add(asked)
                 st.rerun()
-            st.caption(f"Nothing can be released until you answer. {_FOR_GOOD}")
+            st.caption(f"{cohort_text.NOTHING_UNTIL} {cohort_text.FOR_GOOD}")
         return False
     account = ledger.account()
     if account.limit is not None or account.entries:
@@ -77,11 +51,10 @@ def is_account_known(raw: Table, ledger: Ledger) -> bool:
 
 def _join_button(raw: Table, cohort: PatientCohort) -> None:
     drawing = session.current().drawing
-    label = f"Yes: pay into the account of {literal(_title(cohort))}"
     key = f"own join {raw.key[:16]} {cohort.key[:16]}"
-    wait = "A release is being drawn: wait for it first." if drawing else None
-    if st.button(label, key=key, disabled=drawing, help=wait):
-        change(partial(accounts.join, raw, cohort), NOT_JOINED)
+    wait = cohort_text.WHILE_DRAWING if drawing else None
+    if st.button(cohort_text.join(cohort), key=key, disabled=drawing, help=wait):
+        change(partial(accounts.join, raw, cohort), cohort_text.NOT_JOINED)
 
 
 def choose_account(raw: Table) -> None:
@@ -89,7 +62,7 @@ def choose_account(raw: Table) -> None:
     others = accounts.others(raw)
     if not others:
         return
-    titles = [_title(cohort) for cohort in others]  # Streamlit keeps them, and no table
+    titles = [cohort_text.title(cohort) for cohort in others]  # Streamlit keeps them, and no table
     index = st.selectbox(
         "Or pay into another account of yours",
         range(len(others)),
@@ -97,7 +70,7 @@ def choose_account(raw: Table) -> None:
         key=f"own account {raw.key[:16]}",
         format_func=titles.__getitem__,
         placeholder="choose an account",
-        help=_FOR_GOOD,
+        help=cohort_text.FOR_GOOD,
     )
     if index is not None:
         _join_button(raw, others[index])
@@ -110,7 +83,7 @@ def ask_name() -> str:
         key="own cohort name",
         max_chars=MOST_NAME,
         placeholder="heart study 2026",
-        help=_NAME_HELP,
+        help=cohort_text.NAME_HELP,
     )
 
 
@@ -120,10 +93,7 @@ def show(raw: Table) -> None:
     cohort = cohorts.cohort(session.keys(raw), owner)
     if cohort is None:
         return
-    many = text.count(len(cohort.extracts), "table pays", "tables pay")
-    sizes = "; ".join(map(_size, cohort.extracts[:_LISTED]))
-    more = f" and {len(cohort.extracts) - _LISTED:,} more" if len(cohort.extracts) > _LISTED else ""
-    st.markdown(f"Account of **{literal(_title(cohort))}**. {many} into it: {sizes}{more}.")
+    st.markdown(cohort_text.extracts(cohort))
     with st.expander("Name this cohort, or pay into another account"):
         with st.form("own rename", border=False):
             name = st.text_input(
@@ -131,8 +101,8 @@ def show(raw: Table) -> None:
                 cohort.name,
                 key=f"own name {cohort.key[:16]}",
                 max_chars=MOST_NAME,
-                help=_NAME_HELP,
+                help=cohort_text.NAME_HELP,
             )
             if st.form_submit_button("Name it"):
-                change(partial(cohorts.rename, cohort.key, name, owner), "The name was not changed.")
+                change(partial(cohorts.rename, cohort.key, name, owner), cohort_text.NOT_NAMED)
         choose_account(raw)

@@ -9,13 +9,12 @@ import streamlit as st
 
 from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.ledger import Ledger
-from pages.hospitals.your_data import kept_copies, ledger_text, session
+from pages.hospitals.your_data import kept_copies, ledger_text, session, text
 from pages.hospitals.your_data.analyst_text import price
 from pages.hospitals.your_data.ledger_text import Form
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_hospital
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order, TableSession
-from pages.hospitals.your_data.text import refusal
 from pages.shared.background import refresh, sessions
 
 FIRST_WAIT_SECONDS = 1.0  # for a job that ends at once, before the page is drawn
@@ -59,16 +58,7 @@ def show(
         asked = f"{question} {cost} {ledger_text.ONCE} {end}".rstrip()
         _show_question(state, state.pending, asked)
     if last is not None and last.failed and last.what.table == order.table:
-        reasons = {
-            "stopped": "Stopped: it is on the ledger and paid for, and nothing of it was shown. You can go "
-            "on with it for nothing.",
-            "refused": f"Nothing was released: {refusal(last.message)}",
-            "unwritten": f"Nothing was released: the ledger could not be written ({last.message}). Whether "
-            "it was paid for stands on it.",
-            "failed": f"Nothing was released: the program failed ({last.message}). The ledger says what "
-            "is paid.",
-        }
-        st.warning(reasons[last.state])
+        st.warning(text.ended(last))
 
 
 def _make_pending(state: TableSession, order: Order, make: Make) -> None:

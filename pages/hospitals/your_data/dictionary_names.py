@@ -5,15 +5,11 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.tables import Schema
-from pages.hospitals.your_data import dictionary, mapping_editor
+from pages.hospitals.your_data import dictionary, mapping_editor, several_text
 from pages.hospitals.your_data.column_mapping import MOST_LISTED, ColumnMapping
 from pages.hospitals.your_data.session import TableSession
 from pages.hospitals.your_data.text import refusal
 
-MAP_DICTIONARY = (
-    "This table lacks names of that dictionary. Say which columns they are; the release then uses the "
-    "dictionary's names. What has no column is left out."
-)
 _LEFT_OUT = "left out"
 
 
@@ -36,11 +32,11 @@ def show(state: TableSession) -> None:
     if state.opened is None:
         return
     mapping = state.opened[1]
-    st.info(MAP_DICTIONARY)
+    st.info(several_text.MAP_DICTIONARY)
     key = f"own names {state.tables} {state.files.get('dictionary', ('',))[0]}"
     mapping_editor.edit(mapping, key, "dictionary", "this table")
     if mapping.twice:
-        st.error(refusal(f"This table: '{mapping.twice}' is chosen twice."))
+        st.error(refusal(several_text.twice("This table", mapping.twice)))
     unfit = bool(mapping.twice) or not any(mapping.answers.values())
     take = partial(_take, state)
     st.button("Take these columns", key=f"{key} take", type="primary", on_click=take, disabled=unfit)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from dppca_core.tables import Raw, join
 from dppca_core.tables.several import check_hospitals
+from pages.hospitals.your_data import several_text
 from pages.hospitals.your_data.column_mapping import MOST_LISTED, ColumnMapping
 
 
@@ -38,11 +39,10 @@ class HospitalTables:
         """Add another hospital's table. Raises ValueError with one sentence for one that cannot be joined."""
         for name, held in ((self.first_name, self.first), *((o.name, o.raw) for o in self.others)):
             if held.key == raw.key:
-                raise ValueError(f"This is the table of {name} again: its patients would count twice.")
+                raise ValueError(several_text.again(name))
         mapping = _mapping(self.first, raw)
         if len(mapping.names) > MOST_LISTED:
-            many = f"{len(mapping.names):,} columns of the first table have other names here"
-            raise ValueError(f"{many}: rename them by a script.")
+            raise ValueError(several_text.too_many(len(mapping.names)))
         self.added += 1
         name = f"Hospital {self.added + 1}"
         self.others.append(HospitalTable(self.added, name, raw, mapping, not mapping.names))
@@ -63,13 +63,11 @@ class HospitalTables:
         """Return what keeps the tables from being joined, in one sentence; nothing where all is answered."""
         for other in self.others:
             if other.mapping.twice:
-                return f"{other.name}: '{other.mapping.twice}' is chosen twice."
+                return several_text.twice(other.name, other.mapping.twice)
             if other.mapping.unanswered:
-                first, *rest = other.mapping.unanswered
-                asked = f"choose the column for '{first}'{f' and {len(rest):,} more' if rest else ''}"
-                return f"{other.name}: {asked}, or say that it was not measured there."
+                return several_text.unanswered(other.name, other.mapping.unanswered)
             if not other.confirmed:
-                return f"{other.name}: check which column stands for which, then confirm it."
+                return several_text.unconfirmed(other.name)
         return ""
 
     def table(self) -> Raw | None:

@@ -93,13 +93,7 @@ def show(raw: Table, ledger: Ledger, account: Account, layout: PageLayout) -> No
 
 def _show_details(raw: Table, account: Account) -> None:
     if account.limit is not None:
-        spent, limit = ledger_text.total(account), account.limit
-        st.caption(
-            "By privacy loss distributions (dp-accounting) ε = "
-            f"{text.number(round(spent.epsilon, 4))} at δ = {text.number(limit.delta)}; by simple "
-            f"composition, adding up, ε = {text.short(spent.simple)}. "
-            f"Neighbours: {CHOICES['neighbours'].text(limit.neighbours)}."
-        )
+        st.caption(ledger_text.exact(ledger_text.total(account), account.limit))
         of_patient = patient_total(account, _rows_of_patient(account))
         if of_patient:
             st.markdown(of_patient)
@@ -108,16 +102,11 @@ def _show_details(raw: Table, account: Account) -> None:
         st.dataframe(releases(account), hide_index=True, height="content")
         others = sum(entry.is_anothers for entry in account.entries)
         if others:
-            st.caption(
-                f"{text.count(others, 'release was', 'releases were')} paid for by another owner or in "
-                "another session. The cost counts, for it was spent on the same patients. What was released "
-                "is not shown."
-            )
+            st.caption(ledger_text.of_others(others))
     else:
         st.caption("Nothing was released on this account.")
     if session.folder() is None:
-        variable = session.LEDGER_DIR
-        st.caption(f"A server that is started with {variable} set to a folder keeps the ledger there.")
+        st.caption(ledger_text.in_folder(session.LEDGER_DIR))
     else:
         st.caption(
             "The ledger is on this server's disk, under a key that follows from the table's content: the "

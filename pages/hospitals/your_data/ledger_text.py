@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.privacy import Event
-from dppca_core.release.ledger_records import Account, Entry
+from dppca_core.release.ledger_records import Account, Entry, Limit
 from dppca_core.release.request import patient_epsilon
 from pages.hospitals.your_data.text import literal, refusal
 from pages.shared import text
+from pages.shared.settings.catalogue import CHOICES
 
 ONCE = "It cannot be taken back: what is spent stays spent, also if you stop it or close the page."
 RETURNED = (
@@ -68,11 +69,25 @@ def price(what: str, asked: Any, account: Account, form: Form) -> tuple[str, boo
     return form(what, asked.budget.epsilon, spent, rows, of_patient), spent.exceeds_limit
 
 
+def in_folder(variable: str) -> str:
+    """Return how a server keeps ledgers."""
+    return f"A server that is started with {variable} set to a folder keeps the ledger there."
+
+
 def refused(doing: str, reason: ValueError | OSError) -> str:
     """Return why a ledger could not be "read" or "written", or a line of it not be used."""
     if isinstance(reason, OSError):  # its text holds a path
         return f"The ledger could not be {doing} ({reason.strerror})."
     return "The file is no ledger." if isinstance(reason, UnicodeDecodeError) else refusal(str(reason))
+
+
+def exact(spent: numerical.Total, limit: Limit) -> str:
+    """Return what is spent as dp-accounting and simple composition count it."""
+    return (
+        f"By privacy loss distributions (dp-accounting) ε = {text.number(round(spent.epsilon, 4))} "
+        f"at δ = {text.number(limit.delta)}; by simple composition, adding up, ε = "
+        f"{text.short(spent.simple)}. Neighbours: {CHOICES['neighbours'].text(limit.neighbours)}."
+    )
 
 
 def missing(on_disk: bool) -> str:
@@ -89,13 +104,42 @@ def missing(on_disk: bool) -> str:
     )
 
 
+def of_others(many: int) -> str:
+    """Return that other owners paid into the account, and what of it is seen."""
+    releases = text.count(many, "release was", "releases were")
+    return (
+        f"{releases} paid for by another owner or in another session. The cost counts, for it was spent on "
+        "the same patients. What was released is not shown."
+    )
+
+
 def _when(entry: Entry) -> str:
     return f"{literal(entry.at[:16].replace('T', ' '))} UTC"
 
 
-def kept(entry: Entry) -> str:
-    """Return that a paid release is kept."""
+def _kept(entry: Entry) -> str:
     return f"What was released on {_when(entry)} is paid for and was not downloaded."
+
+
+def kept(entry: Entry) -> str:
+    """Return that a paid release can be had without paying again."""
+    return f"**{_kept(entry)}** Go on with it: it costs nothing more, and what was drawn is not drawn again."
+
+
+def kept_of_another(entry: Entry) -> str:
+    """Return that a paid release is kept, but not of the table as it is read now."""
+    return (
+        f"{_kept(entry)} It was made with another dictionary, row bound or other hospitals: set these again "
+        "to go on with it."
+    )
+
+
+def kept_unreadable(entry: Entry, reason: ValueError | OSError) -> str:
+    """Return that a paid release is kept, and why it cannot be read."""
+    return (
+        f"{_kept(entry)} {refused('read', reason)} Until then it stays as it is, and nothing of it is drawn "
+        "again."
+    )
 
 
 def lost(absent: Sequence[Entry], account: Account, named: Callable[[str, str, float], str]) -> str:

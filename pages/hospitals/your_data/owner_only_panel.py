@@ -40,8 +40,7 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, layout: PageLayout
         return
     st.markdown(owner_only_text.NOT_PRIVATE)
     if prepared.d > limits.MOST_IN_PIECES:
-        most = f"Beyond {limits.MOST_IN_PIECES:,} measurements"
-        st.caption(f"{most} there is no answer without privacy to compare with.")
+        st.caption(owner_only_text.TOO_WIDE)
         return
     if release is None:
         st.caption("After a release: how far it is from the answer without privacy.")
@@ -85,10 +84,7 @@ def _show_details(
         measure_scaled = partial(owner_only_diagnostics.verdict_on_scaling, held, truths, k, centred_rows)
         scaled = session.current().once(("scaled", release.number, centred_rows), measure_scaled)
         st.markdown(owner_only_text.verdict_on_scaling(scaled, k, metric))
-    st.markdown(
-        "**What the release loses for a use** :red-badge[not private] No privacy: PCA of your rows, centred "
-        "at their own mean."
-    )
+    st.markdown(owner_only_text.LOSSES)
     best = linalg.top_eigenspace(truths.covariance.matrix, k)
     measure_losses = partial(score_rehearsal.losses, truths.covariance.matrix, released.basis, best)
     table = st.empty()

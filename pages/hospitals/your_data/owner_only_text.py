@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from dppca_core.tables import limits
 from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, MOMENT, ReleaseVerdict
 from pages.hospitals.your_data.text import HARDLY_BETTER, literal, noun
 from pages.shared import text
@@ -13,6 +14,13 @@ CLOSE = 0.5  # of a guess's error, below which less noise would change the relea
 SCALED = "In all that follows your rows are divided by the scales that were released."
 _ERRORS = {"sin": "‖sin Θ‖ =", "projector": "‖VVᵀ − WWᵀ‖ =", "share": "recovered", "degrees": "angle"}
 NOT_PRIVATE = ":red-badge[not private] Only you may see this: it is computed from the patients' rows."
+LOSSES = (
+    "**What the release loses for a use** :red-badge[not private] No privacy: PCA of your rows, centred at "
+    "their own mean."
+)
+TOO_WIDE = (
+    f"Beyond {limits.MOST_IN_PIECES:,} measurements there is no answer without privacy to compare with."
+)
 NO_ROWS = "Of a table that was read in pieces there are no rows here to draw."
 
 

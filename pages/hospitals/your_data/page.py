@@ -9,6 +9,7 @@ from dppca_core.release.request import Request
 from pages.hospitals.your_data import (
     ledger_panel,
     owner_only_panel,
+    plain_text,
     planned_table,
     rehearsal,
     release_panel,
@@ -94,9 +95,7 @@ if record is not None:
     built = report.build(record, settings)
     written = state.latest("report", built, lambda: html_report.html(built).encode())
     html_report.button(written, "dppca-your-data", saved)
-    st.caption(
-        "The report holds what was released and what is public. It holds nothing that only you may see."
-    )
+    st.caption(plain_text.REPORT)
 if prepared is not None:
     st.header("5 · Only for you")
     with layout.step("owner"):

@@ -34,7 +34,7 @@ def sentence(twin: Twin) -> str:
 
 def show(twin: Twin) -> None:
     """Render sentence and figure."""
-    st.markdown("**This is a rehearsal.** It uses invented patients and costs nothing.")
+    st.markdown(plain_text.REHEARSAL)
     st.markdown(sentence(twin))
     code = partial(figure_code.rehearsal, twin, twin.epsilon)
     screen.bars(shares(twin), "rehearsal", plain_text.REHEARSED, note=plain_text.WORST, code=code)

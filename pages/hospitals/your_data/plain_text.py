@@ -14,9 +14,12 @@ PUBLIC = (
     "A release makes public how many patients there are, and what you typed about the measurements. It never "
     "shows a patient."
 )
+REHEARSAL = "**This is a rehearsal.** It uses invented patients and costs nothing."
 REHEARSED = "What a release would recover of invented patients' pattern"
 WORST = "Nobody knows your pattern yet, so three kinds are tried. The worst counts."
+NOT_REHEARSED = "These settings cannot be released, so nothing is rehearsed. The fold below says why."
 UNCENTRED = "The first pattern may only show where your patients lie on average."
+REPORT = "The report holds what was released and what is public. It holds nothing that only you may see."
 NO_RELEASE = "Nothing was released yet."
 _SHARES = ((1.0, "all"), (0.75, "three quarters"), (0.5, "half"), (0.25, "a quarter"))
 

@@ -7,16 +7,14 @@ import streamlit as st
 
 from dppca_core.tables import Raw, safe_cell
 from dppca_core.tables.quality import AS_MISSING, ColumnQuality, Suggestion, check_column
-from pages.hospitals.your_data import dictionary, owner_only_text
+from pages.hospitals.your_data import dictionary, owner_only_text, quality_text
 from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.text import literal, refusal
+from pages.hospitals.your_data.text import refusal
 from pages.shared import text
 
-NOT_READ = "Counts by column come with the reading of this table."
-NO_SUGGESTIONS = "Of a table read in pieces no words are suggested. Type missing codes and other words above."
 LEAVE, MISSING = "leave", "missing"
-_MOST_LISTED, _MOST_CONSTANT = 200, 5
+_MOST_LISTED = 200
 _RUNS = re.compile(r"[^\W\d_]|\(")  # letters, or a call: more than a sign and a number
 
 
@@ -28,33 +26,18 @@ def show(state: TableSession, prepared: PreparedTable | None) -> None:
             with st.spinner("Counting cells"):
                 columns = _columns(state, prepared)
         except Exception:  # the text of an error may hold a cell, and would go to the log
-            st.caption("The cells of this table could not be counted.")
+            st.caption(quality_text.UNCOUNTED)
             return
         if not columns:
-            st.caption(NOT_READ)
+            st.caption(quality_text.NOT_READ)
             return
         if prepared is not None:
-            st.markdown("\n".join(f"- {line}" for line in _rows(prepared)))
+            st.markdown("\n".join(f"- {line}" for line in quality_text.rows(prepared)))
         _show_columns(columns)
         if isinstance(state.raw, LargeTable):
-            st.caption(NO_SUGGESTIONS)
+            st.caption(quality_text.NO_SUGGESTIONS)
         else:
             _map_words(state, columns)
-
-
-def _rows(prepared: PreparedTable) -> list[str]:
-    """List what was counted of rows while the table was read."""
-    owner = prepared.owner
-    lines = [
-        f"{owner.rows:,} rows of the table were read, {owner.dropped:,} left out for a missing cell, "
-        f"{owner.filled:,} missing cells filled in.",
-        f"{text.percent(owner.clipped_share)} of the rows used are longer than the bound and shortened.",
-    ]
-    names = {column.name for column in prepared.schema.columns}
-    constant = [literal(name) for name in prepared.raw.constant if name in names]
-    if constant:
-        lines.append(f"The same in every row, so it says nothing: {', '.join(constant[:_MOST_CONSTANT])}.")
-    return lines
 
 
 def _show_columns(columns: dict[str, ColumnQuality]) -> None:
@@ -63,8 +46,7 @@ def _show_columns(columns: dict[str, ColumnQuality]) -> None:
     shares = {name: sum(counts[name]) / each.cells for name, each in columns.items()}
     speaking = sorted((name for name, share in shares.items() if share), key=lambda name: -shares[name])
     if not speaking:
-        many = text.count(len(columns), "column", "columns")
-        st.markdown(f"All cells of {many} are there, and fit the dictionary.")
+        st.markdown(quality_text.fine(len(columns)))
         return
     shown = speaking[:_MOST_LISTED]
     lines = [
@@ -76,14 +58,7 @@ def _show_columns(columns: dict[str, ColumnQuality]) -> None:
     ]
     frame = pd.DataFrame(lines, columns=["column", "missing", "not read", "outside"], dtype="str")
     st.dataframe(frame, hide_index=True, key="own quality")
-    first, silent = "", ""
-    if len(shown) < len(speaking):
-        first = f"The {len(shown):,} worst of {len(speaking):,} columns are listed. "
-    if len(speaking) < len(columns):
-        rest = text.count(len(columns) - len(speaking), "other column has", "other columns have")
-        silent = f"{rest} nothing to say. "
-    outside = "Outside: beyond the range, so taken as its nearest end, or none of the categories."
-    st.caption(f"{first}{silent}{outside}")
+    st.caption(quality_text.listed(len(shown), len(speaking), len(columns)))
 
 
 def _columns(state: TableSession, prepared: PreparedTable | None) -> dict[str, ColumnQuality]:
@@ -110,9 +85,7 @@ def _map_words(state: TableSession, columns: dict[str, ColumnQuality]) -> None:
     words = [(name, each) for name, quality in columns.items() for each in quality.suggestions]
     words = sorted(filter(_can_be_mapped, words), key=lambda entry: -entry[1].times)[:_MOST_LISTED]
     if words:
-        st.markdown(
-            "**Words to map by hand.** See the code book. Nothing is mapped before you press the button."
-        )
+        st.markdown(quality_text.MAP)
         known = (dictionary.expected(state.lines[name]).categories for name, _ in words)
         options = dict.fromkeys([LEAVE, MISSING, *(category for each in known for category in each)])
         column = st.column_config
@@ -132,7 +105,7 @@ def _map_words(state: TableSession, columns: dict[str, ColumnQuality]) -> None:
             _take(state, words, taken)
     if state.unmapped:
         st.button("Undo the last mapping", on_click=_undo, args=(state,))
-        st.caption("Mapped words stand in the dictionary above, under *missing codes* and *other words*.")
+        st.caption(quality_text.UNDO_BY_HAND)
 
 
 def _can_be_mapped(entry: tuple[str, Suggestion]) -> bool:
@@ -154,7 +127,7 @@ def _take(state: TableSession, words: list[tuple[str, Suggestion]], taken: list[
     mapped: dict[str, dict[str, str]] = {}
     for (name, each), take_as in zip(words, taken, strict=True):
         if take_as not in (LEAVE, MISSING, *dictionary.expected(state.lines[name]).categories):
-            st.error(refusal(f"'{take_as}' is no category of '{name}'"))
+            st.error(refusal(quality_text.not_a_category(name, take_as)))
             return
         if take_as != LEAVE:
             mapped.setdefault(name, {})[each.word] = AS_MISSING if take_as == MISSING else take_as

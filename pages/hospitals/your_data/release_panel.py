@@ -141,19 +141,11 @@ def _choose_details(settings: Settings, prepared: PreparedTable, request: Reques
         return
     method = request.method
     if settings["own.method"] == RECOMMENDED:
-        st.caption(
-            f"Recommended is {METHODS[method].title}. Of the methods that this table's width allows, it is "
-            "predicted, for Gaussian rows, to err least on the worst pattern where nothing is known."
-        )
+        st.caption(page_text.recommended(method))
     st.caption(page_text.centre(request.mean_share, prepared.schema.has_usual_values))
     if request.scale_share:
         hidden = mean_and_scales.hidden_spread(request, prepared.sizes) * prepared.schema.bound
-        st.caption(
-            "Each measurement is divided by its scale, for which "
-            f"{text.percent(request.scale_share)} of the budget pays. "
-            "Components are then of correlations, and all parts together cost what is asked for. Noise hides "
-            f"a spread below {text.percent(hidden)} of half the range: such measurements count less."
-        )
+        st.caption(page_text.scale(request.scale_share, hidden))
     trust = METHODS[method].trust
     titled = text.TRUST_TITLES[trust].lower()
     st.caption(f"Whom it trusts: {titled}. {page_text.hardening(method)} {page_text.estimates(method)}")
@@ -216,18 +208,15 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account, layout:
         try:
             request = None if drawn is None else _request_kept(drawn, prepared)
         except (ValueError, OSError) as reason:
-            why = f"{ledger_text.kept(entry)} {ledger_text.refused('read', reason)}"
-            st.error(f"{why} Until then it stays as it is, and nothing of it is drawn again.")
+            st.error(ledger_text.kept_unreadable(entry, reason))
             continue
         if drawn is None:
             lost += [] if entry.is_anothers else [entry]
         elif request is None:
-            another = "It was made with another dictionary, row bound or other hospitals"
-            st.warning(f"{ledger_text.kept(entry)} {another}: set these again to go on with it.")
+            st.warning(ledger_text.kept_of_another(entry))
         else:
             left, right = st.columns([4, 2], vertical_alignment="center")
-            free = "Go on with it: it costs nothing more, and what was drawn is not drawn again."
-            left.warning(f"**{ledger_text.kept(entry)}** {free}")
+            left.warning(ledger_text.kept(entry))
             is_picture = isinstance(request, ScoreRequest)
             kind, make = ("scores", score_panel.make) if is_picture else ("release", _make)
             order = Order(kind, request, account, prepared.identity, prepared.raw.name)
@@ -304,5 +293,4 @@ def _list_loadings(released: Released, features: Sequence[str]) -> None:
         # The list has a download of its own, which a spreadsheet opens.
         st.dataframe(listed.assign(feature=listed["feature"].map(safe_cell)), hide_index=True)
         if not all_listed:
-            many = f"the {len(listed):,} strongest of {len(frame):,} measurements"
-            st.caption(f"Listed: {many}. The files have all.")
+            st.caption(page_text.strongest(len(listed), len(frame)))

@@ -28,6 +28,7 @@ from pages.hospitals.your_data import (
     figure_code,
     kept_copies,
     score_rehearsal,
+    score_text,
     session,
 )
 from pages.hospitals.your_data import text as page_text
@@ -37,15 +38,9 @@ from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import Order
 from pages.hospitals.your_data.settings import BY_RULE
-from pages.shared import text
 from pages.shared.reports import take_along
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import CHOICES
-
-UNLIKE = "This picture is of another release's components."
-ONE_COMPONENT = "One component has no picture of patients: ask for two."
-_TOO_WIDE = "Of so many measurements no run is drawn here: neither the picture nor its losses are rehearsed."
-_IN_PIECES = "A table that was read in pieces cannot be split by a column."
 
 
 def show_losses(twin: Twin) -> None:
@@ -53,13 +48,10 @@ def show_losses(twin: Twin) -> None:
     measured = score_rehearsal.run(twin)
     with st.expander("What the release loses for a use, on the twin", key="own losses"):
         if measured is None:
-            st.caption(_TOO_WIDE)
+            st.caption(score_text.TOO_WIDE)
             return
         show_table(measured.losses)
-        st.caption(
-            "Measured on invented rows. The label is a yes or no: half of it is the strongest pattern, half "
-            "is chance. So nobody can be right much more than 75 % of the time."
-        )
+        st.caption(score_text.LOSSES)
 
 
 def show_table(frame: pd.DataFrame) -> None:
@@ -75,7 +67,7 @@ def show(
     pictures = [job for job in session.current().confirmed if job.what.kind == "scores" and job.result]
     offered = prepared is not None and account is not None and (twin is not None or release is not None)
     if offered or pictures:
-        st.subheader("Patients on the first two components")
+        st.subheader(score_text.TITLE)
     if offered:
         _show_offer(prepared, account, release, twin)
     if pictures:
@@ -89,7 +81,7 @@ def _show_offer(
     rows = session.current().rows_per_patient or 1
     here = release is not None and release.what.table == prepared.identity
     if (release.result.basis.shape[1] if here else twin.request.k if twin else 2) < 2:
-        st.caption(ONE_COMPONENT)
+        st.caption(score_text.ONE_COMPONENT)
         return
     widgets.choose_beside("own.scores_slice", "own.scores_cells")
     group = _choose_group(prepared)
@@ -103,30 +95,17 @@ def _show_offer(
     noises = len(prepared.sizes) if isinstance(method, Request) and method.trust == "untrusted server" else 1
     std, count = score_histogram.noise_std(budget, noises), settings["own.scores_cells"]
     count = score_histogram.cells(prepared.n, std, groups) if count == BY_RULE else count
-    many = page_text.noun(rows)
-    split = f" Each of {groups:,} groups has its own picture." if groups > 1 else ""
-    st.caption(
-        f"The picture counts {many} in {count} by {count} cells, each with noise of ±{text.short(std)}. "
-        f"{many.capitalize()} beyond the edges count in the outermost cells.{split}"
-    )
+    st.caption(score_text.grid(count, std, rows, groups))
     stopped = twin is not None and _show_twin(twin, prepared.n / groups, groups, count, std)
     if not here or account.limit is None:
-        st.caption(
-            "The picture of your own table comes after a release of its components, by the same dictionary "
-            "and of the same hospitals."
-        )
+        st.caption(score_text.AFTER)
         return
     document = score_histogram.of_release(release.result.document)
     request = ScoreRequest(
         document, score_histogram.grid(document, count), budget, rows, prepared.averaged, group
     )
     order = Order("scores", request, account, prepared.identity, prepared.raw.name)
-    first, second = request.shape[1:]
-    split = "" if group is None else f", split by {page_text.literal(group.column)}"
-    question = (
-        f"**Release how many of {prepared.n:,} {many} are in each of {first} by {second} cells{split}?**"
-    )
-    end = "Anybody may see the result."
+    question, end = score_text.question(request, prepared.n), score_text.END
     label = "Release this picture anyway …" if stopped else "Release this picture …"
     confirmation.show(order, label, "This picture", question, make, end)
 
@@ -134,7 +113,7 @@ def _show_offer(
 def _choose_group(prepared: PreparedTable) -> Group | str | None:
     """Return by what the picture is split, or what is wrong with the words that were typed."""
     if not isinstance(prepared.held, Rows):
-        st.caption(_IN_PIECES)
+        st.caption(score_text.IN_PIECES)
         return None
     state = session.current()
     known = {column.name: column.categories for column in prepared.schema.columns}
@@ -144,8 +123,7 @@ def _choose_group(prepared: PreparedTable) -> Group | str | None:
     ]
     listed = free[: charts.MOST_LISTED]
     if len(listed) < len(free):
-        first = f"The first {len(listed):,} of {len(free):,} columns are listed"
-        st.caption(f"{first}: move yours to the front of the file.")
+        st.caption(score_text.first_columns(len(listed), len(free)))
     left, right = st.columns(2, vertical_alignment="bottom")
     key = f"own score group {state.generation}"
     name = choose_or_none("Split by a public group", "do not split", listed, 0, left, key=key)
@@ -173,7 +151,7 @@ def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float) -> boo
     """Render the twin's picture with and without noise. Return whether it is mostly noise."""
     run = score_rehearsal.run(twin)
     if run is None:
-        st.caption(_TOO_WIDE)
+        st.caption(score_text.TOO_WIDE)
         return False
     if run.scores.shape[1] < 2:
         return False
@@ -185,18 +163,10 @@ def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float) -> boo
         with column:
             st.markdown(f"**The twin, {name}**")
             _draw(counts, rehearsed.edges, noise, peak, f"own twin scores {name}", code)
-    part = f", 1 of {groups:,} groups of equal size" if groups > 1 else ""
-    noise = text.percent(rehearsed.distance)
-    st.caption(
-        f"Both are of the synthetic twin{part}, and free. Noise puts {noise} of the picture in the wrong "
-        "cells."
-    )
+    st.caption(score_text.twin(rehearsed.distance, groups))
     too_much = rehearsed.distance > score_rehearsal.TOO_MUCH
     if too_much:
-        st.warning(
-            f"**On the twin {noise} of this picture is noise.** Take fewer cells or groups, or a larger "
-            "slice of the budget."
-        )
+        st.warning(score_text.stop(rehearsed.distance))
     return too_much
 
 
@@ -223,7 +193,7 @@ def _codes(prepared: PreparedTable, group: Group) -> list[Indices]:
     """Return the number of each row's group by hospital; the last is "other". Reads private rows."""
     held = prepared.held
     if not isinstance(held, Rows):
-        raise ValueError(_IN_PIECES)
+        raise ValueError(score_text.IN_PIECES)
     columns = (column for column in prepared.schema.columns if column.name == group.column)
     column = next(columns, None)
     if column is None or column.categories != group.categories:
@@ -257,7 +227,7 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> Non
     document, request = result.document, job.what.request
     st.markdown("**Released**")
     if release is None or release.result.document["at"] != request.release["at"]:
-        st.caption(UNLIKE)
+        st.caption(score_text.UNLIKE)
     peak = float(max(result.counts.max(), 1.0))
     columns = st.columns(2)
     for i, (name, counts) in enumerate(zip(document["groups"], result.counts, strict=True)):
@@ -265,11 +235,7 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> Non
             if request.group is not None:
                 st.markdown(f"{page_text.literal(request.group.column)}: **{page_text.literal(name)}**")
             _draw(counts, request.edges, result.std, peak, f"own scores {i}", lambda: figure_code.SCORES)
-    many = page_text.noun(request.rows_per_patient)
-    st.caption(
-        f"Grey cells are within {charts.SURE} times the noise of 0: they may hold no {many} at all. "
-        f"Counts below 0 are drawn as 0. {cost(document)}"
-    )
+    st.caption(f"{score_text.legend(request.rows_per_patient)} {score_text.cost(document)}")
     if not job.downloaded:
         st.markdown(bundle_panel.unsaved(job))
     csv, written = safe_csv(cells(document)), json.dumps(document, indent=1, ensure_ascii=False)
@@ -280,13 +246,6 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> Non
         ("Its line of the ledger (JSONL)", line, "scores-ledger.jsonl", "application/jsonl"),
     )
     bundle_panel.show_files(job, files, st.columns(3))
-
-
-def cost(document: Mapping[str, Any]) -> str:
-    """Return what a picture did cost, and its guarantee."""
-    paid, delta = page_text.epsilon(document["budget"]["epsilon"]), document["budget"]["delta"]
-    guarantee = page_text.literal(document["guarantee"]).replace(f"{delta:g}", text.number(delta))
-    return f"It cost {paid}, which stands on the ledger. {guarantee}"
 
 
 def cells(document: Mapping[str, Any]) -> pd.DataFrame:

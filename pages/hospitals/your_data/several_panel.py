@@ -6,15 +6,12 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from dppca_core.tables import Raw, limits, safe_cell
-from pages.hospitals.your_data import large_table, mapping_editor, session
+from pages.hospitals.your_data import large_table, mapping_editor, session, several_text
 from pages.hospitals.your_data.hospital_tables import HospitalTable, HospitalTables
 from pages.hospitals.your_data.prepared_table import LargeTable
 from pages.hospitals.your_data.session import TableSession
-from pages.hospitals.your_data.text import literal, refusal
-from pages.shared import text
+from pages.hospitals.your_data.text import refusal
 from pages.shared.settings.catalogue import Settings
-
-LARGE = "A table that is read in pieces cannot be joined with another: join them by a script."
 
 
 def show(state: TableSession, settings: Settings) -> bool:
@@ -22,7 +19,7 @@ def show(state: TableSession, settings: Settings) -> bool:
     hospitals = state.hospitals
     with st.expander("Another hospital's table", expanded=bool(hospitals.others)):
         if hospitals.first is None:
-            st.caption(LARGE)
+            st.caption(several_text.LARGE)
             return True
         if hospitals.others:
             _show_tables(state, hospitals.first)
@@ -30,7 +27,7 @@ def show(state: TableSession, settings: Settings) -> bool:
     if problem := hospitals.problem():
         st.info(refusal(problem))
         return False
-    table = session.attempt(hospitals.table, "The tables cannot be joined.")
+    table = session.attempt(hospitals.table, several_text.UNJOINED)
     if isinstance(table, str):
         st.error(refusal(table))
         return False
@@ -48,18 +45,12 @@ def _show_tables(state: TableSession, first: Raw) -> None:
             continue
         if other.confirmed:
             left, right = st.columns([4, 1], vertical_alignment="center")
-            answers = other.mapping.answers.values()
-            absent = sum(column is None for column in answers)
-            named = text.count(len(answers) - absent, "column has another name", "columns have other names")
-            left.caption(f"{named} here, {text.count(absent, 'was', 'were')} not measured.")
+            left.caption(several_text.mapped(other.mapping.answers))
             key, which = f"own change {state.tables} {other.number}", (state, other.number, False)
             right.button("Change", key=key, on_click=_confirm, args=which, width="stretch")
         else:
             _map(state, other)
-    st.caption(
-        "A patient in two tables has several rows here. They are one patient only if a column names "
-        "patients, alike in both tables. The hospital that is first by name then has all of them."
-    )
+    st.caption(several_text.PATIENTS)
 
 
 def _name(state: TableSession, number: int, name: str, raw: Raw) -> str:
@@ -67,7 +58,7 @@ def _name(state: TableSession, number: int, name: str, raw: Raw) -> str:
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
     key = f"own hospital {state.tables} {number}"
     typed = left.text_input("Hospital", name, max_chars=limits.MOST_NAME, key=key)
-    middle.caption(f"{literal(raw.name)}: {raw.n:,} rows, {len(raw.columns):,} columns.")
+    middle.caption(several_text.about(raw))
     if number:
         key, which = f"own remove {state.tables} {number}", (state, number)
         right.button("Take it out", key=key, on_click=_remove, args=which, width="stretch")
@@ -86,9 +77,7 @@ def _confirm(state: TableSession, number: int, confirmed: bool) -> None:
 
 
 def _map(state: TableSession, other: HospitalTable) -> None:
-    st.caption(
-        "Say which column stands for which. Suggestions come from names alone: check them, and the units too."
-    )
+    st.caption(several_text.MAP)
     key = f"own mapping {state.tables} {other.number}"
     mapping_editor.edit(other.mapping, key, "first table", safe_cell(other.name))
     left, middle, _ = st.columns([2, 2, 1])
@@ -109,17 +98,13 @@ def _map(state: TableSession, other: HospitalTable) -> None:
 def _choose_another(state: TableSession, settings: Settings) -> None:
     hospitals = state.hospitals
     if len(hospitals.others) + 1 >= limits.MOST_HOSPITALS:
-        st.caption(f"At most {limits.MOST_HOSPITALS} hospitals can be joined.")
+        st.caption(several_text.MOST)
         return
     # A new key for each table, so that the next file is not taken for the one before.
     key = f"own another {state.tables} {hospitals.added}"
     types = ["csv", "tsv", "txt", "parquet"]
     upload = st.file_uploader("A table of another hospital", type=types, key=key)
-    st.caption(
-        "Its rows join those above, under the same columns. Each hospital's number of patients becomes "
-        "public. Your name for a hospital is in no release, but another name makes another table for the "
-        "ledger."
-    )
+    st.caption(several_text.ASKED)
     encoding = settings["own.encoding"]
     take = partial(_add, hospitals, upload, encoding)
     refused = state.handle("another", f"{upload.file_id} {encoding}" if upload else "", take)
@@ -131,6 +116,6 @@ def _add(hospitals: HospitalTables, upload: UploadedFile, encoding: str) -> str:
     """Add an uploaded table. Return why that is not possible."""
     table = large_table.read_upload(upload, encoding)
     if isinstance(table, LargeTable):
-        return LARGE
+        return several_text.LARGE
     refused = table if isinstance(table, str) else session.attempt(partial(hospitals.add, table))
     return refused or st.rerun()

@@ -22,6 +22,7 @@ from pages.hospitals.your_data import (
     confirmation,
     figure_code,
     plain_rehearsal,
+    plain_text,
     session,
     twin_text,
 )
@@ -57,7 +58,7 @@ def show(
     """Render what is rehearsed: in plain view as a row for each population, and all else as details."""
     twin = rehearse_table(prepared, request, layout.settings)
     if isinstance(twin, str):
-        layout.say("These settings cannot be released, so nothing is rehearsed. The fold below says why.")
+        layout.say(plain_text.NOT_REHEARSED)
         layout.details().caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(twin))}")
         return None
     if layout.plain:

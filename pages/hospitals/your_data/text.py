@@ -17,6 +17,7 @@ from dppca_core.privacy import Budget
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Released
 from dppca_core.release.request import HARDENED, ROUNDS, STAGES, Request, patient_epsilon
+from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES, Settings
 
@@ -33,6 +34,15 @@ EVADES = (
 OF_EXAMPLE = "Known of this example: each patient has one row."
 UNSAVED = "**Not downloaded yet.**"
 IN_SESSION = "This release is in this session only, and is lost when the page is closed."
+HOW_CHOSEN = "How columns and k were chosen, public"
+HOW_CHOSEN_HELP = "It stands in the release, on the ledger and in the report. Nothing checks it."
+CHOSEN_BY_LOOKING = (
+    "Looking at the patients costs privacy that the ledger does not count: the guarantee does not cover it."
+)
+IN_THE_BUNDLE = (
+    "Components, dictionary, guarantee, ledger lines, recipe, registry record, and a short program that "
+    "scores new rows."
+)
 COPIED = (
     "This server keeps it for 30 days, encrypted: only this browser tab has the key, until the tab is closed."
 )
@@ -157,6 +167,18 @@ def restated(released: Released, rows: int, words: Callable[[str, str, float], s
     return words(f"{stated(then)} row{'' if then == 1 else 's'}", stated(rows), cost)
 
 
+def ended(job: ReleaseJob) -> str:
+    """Return why a job has no result."""
+    return {
+        "stopped": "Stopped: it is on the ledger and paid for, and nothing of it was shown. You can go on "
+        "with it for nothing.",
+        "refused": f"Nothing was released: {refusal(job.message)}",
+        "unwritten": f"Nothing was released: the ledger could not be written ({job.message}). Whether it was "
+        "paid for stands on it.",
+        "failed": f"Nothing was released: the program failed ({job.message}). The ledger says what is paid.",
+    }[job.state]
+
+
 def adjusted(key: str, settings: Settings, value: int) -> str:
     """Return that another value is used than this control is set to."""
     return f"{CHOICES[key].label} {'lowered' if value < settings[key] else 'raised'} to {value} here."
@@ -173,6 +195,11 @@ def loadings(released: Released, features: Sequence[str]) -> pd.DataFrame:
     columns = {f"component {j + 1}": values for j, values in enumerate(released.basis.T)}
     columns |= {f"± {name}": 2 * noise for name, noise in zip(columns, released.loading_std.T, strict=True)}
     return pd.DataFrame({"feature": list(features), **columns})
+
+
+def strongest(listed: int, features: int) -> str:
+    """Return that a table lists the strongest features only, none of weight 0, and where all are."""
+    return f"Listed: the {listed:,} strongest of {features:,} measurements. The files have all."
 
 
 def apart_from_zero(released: Released) -> tuple[int, int]:
@@ -287,6 +314,23 @@ def centre(share: float, usual: bool) -> str:
     return (
         f"Rows are centred at {public_centre(usual)}. Where most rows lie elsewhere, the first "
         "component is their mean and not a pattern, and no budget changes that."
+    )
+
+
+def scale(share: float, hidden: float) -> str:
+    """Return what paid scales change and cost, and which spreads their noise hides, in half ranges."""
+    return (
+        f"Each measurement is divided by its scale, for which {text.percent(share)} of the budget pays. "
+        "Components are then of correlations, and all parts together cost what is asked for. "
+        f"Noise hides a spread below {text.percent(hidden)} of half the range: such measurements count less."
+    )
+
+
+def recommended(method: str) -> str:
+    """Return which method is recommended, and why."""
+    return (
+        f"Recommended is {METHODS[method].title}. Of the methods that this table's width allows, it is "
+        "predicted, for Gaussian rows, to err least on the worst pattern where nothing is known."
     )
 
 

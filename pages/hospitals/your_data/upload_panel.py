@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from dppca_core.tables import JoinedTable, Raw, Schema, examples, limits
+from dppca_core.tables import JoinedTable, Raw, Schema, examples
 from pages.hospitals.your_data import (
     dictionary,
     dictionary_names,
@@ -16,18 +16,17 @@ from pages.hospitals.your_data import (
     quality_panel,
     session,
     several_panel,
+    several_text,
     upload_text,
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout, choose_or_none
 from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random, prepare
 from pages.hospitals.your_data.session import TableSession
-from pages.shared.background import sessions
 from pages.shared.settings import widgets
 
 _MOST_ROWS = 10_000  # of one patient
 _MOST_LISTED = 200  # columns: of a wider table they are typed, and their lines are shown in pages
-_MOST_UNNAMED = 3  # columns whose places are listed
 _KEPT = 5  # of a patient's rows, until another number is typed
 
 
@@ -38,7 +37,7 @@ def show(layout: PageLayout) -> PreparedTable | None:
     if state.raw is None or not several_panel.show(state, layout.settings):
         return None
     left, right = st.columns([5, 1], vertical_alignment="center")
-    left.markdown(_uploaded(state.raw))
+    left.markdown(upload_text.uploaded(state.raw))
     away = "The rows leave this session's memory."
     right.button("Forget it", on_click=state.forget, help=away, width="stretch")
     rows = _ask_rows(state)
@@ -57,15 +56,6 @@ def show(layout: PageLayout) -> PreparedTable | None:
     if prepared is not None:
         _show_facts(prepared, rows, layout)
     return prepared
-
-
-def _uploaded(raw: Table) -> str:
-    """Return the table's name, form and size in one line."""
-    rows = "" if raw.n is None else f"{raw.n:,} rows, "
-    line = f"**{page_text.literal(raw.name)}** ({raw.form}): {rows}{len(raw.columns):,} named columns."
-    if not raw.unnamed:
-        return line
-    return f"{line} Column {', '.join(map(str, raw.unnamed[:_MOST_UNNAMED]))} has no name and is left out."
 
 
 def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
@@ -103,17 +93,10 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
             key="own file",
             help="It stays in this session's memory: no disk, no log, no other visitor.",
         )
-        st.caption(
-            "Files too large for this server are refused. Your table is forgotten when you say so, or "
-            f"{sessions.KEPT_SECONDS / 60:.0f} minutes after the page is closed."
-        )
+        st.caption(upload_text.HELD)
     with right:
         with layout.details():
-            st.caption(
-                f"Up to {st.get_option('server.maxUploadSize'):,} MB. Above {limits.MOST_BYTES / 2**20:,.0f} "
-                f"MB, a file may have at most {limits.MOST_IN_PIECES:,} columns: we read it in pieces, and "
-                "keep sums only."
-            )
+            st.caption(upload_text.large(st.get_option("server.maxUploadSize")))
             widgets.choose("own.encoding")
         for name in examples.names():
             label = f"Take the {name.replace('_', ' ')} table as if it were yours"
@@ -139,9 +122,8 @@ def _load_example(state: TableSession, name: str) -> None:
 def _ask_rows(state: TableSession) -> int | None:
     """Return how many rows one patient can have at most, or None until that is answered."""
     joined = isinstance(state.raw, JoinedTable)
-    where = ", in one table or in several" if joined else " in this table"
     chosen = st.radio(
-        f"Can one patient have more than one row{where}?",
+        upload_text.ask_rows(joined),
         (page_text.ONE, page_text.SEVERAL),
         index=None if state.several is None else int(state.several),
         key=f"own several {state.tables}{' joined' * joined}",
@@ -255,8 +237,7 @@ def _type_columns(state: TableSession, columns: Sequence[str]) -> None:
         state.chosen = dictionary.parse_choice(typed, columns)
     except ValueError as reason:
         st.error(page_text.refusal(str(reason)))
-    many = f"{len(state.chosen):,} of {len(columns):,} columns count."
-    st.caption(f"{many} A data dictionary, opened below, chooses its own.")
+    st.caption(upload_text.chosen(len(state.chosen), len(columns)))
 
 
 def _page_of_lines(state: TableSession) -> tuple[str, ...]:
@@ -319,10 +300,7 @@ def _edit(state: TableSession) -> None:
         "publish the lowest and the highest patient."
     )
     if state.example in examples.OF_ITS_OWN_ROWS:
-        st.caption(
-            "This example's ranges are rounded from the table's own published summary, which a hospital must "
-            "not do with its own."
-        )
+        st.caption(upload_text.RANGES_OF_EXAMPLE)
 
 
 def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
@@ -341,10 +319,7 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
                 on_click="ignore",
             )
             if schema.published is not schema:
-                st.caption(
-                    "The saved dictionary holds the words that you mapped, which may be cells of your "
-                    "patients. A release publishes the dictionary without them."
-                )
+                st.caption(upload_text.WITH_CELLS)
 
 
 def _open(state: TableSession, upload: UploadedFile) -> str:
@@ -372,7 +347,7 @@ def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> N
         help="Blank: the default, which follows from the dictionary alone.",
     )
     if isinstance(raw, JoinedTable):
-        middle.caption("Hospitals are the tables above.")
+        middle.caption(several_text.SUM)
         return
     taken = set(state.chosen)
     with middle:
@@ -405,9 +380,4 @@ def _show_facts(prepared: PreparedTable, rows: int, layout: PageLayout) -> None:
     if is_at_random(prepared.assignment):
         st.caption(upload_text.at_random(rows))
     public = upload_text.counts_public(prepared.assignment, prepared.schema, rows)
-    layout.details().caption(
-        f"No {page_text.unit(rows)} counts for more than a length of {prepared.schema.bound:.4g}: longer "
-        "rows are shortened to it, and the noise hides a row of that length. Smaller is less noise and more "
-        "shortening. Without a number of your own, it is the root mean square length of rows spread evenly "
-        f"over the ranges. No row is longer than {prepared.schema.longest:.4g}. {public}"
-    )
+    layout.details().caption(f"{upload_text.bound(prepared.schema, rows)} {public}")

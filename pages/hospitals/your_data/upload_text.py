@@ -2,16 +2,21 @@
 
 from collections.abc import Sequence
 
-from dppca_core.tables import Schema
-from pages.hospitals.your_data.prepared_table import PreparedTable, is_by_column
-from pages.hospitals.your_data.text import noun, unit
+from dppca_core.tables import Schema, limits
+from pages.hospitals.your_data.prepared_table import PreparedTable, Table, is_by_column
+from pages.hospitals.your_data.text import literal, noun, unit
 from pages.shared import text
+from pages.shared.background import sessions
 
 UNREADABLE = "The file cannot be read as a table."
 FORMER_STAYS = " The table that was here before still is."
 TOO_LARGE = (
     "This table is too large to hold, so it is read in pieces, of which only sums are kept. That takes a "
     "while, and again after each change of the dictionary."
+)
+RANGES_OF_EXAMPLE = (
+    "This example's ranges are rounded from the table's own published summary, which a hospital must not do "
+    "with its own."
 )
 HELP = {  # by the dictionary's column
     "low": "What the code book or physiology allows, not the lowest patient.",
@@ -23,7 +28,43 @@ HELP = {  # by the dictionary's column
     "usual": "Where most patients lie, from the code book: then no mean is paid for. Blank: not known.",
 }
 BOUND = "Public row bound B, in encoded units"
+WITH_CELLS = (
+    "The saved dictionary holds the words that you mapped, which may be cells of your patients. A release "
+    "publishes the dictionary without them."
+)
+HELD = (
+    "Files too large for this server are refused. Your table is forgotten when you say so, or "
+    f"{sessions.KEPT_SECONDS / 60:.0f} minutes after the page is closed."
+)
 _LISTED = 3
+
+
+def large(most: int) -> str:
+    """Return how large a file may be, in MB, and which is read in pieces."""
+    return (
+        f"Up to {most:,} MB. Above {limits.MOST_BYTES / 2**20:,.0f} MB, a file may have at most "
+        f"{limits.MOST_IN_PIECES:,} columns: we read it in pieces, and keep sums only."
+    )
+
+
+def uploaded(raw: Table) -> str:
+    """Return the table's name, form and size in one line."""
+    rows = "" if raw.n is None else f"{raw.n:,} rows, "
+    line = f"**{literal(raw.name)}** ({raw.form}): {rows}{len(raw.columns):,} named columns."
+    if not raw.unnamed:
+        return line
+    return f"{line} Column {', '.join(map(str, raw.unnamed[:_LISTED]))} has no name and is left out."
+
+
+def ask_rows(joined: bool) -> str:
+    """Return what is asked of the rows of one patient; joined: whether the table is of several hospitals."""
+    where = ", in one table or in several" if joined else " in this table"
+    return f"Can one patient have more than one row{where}?"
+
+
+def chosen(many: int, columns: int) -> str:
+    """Return how many columns of a wide table count, and what else chooses them."""
+    return f"{many:,} of {columns:,} columns count. A data dictionary, opened below, chooses its own."
 
 
 def incomplete(names: Sequence[str]) -> str:
@@ -103,3 +144,13 @@ def counts_public(assignment: str, schema: Schema, rows: int) -> str:
             "nothing of which that was; eigenvalues come out smaller by the share that is left out."
         )
     return sentence
+
+
+def bound(schema: Schema, rows: int) -> str:
+    """Return what the row bound is and does."""
+    return (
+        f"No {unit(rows)} counts for more than a length of {schema.bound:.4g}: longer rows are shortened to "
+        "it, and the noise hides a row of that length. Smaller is less noise and more shortening. Without a "
+        "number of your own, it is the root mean square length of rows spread evenly over the ranges. No row "
+        f"is longer than {schema.longest:.4g}."
+    )

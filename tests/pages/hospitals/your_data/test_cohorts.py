@@ -8,7 +8,7 @@ from dppca_core.release.cohort_lists import CohortsOnDisk
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
 from dppca_core.tables import content_key, limits
-from pages.hospitals.your_data import cohort_panel, owner
+from pages.hospitals.your_data import cohort_text, owner
 from tests.pages.hospitals.your_data.table_page import (
     OTHER_TABLE,
     ROWS,
@@ -35,7 +35,7 @@ def bring(page, data):
 def has_asked(page):
     """Return whether the page asks, and offers nothing that costs until it is answered."""
     asked = page.has_button(YES)
-    assert asked == page.has_button(cohort_panel.OTHERS) == ("looks like" in page.warnings)
+    assert asked == page.has_button(cohort_text.OTHERS) == ("looks like" in page.warnings)
     assert not (asked and (page.has_button("Set this limit", "Release", "Spend") or page.app.get("progress")))
     return asked
 
@@ -84,7 +84,7 @@ def test_other_patients_get_an_account_of_their_own_once_that_is_said(folder, vi
     limited()
     page = prepared(data)
     assert has_asked(page)
-    page.press(cohort_panel.OTHERS)
+    page.press(cohort_text.OTHERS)
     assert not has_asked(page)
     page.press("Set this limit")
     assert not has_asked(page) and page.has_button("Release")
@@ -147,7 +147,7 @@ def test_once_patients_are_named_it_is_asked_again(folder, visitor):
     choose_patients(page, "name")
     page.press("Set this limit")
     page = prepared(csv(patients(seed=5).assign(name=[*names[:60], *(f"q{i}" for i in range(60))])), rows=2)
-    page.press(cohort_panel.OTHERS)
+    page.press(cohort_text.OTHERS)
     assert not has_asked(page)
     choose_patients(page, "name")
     assert has_asked(page) and "patients' names" in page.warnings
@@ -176,7 +176,7 @@ def test_accounts_with_other_deltas_do_not_become_one(folder, visitor):
     box.select_index(0)
     page.run()
     page.press(YES)
-    assert cohort_panel.NOT_JOINED in page.errors and "delta" in page.errors.lower()
+    assert cohort_text.NOT_JOINED in page.errors and "delta" in page.errors.lower()
     assert (folder / "cohorts.index").read_bytes() == before
 
 

@@ -23,6 +23,7 @@ from pages.hospitals.your_data import (
     rehearsal,
     score_panel,
     score_rehearsal,
+    score_text,
 )
 from pages.shared import text
 from pages.shared.settings import catalogue
@@ -61,7 +62,7 @@ def test_it_is_free_on_the_twin_then_paid_for_once_and_downloaded():
     assert exact.sum() == ROWS and np.abs(result.counts - exact).max() < 6 * result.std
     listed = score_panel.cells(result.document)
     assert listed["count"].sum() == pytest.approx(result.counts.sum()) and len(listed) == 16
-    assert text.unmarked(score_panel.cost(result.document)) in text.unmarked(page.captions)
+    assert text.unmarked(score_text.cost(result.document)) in text.unmarked(page.captions)
     assert page.guarded["armed"]
     for job in page.state.to_download:
         job.mark_downloaded()
@@ -166,7 +167,7 @@ def test_an_interrupted_picture_goes_on_in_another_session(folder, monkeypatch):
     later.state.last("scores").wait(60)
     later.run()
     assert picture(later).counts.shape == (1, 4, 4) and later.spent == before
-    assert not later.has_button("Go on with it") and score_panel.UNLIKE in later.captions
+    assert not later.has_button("Go on with it") and score_text.UNLIKE in later.captions
     other = prepared(dictionary=Schema(WIDE.columns, bound=0.5), **LINK)
     assert not other.has_button("Go on with it") and "paid for and was not downloaded" in other.warnings
 
@@ -182,7 +183,7 @@ def test_a_picture_that_is_noise_on_the_twin_is_advised_against(link, label):
 
 def test_one_component_has_none():
     page = released(dictionary=WIDE, **LINK | {"own.k": "1"})
-    assert score_panel.ONE_COMPONENT in page.captions and not page.has_button(PICTURE)
+    assert score_text.ONE_COMPONENT in page.captions and not page.has_button(PICTURE)
 
 
 def test_a_table_read_in_pieces_is_read_again(monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 
 from dppca_core import tables
 from dppca_core.tables import limits
-from pages.hospitals.your_data import dictionary_names, prepared_table, several_panel
+from pages.hospitals.your_data import prepared_table, several_text
 from pages.hospitals.your_data.column_mapping import NOT_MEASURED
 from tests.pages.hospitals.your_data.table_page import (
     DICTIONARY,
@@ -65,17 +65,14 @@ def test_two_tables_with_other_names_are_released_as_two_hospitals(built):
     page = page_of(**{"own.eps": "1"})
     assert page.mapping.names == tuple(NAMES)  # and not the clinic, which has the same name
     assert page.mapping.answers == {"age": "AGE (years)", "pulse": "Pulse_bpm"}
-    assert (
-        "Hospital 2: choose the column for 'weight' and 1 more, or say that it was not measured there."
-        in page.notices
-    )
+    assert several_text.unanswered("Hospital 2", ["weight", "sex"]) in page.notices
     assert not page.has_button("Release") and page.state.ready is not None
     page.map((1, "Gewicht"))
     assert page.app.button(key="own mapping 1 1 confirm").disabled
     page.press("The rest was")
     assert page.mapping.answers["sex"] is None
     page.map((3, "geschlecht"))
-    assert "Hospital 2: check which column stands for which, then confirm it." in page.notices
+    assert several_text.unconfirmed("Hospital 2") in page.notices
     page.press("Confirm")
     assert page.app.radio[0].value is None and not page.has_button("Release")  # a patient may be in both
     page.answer()
@@ -123,9 +120,9 @@ def test_a_table_that_is_read_in_pieces_is_joined_with_none(monkeypatch):
     page = prepared()
     monkeypatch.setattr(limits, "MOST_BYTES", 1000)
     HospitalsPage.add(page, csv(SECOND))
-    assert several_panel.LARGE in page.errors
+    assert several_text.LARGE in page.errors
     page.upload(OTHER_TABLE)
-    assert several_panel.LARGE in page.captions
+    assert several_text.LARGE in page.captions
     assert not [box for box in page.app.file_uploader if box.key.startswith("own another")]
 
 
@@ -155,7 +152,7 @@ def test_a_dictionary_of_other_names_renames_the_columns_of_all_tables():
     assert page.state.raw.n == 110 and not page.state.chosen
     key = page.state.raw.key
     page.open_dictionary()
-    assert dictionary_names.MAP_DICTIONARY in page.notices and not page.errors
+    assert several_text.MAP_DICTIONARY in page.notices and not page.errors
     assert page.state.opened[1].answers == {"age": "AGE (years)", "pulse": "Pulse_bpm"}
     page.map((1, "Gewicht"))
     page.press("Take these columns")

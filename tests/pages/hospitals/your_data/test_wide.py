@@ -9,7 +9,7 @@ import pytest
 from dppca_core.accounting import gaussian
 from dppca_core.bounds.stated_spectra import STATED, predicted
 from dppca_core.privacy import Budget
-from pages.hospitals.your_data import dictionary, rehearsal, release_panel
+from pages.hospitals.your_data import dictionary, rehearsal, release_panel, upload_text
 from pages.hospitals.your_data.rehearsal import TOO_MUCH
 from pages.shared.settings import catalogue
 from tests.pages.hospitals.your_data.table_page import TablePage, csv, of_size
@@ -59,7 +59,7 @@ def test_a_wide_table_is_chosen_typed_and_judged_before_a_limit_is_set(built):
     assert not page.app.multiselect
     page.app.text_area[0].set_value("1-2099")
     page.run()
-    assert "2,099 of 2,100 columns count." in page.captions and len(page.app.data_editor[0].value) == 200
+    assert upload_text.chosen(2099, 2100) in page.captions and len(page.app.data_editor[0].value) == 200
     page.type_line(low=0.0, high=20.0)
     ends = {"Lowest": 0.0, "Highest": 9.0}
     for box in page.app.number_input:

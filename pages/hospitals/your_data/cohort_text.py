@@ -1,0 +1,52 @@
+"""Sentences on cohorts: which tables pay into one account, and why one is asked about. No Streamlit here."""
+
+from dppca_core.release.cohorts import Extract, PatientCohort
+from dppca_core.tables.sketches import Likeness
+from pages.hospitals.your_data.text import literal
+from pages.shared import text
+
+OTHERS = "These are other patients"
+NOTHING_UNTIL = "Nothing can be released until you answer."
+FOR_GOOD = "To join an account cannot be undone: from then on both pay into it."
+NAME_HELP = "Other extracts of these patients are asked about under it. It is on no release and in no link."
+NOT_JOINED = "The table did not join that account."
+NOT_NAMED = "The name was not changed."
+OF_OTHERS = "others pay into the account of this table, and it cannot join yours"
+WHILE_DRAWING = "A release is being drawn: wait for it first."
+WITHOUT_SKETCH = "the table must be read again before its account is known"
+_LISTED = 5
+
+
+def _size(extract: Extract) -> str:
+    return f"{extract.rows:,} rows and {text.count(extract.columns, 'column', 'columns')}"
+
+
+def title(cohort: PatientCohort) -> str:
+    """Return a cohort's name or, before it has one, its first table; to be shown as it stands."""
+    first = cohort.extracts[0]
+    return cohort.name or f"table of {_size(first)}, {first.at[:10]}"
+
+
+def question(cohort: PatientCohort, likeness: Likeness) -> str:
+    """Return why a table is asked about, and what is asked."""
+    share = text.percent(likeness.share)
+    reason = {
+        "patients": f"about {share} of the patients' names are in both",
+        "rows": f"about {share} of the rows agree, in all or most columns",
+        "columns": f"{share} of the columns hold the same cells",
+        "shape": f"it has about as many rows, and {share} of the column names",
+    }[likeness.kind]
+    return f"This table looks like **{literal(title(cohort))}**: {reason}. Are these patients of that cohort?"
+
+
+def join(cohort: PatientCohort) -> str:
+    """Return the label of the button by which a table joins an account."""
+    return f"Yes: pay into the account of {literal(title(cohort))}"
+
+
+def extracts(cohort: PatientCohort) -> str:
+    """Return whose account this is, and which tables pay into it."""
+    sizes = "; ".join(map(_size, cohort.extracts[:_LISTED]))
+    more = f" and {len(cohort.extracts) - _LISTED:,} more" if len(cohort.extracts) > _LISTED else ""
+    many = text.count(len(cohort.extracts), "table pays", "tables pay")
+    return f"Account of **{literal(title(cohort))}**. {many} into it: {sizes}{more}."

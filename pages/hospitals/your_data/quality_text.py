@@ -1,0 +1,46 @@
+"""Sentences on what a table's cells are against its dictionary, for the owner alone. No Streamlit here."""
+
+from pages.hospitals.your_data.prepared_table import PreparedTable
+from pages.hospitals.your_data.text import literal
+from pages.shared import text
+
+UNCOUNTED = "The cells of this table could not be counted."
+NOT_READ = "Counts by column come with the reading of this table."
+NO_SUGGESTIONS = "Of a table read in pieces no words are suggested. Type missing codes and other words above."
+MAP = "**Words to map by hand.** See the code book. Nothing is mapped before you press the button."
+UNDO_BY_HAND = "Mapped words stand in the dictionary above, under *missing codes* and *other words*."
+_LISTED = 5
+
+
+def rows(prepared: PreparedTable) -> list[str]:
+    """List what was counted of rows while the table was read."""
+    owner = prepared.owner
+    lines = [
+        f"{owner.rows:,} rows of the table were read, {owner.dropped:,} left out for a missing cell, "
+        f"{owner.filled:,} missing cells filled in.",
+        f"{text.percent(owner.clipped_share)} of the rows used are longer than the bound and shortened.",
+    ]
+    names = {column.name for column in prepared.schema.columns}
+    constant = [literal(name) for name in prepared.raw.constant if name in names]
+    if constant:
+        lines.append(f"The same in every row, so it says nothing: {', '.join(constant[:_LISTED])}.")
+    return lines
+
+
+def listed(shown: int, many: int, columns: int) -> str:
+    """Return how many of the columns with something to say are shown, and what outside means."""
+    first = f"The {shown:,} worst of {many:,} columns are listed. " if shown < many else ""
+    rest = text.count(columns - many, "other column has", "other columns have")
+    silent = f"{rest} nothing to say. " if many < columns else ""
+    outside = "Outside: beyond the range, so taken as its nearest end, or none of the categories."
+    return f"{first}{silent}{outside}"
+
+
+def fine(columns: int) -> str:
+    """Return that no column has anything to say."""
+    return f"All cells of {text.count(columns, 'column', 'columns')} are there, and fit the dictionary."
+
+
+def not_a_category(column: str, take_as: str) -> str:
+    """Return why a word cannot be taken so."""
+    return f"'{take_as}' is no category of '{column}'"

@@ -1,0 +1,79 @@
+"""Sentences on the picture of patients on two components, and on what a release loses. No Streamlit here."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dppca_core.release.score_histogram import ScoreRequest
+from pages.hospitals.your_data.charts import SURE
+from pages.hospitals.your_data.text import epsilon, literal, noun
+from pages.shared import text
+
+TITLE = "Patients on the first two components"
+ONE_COMPONENT = "One component has no picture of patients: ask for two."
+UNLIKE = "This picture is of another release's components."
+TOO_WIDE = "Of so many measurements no run is drawn here: neither the picture nor its losses are rehearsed."
+LOSSES = (
+    "Measured on invented rows. The label is a yes or no: half of it is the strongest pattern, half is "
+    "chance. So nobody can be right much more than 75 % of the time."
+)
+AFTER = (
+    "The picture of your own table comes after a release of its components, by the same dictionary and of "
+    "the same hospitals."
+)
+IN_PIECES = "A table that was read in pieces cannot be split by a column."
+END = "Anybody may see the result."
+
+
+def grid(cells: int, std: float, rows: int, groups: int) -> str:
+    """Return what the picture counts."""
+    many = noun(rows)
+    split = f" Each of {groups:,} groups has its own picture." if groups > 1 else ""
+    return (
+        f"The picture counts {many} in {cells} by {cells} cells, each with noise of ±{text.short(std)}. "
+        f"{many.capitalize()} beyond the edges count in the outermost cells.{split}"
+    )
+
+
+def first_columns(listed: int, columns: int) -> str:
+    """Return that not all columns can be chosen."""
+    return f"The first {listed:,} of {columns:,} columns are listed: move yours to the front of the file."
+
+
+def twin(distance: float, groups: int) -> str:
+    """Return what the two pictures of the twin are, and how far they are apart."""
+    part = f", 1 of {groups:,} groups of equal size" if groups > 1 else ""
+    return (
+        f"Both are of the synthetic twin{part}, and free. Noise puts {text.percent(distance)} of the picture "
+        "in the wrong cells."
+    )
+
+
+def stop(distance: float) -> str:
+    """Return why the picture is not worth its price."""
+    return (
+        f"**On the twin {text.percent(distance)} of this picture is noise.** Take fewer cells or groups, or "
+        "a larger slice of the budget."
+    )
+
+
+def question(request: ScoreRequest, n: int) -> str:
+    """Return what is asked before the picture is paid for."""
+    first, second = request.shape[1:]
+    split = "" if request.group is None else f", split by {literal(request.group.column)}"
+    many = noun(request.rows_per_patient)
+    return f"**Release how many of {n:,} {many} are in each of {first} by {second} cells{split}?**"
+
+
+def legend(rows: int) -> str:
+    """Return how to read a picture."""
+    return (
+        f"Grey cells are within {SURE} times the noise of 0: they may hold no {noun(rows)} at all. "
+        "Counts below 0 are drawn as 0."
+    )
+
+
+def cost(document: Mapping[str, Any]) -> str:
+    """Return what a picture did cost, and its guarantee."""
+    paid, delta = epsilon(document["budget"]["epsilon"]), document["budget"]["delta"]
+    guarantee = literal(document["guarantee"]).replace(f"{delta:g}", text.number(delta))
+    return f"It cost {paid}, which stands on the ledger. {guarantee}"

@@ -1,0 +1,63 @@
+"""Sentences on the tables of several hospitals and on columns of other names. No Streamlit here."""
+
+from collections.abc import Sequence
+
+from dppca_core.tables import Raw, limits
+from pages.hospitals.your_data.text import literal
+from pages.shared import text
+
+UNJOINED = "The tables cannot be joined."
+LARGE = "A table that is read in pieces cannot be joined with another: join them by a script."
+ASKED = (
+    "Its rows join those above, under the same columns. Each hospital's number of patients becomes public. "
+    "Your name for a hospital is in no release, but another name makes another table for the ledger."
+)
+PATIENTS = (
+    "A patient in two tables has several rows here. They are one patient only if a column names patients, "
+    "alike in both tables. The hospital that is first by name then has all of them."
+)
+MAP = "Say which column stands for which. Suggestions come from names alone: check them, and the units too."
+SUM = "Hospitals are the tables above."
+MAP_DICTIONARY = (
+    "This table lacks names of that dictionary. Say which columns they are; the release then uses the "
+    "dictionary's names. What has no column is left out."
+)
+MOST = f"At most {limits.MOST_HOSPITALS} hospitals can be joined."
+
+
+def about(raw: Raw) -> str:
+    """Return a table's name and size."""
+    return f"{literal(raw.name)}: {raw.n:,} rows, {len(raw.columns):,} columns."
+
+
+def mapped(answers: dict[str, str | None]) -> str:
+    """Return how many columns go by other names, and how many are missing."""
+    absent = sum(column is None for column in answers.values())
+    named = text.count(len(answers) - absent, "column has another name", "columns have other names")
+    return f"{named} here, {text.count(absent, 'was', 'were')} not measured."
+
+
+def again(name: str) -> str:
+    """Return that a table is there already."""
+    return f"This is the table of {name} again: its patients would count twice."
+
+
+def too_many(columns: int) -> str:
+    """Return that too many columns have other names."""
+    return f"{columns:,} columns of the first table have other names here: rename them by a script."
+
+
+def twice(name: str, column: str) -> str:
+    """Return that a column is chosen for two."""
+    return f"{name}: '{column}' is chosen twice."
+
+
+def unanswered(name: str, columns: Sequence[str]) -> str:
+    """Return which columns still need an answer."""
+    more = f" and {len(columns) - 1:,} more" if len(columns) > 1 else ""
+    return f"{name}: choose the column for '{columns[0]}'{more}, or say that it was not measured there."
+
+
+def unconfirmed(name: str) -> str:
+    """Return that the mapping has to be confirmed."""
+    return f"{name}: check which column stands for which, then confirm it."
