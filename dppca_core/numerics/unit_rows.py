@@ -54,9 +54,10 @@ def unit_rows(rows: Array) -> Array:
     for begin in range(0, len(rows), step):
         part = np.asarray(rows[begin : begin + step], dtype=float)
         with np.errstate(over="ignore", invalid="ignore"):
-            length = np.linalg.norm(part, axis=1, keepdims=True)
-        extreme = ~((length > _SAFE) & (length < 1 / _SAFE))[:, 0]
-        if extreme.any():  # they alone are divided by their largest entry first: no row depends on another
+            length = np.sqrt(np.add.reduce(part * part, axis=1, keepdims=True))
+        if not (length.min() > _SAFE and length.max() < 1 / _SAFE):
+            # These alone are divided by their largest entry first: no row depends on another.
+            extreme = ~((length > _SAFE) & (length < 1 / _SAFE))[:, 0]
             part = part.copy()
             largest = np.abs(part[extreme]).max(axis=1, initial=0.0, keepdims=True)
             usable = np.isfinite(largest) & (largest > 0)
