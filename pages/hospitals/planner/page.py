@@ -18,13 +18,14 @@ if widgets.settings()["view"] == "plain":
 planner = Planner(controls.choose_population(widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)))
 controls.choose(planner, "plan.of", "plan.trust", "plan.way", "plan.tuned")
 controls.stop(planner)
+shown = {"planner": planner}  # on the screen now: a download is built of it, outside of the visitor's session
 
 
 def panels() -> None:
     """Render the answer, the chart and the table, with what has been evaluated and simulated so far."""
     if widgets.moved():  # by a button in this fragment
         st.rerun()
-    now = controls.with_simulations(planner)
+    now = shown["planner"] = controls.with_simulations(planner)
     headline = text.headline(now)
     widgets.headline(headline, "epsilon", "providers")
     drawn = now.drawn()
@@ -48,8 +49,6 @@ def panels() -> None:
 refresh.while_more(panels, lambda: controls.running(planner) or planner.next_missing() is not None)
 controls.assumptions(planner)
 st.markdown(f"**Try this:** {text.try_this(planner)}")
-# Read the simulations now: a download is built outside of the visitor's session, which alone knows them.
-simulated = controls.with_simulations(planner)
-build = partial(report.build, simulated, html_report.link(widgets.settings(), "planner"))
-html_report.button(build, "dppca-plan")
+link = html_report.link(widgets.settings(), "planner")
+html_report.button(lambda: report.build(shown["planner"], link), "dppca-plan")
 sources.foot(planner.settings, partial(text.about, planner), text.FORMULA)
