@@ -21,6 +21,8 @@ from pages.shared.settings import swept, widgets
 from pages.shared.text import duration, short
 
 _AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
+# Pixels of a column, which else keeps the width of the dash that stood there first.
+_NUMBER, _CHANCE = 78, 100
 
 
 def _show(
@@ -70,7 +72,11 @@ def against(runs: SweepRuns) -> DeltaGenerator:
     facts = text.facts(runs)
     st.markdown("**The same methods at the current setting**")
     column = st.column_config
-    columns: dict[str, Any] = dict.fromkeys(facts.select_dtypes("float"), column.NumberColumn(format="%.3g"))
+    columns: dict[str, Any] = {
+        name: column.NumberColumn(format="%.3g", width=_NUMBER if len(name) < 10 else None)
+        for name in facts.select_dtypes("float")
+    }
+    columns["predicted"] = column.TextColumn(width=_CHANCE)
     columns["method"] = column.TextColumn(pinned=True)
     columns["guarantee"] = column.TextColumn(width="medium")
     st.dataframe(facts, hide_index=True, height="content", column_config=columns)
