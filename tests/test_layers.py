@@ -6,6 +6,7 @@ All of it is read off the syntax trees: imports within functions and for types a
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,8 @@ RULES = [
 ]
 
 Graph = dict[str, set[str]]
+LITTLE = {"found", "said", "told", "of", "own", "one"}  # names that say nothing of what they hold
+_BOUND = re.compile(rf"\b({'|'.join(LITTLE)})\s*(=(?!=)|[,:()]|in\b)")  # in files without it there is none
 
 
 def module_name(path: Path) -> str:
@@ -57,15 +60,13 @@ def imported(source: str, known: set[str]) -> set[str]:
     return result & known
 
 
-def graph() -> Graph:
+@cache
+def imports() -> Graph:
     """Return what every module imports of the others."""
     known = set(MODULES)
     return {
         name: imported(path.read_text(encoding="utf-8"), known) - {name} for name, path in MODULES.items()
     }
-
-
-IMPORTS = graph()
 
 
 def reached(start: set[str], edges: Graph) -> set[str]:
@@ -109,14 +110,22 @@ def page_of(name: str) -> str | None:
     return match[0] if match else None
 
 
+def _dotted(node: ast.AST) -> str:
+    """Return a name with its attributes, and nothing of what is called or indexed before them."""
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def broken(name: str, source: str) -> list[str]:
     """Return what a module imports or uses against the rules."""
-    tree = ast.parse(source)
-    used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)}
-    for node in ast.walk(tree):
+    used = set()
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             start = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
             used |= {start + alias.name for alias in node.names}
+        elif isinstance(node, ast.Name | ast.Attribute):
+            used.add(_dotted(node))
     against = [word for who, what in RULES if re.match(who, name) for word in used if re.match(what, word)]
     page = page_of(name)
     others = [word for word in used if page and page_of(word) not in (None, page)]
@@ -148,11 +157,11 @@ def test_planted_breaches_are_found(name, source):
 
 
 def test_no_file_imports_itself_by_way_of_others():
-    assert circles(IMPORTS) == []
+    assert circles(imports()) == []
 
 
 def test_packages_of_the_core_import_one_way():
-    assert circles(packages(IMPORTS)) == []
+    assert circles(packages(imports())) == []
 
 
 def test_a_planted_circle_is_found():
@@ -172,10 +181,10 @@ def users() -> dict[str, set[str]]:
     result: dict[str, set[str]] = defaultdict(set)
     pages = {page for name in MODULES if (page := page_of(name))}
     for page in pages:
-        for name in reached({name for name in MODULES if page_of(name) == page}, IMPORTS):
+        for name in reached({name for name in MODULES if page_of(name) == page}, imports()):
             result[name].add(page)
     for start in ("app", "pages.menu"):
-        for name in reached({start}, IMPORTS):
+        for name in reached({start}, imports()):
             result[name].add(start)
     return result
 
@@ -221,6 +230,32 @@ def test_no_two_public_classes_share_a_name():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(name)
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def bound_to_little(source: str) -> set[str]:
+    """Return the names bound here that say nothing; a call's keywords are those of whom it calls."""
+    names = set()
+    for node in ast.walk(ast.parse(source)) if _BOUND.search(source) else ():
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+    return names & LITTLE
+
+
+def test_no_name_says_nothing():
+    files = [path for top in ("pages", "dppca_core", "tests") for path in (ROOT / top).rglob("*.py")]
+    names = {str(path): bound_to_little(path.read_text(encoding="utf-8")) for path in files}
+    assert {path: little for path, little in names.items() if little} == {}
+
+
+@pytest.mark.parametrize(
+    "source", ["found = 1", "for one in x: pass", "def f(own): pass", "said, told = x", "def of(): pass"]
+)
+def test_a_planted_name_is_seen(source):
+    assert bound_to_little(source)
 
 
 def test_tests_mirror_the_tree():

@@ -63,8 +63,8 @@ from dppca_core.tables import examples
 import dppca_core
 assert dppca_core.__file__.startswith(sys.argv[1]), dppca_core.__file__
 cohort = datasets.cohort("breast_cancer", (285, 284), seed=0)
-found = METHODS["dps_pca"].fit(cohort, k=2, budget=Budget(1.0, 1e-5), rng=np.random.default_rng(1))
-assert found.basis.shape == (30, 2) and len(METHODS) > 20 and BOUNDS
+estimate = METHODS["dps_pca"].fit(cohort, k=2, budget=Budget(1.0, 1e-5), rng=np.random.default_rng(1))
+assert estimate.basis.shape == (30, 2) and len(METHODS) > 20 and BOUNDS
 assert len(results.names()) > 40 and examples.names()
 print("alone")
 """

@@ -100,12 +100,12 @@ class Sketch:
         A table that lacks a column has as its rows what another has without that column, and one that has
         another in its place has them without that one.
         """
-        first, second = ([name for name in one.sets if name.startswith("rows")] for one in (self, other))
+        first, second = ([name for name in each.sets if name.startswith("rows")] for each in (self, other))
         if not first or not second:
             return 0.0
         mine, theirs = (
-            np.concatenate([one.sets[name] for name in names])
-            for one, names in ((self, first), (other, second))
+            np.concatenate([each.sets[name] for name in names])
+            for each, names in ((self, first), (other, second))
         )
         if not len(np.intersect1d(mine, theirs)):  # of most tables: 17 x 17 pairs need not be compared
             return 0.0

@@ -65,9 +65,9 @@ class SiteView:
         """Return the cell's values, (N,), hospital by hospital."""
         if self.energy:
             return cell.energy
-        own, k = self.against == "own", self.recipe.k
-        sines, angles = (cell.local, cell.local_angle) if own else (cell.common, cell.common_angle)
-        return metric_axis.runs_in_unit(self.unit, sines, angles, k)
+        local = self.against == "own"
+        sines, angles = (cell.local, cell.local_angle) if local else (cell.common, cell.common_angle)
+        return metric_axis.runs_in_unit(self.unit, sines, angles, self.recipe.k)
 
     def text(self, value: float) -> str:
         """Return an error as a sentence has it."""

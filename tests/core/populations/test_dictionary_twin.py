@@ -52,12 +52,12 @@ def test_marginals_are_those_of_the_dictionary():
     even, usual = rows[:, 1:5] + 0.25, rows[:, 7:10] + [0, 1, 0]
     for answers in (even, usual):
         assert np.allclose(answers.sum(axis=1), 1) and np.allclose(answers * (1 - answers), 0)
-    one, one_usual = rows[:, 10:11] + 0.5, rows[:, 11:12] + 1
+    single, single_usual = rows[:, 10:11] + 0.5, rows[:, 11:12] + 1
     p_values = [
         even_and_usual(even, np.full(4, 0.25)),
         even_and_usual(usual, np.array([0.125, 0.75, 0.125])),
-        even_and_usual(one, np.array([0.5])),
-        even_and_usual(one_usual, np.array([0.75])),
+        even_and_usual(single, np.array([0.5])),
+        even_and_usual(single_usual, np.array([0.75])),
     ]
     assert min(map(np.min, p_values)) > 1e-4
     assert even_and_usual(even, np.array([0.28, 0.24, 0.24, 0.24])).min() < 1e-4  # a planted bias

@@ -29,8 +29,8 @@ def visits(n=300, seed=0):
     """Return clipped rows of n patients with 1 to 8 visits each, and whose each is."""
     rng = np.random.default_rng(seed)
     patients = np.repeat(np.arange(n), rng.integers(1, 9, n))
-    own = rng.standard_normal((n, D)) * [3, 2, 0.5, 0.5, 0.5, 0.5]
-    rows = own[patients] + 0.5 * rng.standard_normal((len(patients), D))
+    usual = rng.standard_normal((n, D)) * [3, 2, 0.5, 0.5, 0.5, 0.5]
+    rows = usual[patients] + 0.5 * rng.standard_normal((len(patients), D))
     return moments.clip_rows(rows, 6.0), patients
 
 

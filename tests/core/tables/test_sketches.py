@@ -88,15 +88,15 @@ def test_how_often_shared_rows_are_missed(shared, missed):
         rng = np.random.default_rng((seed, shared))
         first, second = rng.normal(size=(2000, 3)), rng.normal(size=(2000, 3))
         second[:shared] = first[rng.choice(2000, shared, replace=False)]
-        one = sketch(pd.DataFrame(first, columns=list("abc")))
-        count += one.likeness(sketch(pd.DataFrame(second, columns=list("xyz")))) is None
+        mine = sketch(pd.DataFrame(first, columns=list("abc")))
+        count += mine.likeness(sketch(pd.DataFrame(second, columns=list("xyz")))) is None
     assert count in missed
 
 
 def test_unrelated_tables_of_another_form_are_not_alike():
     """Chance: 64-bit digests of continuous rows, 100 pairs, where a false alarm has less than 10^-10."""
     made = [sketch(renamed(patients(seed)) if seed % 2 else patients(seed)) for seed in range(20)]
-    pairs = [one.likeness(two) for one in made[::2] for two in made[1::2]]
+    pairs = [first.likeness(second) for first in made[::2] for second in made[1::2]]
     assert len(pairs) == 100 and not any(pairs)
     assert sketch(patients(0)).likeness(sketch(patients(1, 700))) is None  # names agree, the size does not
 
@@ -104,8 +104,8 @@ def test_unrelated_tables_of_another_form_are_not_alike():
 def test_coarse_columns_do_not_make_tables_alike():
     rng = np.random.default_rng(0)
     first, second = (rng.integers(0, 4, (n, 2)) for n in (900, 901))
-    one, two = pd.DataFrame(first, columns=["a", "b"]), pd.DataFrame(second, columns=["c", "d"])
-    assert sketch(one).likeness(sketch(two)) is None
+    mine, theirs = pd.DataFrame(first, columns=["a", "b"]), pd.DataFrame(second, columns=["c", "d"])
+    assert sketch(mine).likeness(sketch(theirs)) is None
 
 
 def test_a_sketch_needs_its_secret_and_comes_back_from_a_file():

@@ -215,17 +215,17 @@ def test_simulation_answers_for_a_table_and_is_left_out_again():
         for cell in cells:
             EVALUATIONS.try_cell(*cell)
     page.run()
-    found, _ = own_table.simulated(search)
-    assert found.state == "found" and found.low <= found.value <= found.high
+    simulated, _ = own_table.simulated(search)
+    assert simulated.state == "found" and simulated.low <= simulated.value <= simulated.high
     more, less = (
-        max(np.median(search.errors(times * found.value, pattern)) for pattern in search.plan.patterns)
+        max(np.median(search.errors(times * simulated.value, pattern)) for pattern in search.plan.patterns)
         for times in (0.5, 2.0)
     )
     assert less < 0.3 < more
-    assert text.interval_of(found, "epsilon") in page.markdown
-    assert text.interval_of(found, "epsilon") in page.app.code[0].value
+    assert text.interval_of(simulated, "epsilon") in page.markdown
+    assert text.interval_of(simulated, "epsilon") in page.app.code[0].value
     # It is what the guarantee states, for it disagrees with the prediction.
-    assert f"(ε, δ) = ({text.number(found.value, 'epsilon')}, 1e-6)" in page.app.code[0].value
+    assert f"(ε, δ) = ({text.number(simulated.value, 'epsilon')}, 1e-6)" in page.app.code[0].value
     next(button for button in page.app.button if button.key == "simulate").click()
     page.run()
     assert "plan.simulate" not in page.link

@@ -84,10 +84,10 @@ def test_a_reloaded_tab_keeps_its_token_so_that_its_copies_stay(kept, absent):
     token = former.become("former")
     absent.add("former")
     tab = TablePage()
-    own = tab.state.token
+    before = tab.state.token
     unsaved_warning.take_over(tab.state, token, armed=True)
     tab.run()
-    assert tab.state.token == token != own and len(kept()) == 1
+    assert tab.state.token == token != before and len(kept()) == 1
     restart()
     last = TablePage()
     unsaved_warning.take_over(last.state, token, armed=True)

@@ -22,8 +22,8 @@ TERMS = re.compile(r"[†‡*εδσμΔαβ]|1e-|10\^|sin|\bseed|\bround|Gauss|P
 
 def sentences(page):
     """Return all sentences outside the fold, without Markdown's stars."""
-    said = [box.value for kind in ("markdown", "caption", "info", "header") for box in page.app.get(kind)]
-    return re.split(r"(?<=[.!?:])\s+", text.unmarked("\n".join(said)))
+    shown = [box.value for kind in ("markdown", "caption", "info", "header") for box in page.app.get(kind)]
+    return re.split(r"(?<=[.!?:])\s+", text.unmarked("\n".join(shown)))
 
 
 @pytest.mark.parametrize(

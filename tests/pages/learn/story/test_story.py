@@ -105,9 +105,9 @@ def test_every_step_shows_what_the_core_says(screen, link):
 
 def test_names_and_the_unit_stand_in_one_fold(screen):
     page = screen(PAGE, **{"story.step": "7"})
-    said = [box.value for kind in ("markdown", "caption", "info", "title") for box in page.app.get(kind)]
+    shown = [box.value for kind in ("markdown", "caption", "info", "title") for box in page.app.get(kind)]
     labels = [widget.label for widget in (*page.app.select_slider, *page.app.selectbox, *page.app.checkbox)]
-    words = " ".join((*said, *labels))
+    words = " ".join((*shown, *labels))
     assert not TERMS.search(words) and not [title for title in TITLES if title in words]
     page.app.session_state["statistician"] = True
     page.run()
