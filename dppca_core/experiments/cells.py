@@ -9,6 +9,7 @@ memory may be free again.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from threading import Lock
 from typing import Any, Generic, TypeVar
 
 import pandas as pd
@@ -33,6 +34,10 @@ class CellStore(ABC, Generic[Key, Value]):
         self.cells: dict[Key, Value] = {}
         self.failed: dict[Key, str] = {}
         self._once_more: set[Key] = set()
+        self._view_asked: tuple[Any, ...] | None = None  # whose cells are being looked through
+        self._ahead: Iterator[Key] = iter(())
+        self._next: Key | None = None
+        self._looking = Lock()
 
     @abstractmethod
     def measure(self, cell: Key) -> Value:
@@ -83,8 +88,21 @@ class CellStore(ABC, Generic[Key, Value]):
         return [cell for cell, key in keys if key not in self.cells and key not in self.failed]
 
     def next_missing(self, *view: Any) -> Key | None:
-        """Return the missing cell that the view needs first, or None where the view is complete."""
-        return self.first_missing(self.wanted(*view))
+        """Return the missing cell that the view needs first, or None where the view is complete.
+
+        Cells that are done stay so: a view that is asked about again is looked through from where it was.
+        """
+        with self._looking:
+            if self._view_asked != view:
+                self._ahead = iter(self.wanted(*view))
+                self._next = next(self._ahead, None)
+            self._view_asked = None  # unless all of this succeeds
+            while self._next is not None and not self.missing([self._next]):
+                self._next = next(self._ahead, None)
+            self._view_asked = view
+            if self._next is not None:
+                return self._next
+        return self.first_missing(self.wanted(*view)) if self._once_more else None
 
     def first_missing(self, wanted: Iterable[Key]) -> Key | None:
         """Return the first wanted cell without value or reason, else the first worth one more try."""

@@ -108,7 +108,7 @@ class DictionaryTwin:
         checks.whole(1, self.latent.d, columns=len(self.columns))
         checks.positive(bound=self.bound, spread=self.spread)
 
-    @property
+    @cached_property  # asked for at every step of a rehearsal
     def d(self) -> int:
         """Number of features."""
         return sum(map(_width, self.columns))
