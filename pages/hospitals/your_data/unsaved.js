@@ -12,6 +12,18 @@ function remember(armed) {
   }
 }
 
+// A page at rest asks nothing of its server: one that was started anew meanwhile has to hear of it.
+function watch(state) {
+  const app = document.querySelector("[data-testid=stApp]");
+  let lost = false;
+  const look = () => {
+    const here = app.dataset.testConnectionState === "CONNECTED";
+    if (here && lost) state.ask();
+    lost = !here;
+  };
+  if (app) new MutationObserver(look).observe(app, { attributeFilter: ["data-test-connection-state"] });
+}
+
 function guard() {
   if (window.dppcaUnsaved) return window.dppcaUnsaved;
   const state = { armed: false, clicked: -Infinity, turn: "", claimed: "" };
@@ -28,12 +40,21 @@ function guard() {
     remember(true);
   };
   document.addEventListener("click", clicked, true);
+  watch(state);
   window.dppcaUnsaved = state;
   return state;
 }
 
 export default function ({ data, setTriggerValue }) {
   const state = guard();
+  state.ask = () => {
+    try {
+      const token = sessionStorage.getItem(KEY);
+      if (token) setTriggerValue("claim", { token, armed: sessionStorage.getItem(ARMED) === "true" });
+    } catch {
+      // storage is switched off
+    }
+  };
   if (state.turn === data.turn) return; // drawn again by the browser alone
   state.turn = data.turn;
   // An answer that was on its way when the button was clicked does not know of the click.
