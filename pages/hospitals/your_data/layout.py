@@ -23,14 +23,17 @@ class PageLayout:
         self.settings, self.plain = settings, settings["view"] == "plain"
         self.words = plain_text if self.plain else analyst_text
         self._place: DeltaGenerator | None = None
-        self._fold: DeltaGenerator | None = None
-        self._name = ""
+        self._fold: Any = None
+        self._name, self._on_demand = "", False
 
     @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Render a step of the page; in plain view its fold stands below it."""
+    def step(self, name: str, on_demand: bool = False) -> Iterator[None]:
+        """Render a step of the page; in plain view its fold stands below it.
+
+        on_demand: whether the fold's costly parts are computed only once it is open.
+        """
         main, self._place = st.container(), st.container()
-        self._fold, self._name = None, name
+        self._fold, self._name, self._on_demand = None, name, on_demand
         with main:
             yield
 
@@ -44,8 +47,14 @@ class PageLayout:
         if not self.plain or self._place is None:
             return st.container()
         if self._fold is None:
-            self._fold = self._place.expander(phrases.FOLD, key=f"own fold {self._name}")
-        return self._fold
+            on_change: Any = "rerun" if self._on_demand else "ignore"
+            self._fold = self._place.expander(phrases.FOLD, key=f"own fold {self._name}", on_change=on_change)
+        fold: DeltaGenerator = self._fold
+        return fold
+
+    def details_are_open(self) -> bool:
+        """Return whether a step's technical parts are in sight, as they always are for analysts."""
+        return not self.plain or bool(getattr(self.details(), "open", True))
 
     def details_here(self) -> DeltaGenerator:
         """Return a place for technical parts of a form, which has to hold them itself."""

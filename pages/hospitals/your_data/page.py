@@ -55,12 +55,12 @@ if prepared is not None:
     ledger, account = ledger_panel.open_ledger(prepared.raw)
     st.header("2 · Rehearse on invented patients")
     request = release_panel.requested(settings, prepared, account, rows)
-    with layout.step("rehearsal"):
+    with layout.step("rehearsal", on_demand=True):
         judged, too_wide = rehearsal.judge(request, prepared.n, prepared.d, len(prepared.sizes))
         if judged:
             (layout.details().warning if too_wide else layout.details().info)(judged)
         twin = synthetic_twin_panel.show(prepared, account, request, layout)
-        if twin is not None:
+        if twin is not None and layout.details_are_open():
             with layout.details():
                 score_panel.show_losses(twin)
         planned_table.lead(account, settings)

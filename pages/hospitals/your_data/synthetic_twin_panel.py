@@ -37,6 +37,8 @@ from pages.shared.reports import take_along
 from pages.shared.settings import catalogue, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
+_REFRESH_SECONDS = 1.5  # of a figure that is long in coming, on a page with much else to do
+
 
 def nearest(wanted: Settings) -> Settings:
     """Return the explorer's options nearest to these settings, possible together."""
@@ -63,8 +65,9 @@ def show(
         return None
     if layout.plain:
         plain_rehearsal.show(twin)
-    with layout.details():
-        _show_details(prepared, account, twin, layout.settings)
+    if layout.details_are_open():
+        with layout.details():
+            _show_details(prepared, account, twin, layout.settings)
     return twin
 
 
@@ -111,7 +114,7 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
 
     several = SimpleNamespace(try_cell=Results.try_cell)  # a cell is named with its results
     first = lambda: results.steps(results.first(epsilon))  # noqa: E731
-    refresh.while_cells_come(panels, several, next_cell, first)
+    refresh.while_cells_come(panels, several, next_cell, first, _REFRESH_SECONDS)
     link = urlencode(catalogue.to_link(nearest(twin.settings)))
     label = "Open the explorer with these settings"
     st.link_button(

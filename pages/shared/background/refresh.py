@@ -36,6 +36,7 @@ def while_cells_come(
     store: Cells,
     next_cell: NextCell,
     first: Callable[[], Iterator[None]] = lambda: iter(()),
+    seconds: float = 0.0,
 ) -> None:
     """Render a part of the page while the background measures the cells that it lacks.
 
@@ -46,6 +47,7 @@ def while_cells_come(
         first: Measures what a first view needs, in steps, of which as many as a page waits for come before
             it. Called in the run of the whole page alone, since the engine and a refresh would wait for each
             other.
+        seconds: Between two renderings, at least.
     """
     begun = False
 
@@ -58,7 +60,7 @@ def while_cells_come(
         if next_cell() is not None:
             engine.engine().complete(sessions.visitor(), store, next_cell)
 
-    while_more(render, lambda: next_cell() is not None, engine.refresh_seconds())
+    while_more(render, lambda: next_cell() is not None, max(seconds, engine.refresh_seconds()))
 
 
 def coming(runs: int) -> str:

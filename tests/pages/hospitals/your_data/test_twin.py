@@ -43,6 +43,16 @@ def test_a_twin_has_the_tables_size_and_none_of_its_rows():
     assert link.startswith("./?") and "age" not in link and "own" not in link
 
 
+def test_a_board_waits_for_no_figure_that_it_has_not_opened():
+    """In plain view the statistician's figure is measured once its fold is open."""
+    page = prepared(dictionary=WIDE, view="plain")
+    assert page.app.session_state["own fold rehearsal"] is False and not page.app.get("link_button")
+    page.app.session_state["own fold rehearsal"] = True
+    page.run()
+    assert page.app.get("link_button")
+    assert "What the release loses for a use, on the twin" in [box.label for box in page.app.expander]
+
+
 @pytest.mark.parametrize(("guess", "used"), [("10", 5), ("4", 4)])
 def test_fewer_columns_than_were_guessed_to_matter_are_said(built, guess, used):
     """The twin can have no more than the table: the page and the report say how many it has."""
