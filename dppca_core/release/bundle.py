@@ -133,11 +133,6 @@ def pack(texts: Mapping[str, str]) -> bytes:
     return packed.getvalue()
 
 
-def build(document: Mapping[str, Any], account: Account, entry: Entry) -> bytes:
-    """Return the bundle as one ZIP; arguments as for `files`."""
-    return pack(files(document, account, entry))
-
-
 def _guarantee(
     document: Mapping[str, Any], budget: Mapping[str, Any], account: Account, request: Request
 ) -> str:

@@ -39,7 +39,6 @@ class Patients:
     """
 
     column: str
-    by: str | None
     hospitals: tuple[str, ...]
     codes: Indices = field(repr=False)
     usable: Indices = field(repr=False)
@@ -102,7 +101,7 @@ def count_patients(
     hospital = places[entries["hospital"]]
     if by is not None and len(np.unique(hospital)) < len(names):
         raise ValueError(dealing.EMPTY)
-    return Patients(column, by, tuple(names), entries["code"].copy(), entries["usable"].copy(), hospital, key)
+    return Patients(column, tuple(names), entries["code"].copy(), entries["usable"].copy(), hospital, key)
 
 
 def new_key() -> str:
