@@ -7,56 +7,45 @@ account that it joined; one that was known before it joined another account has 
 """
 
 import secrets
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from dppca_core.release import journal
-from dppca_core.release.cohorts import DAMAGED, Cohorts, Line
+from dppca_core.release.cohorts import DAMAGED, Cohorts
 from dppca_core.release.ledger_records import deduplicated, seal
+from dppca_core.release.lines import Line, LinesInMemory
 
 _HEADER = {"kind": "list", "version": 1}
 
 
-class CohortsInMemory(Cohorts):
+class CohortsInMemory(LinesInMemory, Cohorts):
     """Keep the list for one visitor. All visitors of this process share the secret, which no disk has."""
 
     _SECRET = secrets.token_bytes(32)
 
     def __init__(self) -> None:
-        self._list: list[Line] = []
-        self._kept: list[Line] = []
-        self._lock = threading.Lock()
+        super().__init__()
+        self._sketched: list[Line] = []
 
     @property
     def secret(self) -> bytes:
         return self._SECRET
 
-    def exclusive(self) -> AbstractContextManager[Any]:
-        return self._lock
-
-    def _lines(self) -> Sequence[Line]:
-        return list(self._list)
-
     def _sketches(self) -> Sequence[Line]:
-        return self._kept
+        return self._sketched
 
-    def _append(self, *lines: dict[str, Any]) -> None:
-        self._list += lines
-
-    def _append_sketch(self, line: dict[str, Any]) -> int:
-        self._kept.append(line)
-        return len(self._kept)
+    def _append_sketch(self, line: Line) -> int:
+        self._sketched.append(line)
+        return len(self._sketched)
 
     def take_over(self, former: "CohortsInMemory") -> None:
         """Put the list of a former session before this one's."""
         moved = [
-            {**line, "sketch": line["sketch"] + len(former._kept)} if "sketch" in line else line
-            for line in self._list
+            {**line, "sketch": line["sketch"] + len(former._sketched)} if "sketch" in line else line
+            for line in self._kept
         ]
-        self._list, self._kept = [*former._list, *moved], [*former._kept, *self._kept]
+        self._kept, self._sketched = [*former._kept, *moved], [*former._sketched, *self._sketched]
 
 
 class CohortsOnDisk(Cohorts):
@@ -93,7 +82,7 @@ class CohortsOnDisk(Cohorts):
         with journal.locked(self._index):
             yield
 
-    def _lines(self) -> Sequence[Line]:
+    def _lines(self) -> list[Line]:
         begun = self._hidden.exists()  # asked first: the list is written before it
         lines = _checked(self._index, _check_line)
         if (begun and not lines) or (lines and lines[0] | _HEADER != lines[0]):
@@ -103,10 +92,10 @@ class CohortsOnDisk(Cohorts):
     def _sketches(self) -> Sequence[Line]:
         return _checked(self._kept, lambda line: None)
 
-    def _append(self, *lines: dict[str, Any]) -> None:
+    def _append(self, *lines: Line) -> None:
         _append(self._index, self._lines(), lines)
 
-    def _append_sketch(self, line: dict[str, Any]) -> int:
+    def _append_sketch(self, line: Line) -> int:
         kept = self._sketches()
         _append(self._kept, kept, (line,))
         return len(kept) + 1
@@ -117,7 +106,7 @@ def _append(path: Path, before: Sequence[Line], lines: Sequence[Line]) -> None:
         journal.append(path, *(seal(len(before) + i, line) for i, line in enumerate(lines, 1)))
 
 
-def _checked(path: Path, check: Callable[[Line], None]) -> list[dict[str, Any]]:
+def _checked(path: Path, check: Callable[[Line], None]) -> list[Line]:
     """Return the lines of a list. Raises ValueError for one that is damaged or out of its place."""
     try:
         lines = [line for _, line in deduplicated(journal.read(path))]

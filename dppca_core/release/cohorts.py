@@ -20,20 +20,19 @@ Whoever has the very table of another pays into the same account, and sees what 
 """
 
 import hashlib
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from dppca_core.release.lines import Line, Lines
 from dppca_core.tables.sketches import Likeness, Sketch
 
 MOST_NAME = 60  # letters
 DAMAGED = (
     "the list of cohorts beside the ledgers ({name}) is damaged or incomplete: restore the folder from a copy"
 )
-Line = Mapping[str, Any]
 
 
 class Extract(NamedTuple):
@@ -65,8 +64,11 @@ class Members(NamedTuple):
     rows: frozenset[int]
 
 
-class Cohorts(ABC):
-    """Keep the list. All raise ValueError where it is damaged, and OSError where the disk refuses."""
+class Cohorts(Lines):
+    """Keep the list. All raise ValueError where it is damaged, and OSError where the disk refuses.
+
+    While somebody is alone with it (`exclusive`) nobody else writes the list, or a ledger of it.
+    """
 
     @property
     @abstractmethod
@@ -74,23 +76,11 @@ class Cohorts(ABC):
         """Return the secret of sketches and owners, 256 random bits, drawn when it is first needed."""
 
     @abstractmethod
-    def exclusive(self) -> AbstractContextManager[Any]:
-        """Return a context in which nobody else writes the list, or a ledger of it."""
-
-    @abstractmethod
-    def _lines(self) -> Sequence[Line]:
-        """Return all lines of the list."""
-
-    @abstractmethod
     def _sketches(self) -> Sequence[Line]:
         """Return all sketches, in plain JSON."""
 
     @abstractmethod
-    def _append(self, *lines: dict[str, Any]) -> None:
-        """Append lines to the list; the caller is alone."""
-
-    @abstractmethod
-    def _append_sketch(self, line: dict[str, Any]) -> int:
+    def _append_sketch(self, line: Line) -> int:
         """Append a sketch and return its number, from 1; the caller is alone."""
 
     def members(self, keys: Sequence[str]) -> Members:
@@ -173,7 +163,7 @@ class Cohorts(ABC):
             named = max((line.get("sketch", 0) for line in self._lines()), default=0)
             if named > len(self._sketches()):  # the next one would be taken for another table's
                 raise ValueError(DAMAGED.format(name="cohorts.sketches"))
-            lines: list[dict[str, Any]] = []
+            lines: list[Line] = []
             # First, so that a crash in between leaves no table that is known and has a fresh account.
             if into is not None and into not in self.members(extract.keys).keys:
                 lines.append({"kind": "joined", "keys": [into, *extract.keys], "at": now})
