@@ -30,7 +30,6 @@ from dppca_core.accounting import gaussian
 from dppca_core.accounting.events_json import to_plain
 from dppca_core.arrays import Array, Indices
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event, Release
 from dppca_core.release import discrete_gaussian, patient_rows, release_text
 from dppca_core.release.discrete_gaussian import IntegerSum, Progress
@@ -38,7 +37,7 @@ from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, counted
 from dppca_core.release.patient_rows import Part, PatientRows
-from dppca_core.release.request import Promised
+from dppca_core.release.request import Promised, noisy_sums
 
 TITLE = "Score histogram"
 OTHER = "other"
@@ -139,8 +138,7 @@ class ScoreRequest(Promised):
     @property
     def noises(self) -> int:
         """Return how many hospitals add noise of their own: all where they trust nobody, else one for all."""
-        trusts_nobody = METHODS[self.release["method"]].trust == "untrusted server"
-        return len(self.release["hospitals"]) if trusts_nobody else 1
+        return noisy_sums(self.release["method"], len(self.release["hospitals"]))
 
     @property
     def std(self) -> float:
@@ -243,7 +241,7 @@ def whole_counts(
             places.append(np.clip(np.searchsorted(along, values, side="right") - 1, 0, len(along) - 2))
         amounts = np.broadcast_to(np.trunc(np.square(weights) / _UNIT), (len(part), 1))[used, 0]
         cell = np.ravel_multi_index(tuple(places), shape)
-        counts[hospital if request.noises > 1 else 0] += np.bincount(cell, amounts, counts.shape[1])
+        counts[hospital % request.noises] += np.bincount(cell, amounts, counts.shape[1])
 
     if read is not None:
         read(add, progress, of_mean=True)
