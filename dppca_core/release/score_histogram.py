@@ -36,7 +36,7 @@ from dppca_core.release.discrete_gaussian import IntegerSum, Progress
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, counted
-from dppca_core.release.patient_rows import Part, PatientRows
+from dppca_core.release.patient_rows import Part
 from dppca_core.release.request import Promised, noisy_sums
 
 TITLE = "Score histogram"
@@ -232,8 +232,11 @@ def whole_counts(
 
     def add(hospital: int, part: Array, weights: Array | float) -> None:
         discrete_gaussian.check_clipped(part)
-        all_count = read is not None or present is not None
-        used = np.arange(len(part)) if all_count else np.flatnonzero(part.any(axis=1))
+        used = np.arange(len(part))
+        if present is not None:
+            used = used[begin[hospital] + used < present[hospital]]
+        elif read is None:
+            used = np.flatnonzero(part.any(axis=1))
         of_row = begin[hospital] + used
         begin[hospital] += len(part)
         places = [np.zeros(len(used), dtype=np.intp) if groups is None else groups[hospital][of_row]]
@@ -243,14 +246,10 @@ def whole_counts(
         cell = np.ravel_multi_index(tuple(places), shape)
         counts[hospital % request.noises] += np.bincount(cell, amounts, counts.shape[1])
 
-    if read is not None:
+    if read is None:  # what is held is read at once
+        patient_rows.reader(rows)(add, lambda share: True, of_mean=True)
+    else:
         read(add, progress, of_mean=True)
-        return counts
-    for hospital, part in enumerate(rows):
-        if isinstance(part, PatientRows):
-            add(hospital, part.rows, part.weights if part.of_mean is None else part.of_mean)
-        elif not isinstance(part, IntegerSum):  # `_refuse` has seen to it
-            add(hospital, part if present is None else part[: present[hospital]], 1.0)
     return counts
 
 
@@ -345,7 +344,7 @@ def _refuse(
         if patient_rows.is_averaged(part) != request.averaged:
             raise ValueError("rows must come with their patients exactly where these are averaged")
         if not isinstance(part, IntegerSum):
-            discrete_gaussian.check_clipped(part.rows if isinstance(part, PatientRows) else part)
+            discrete_gaussian.check_clipped(patient_rows.matrix_of(part))
         elif read is None:
             raise ValueError("scores are of rows, and only their sums were kept")
     discrete_gaussian.check_std(noise_std(request.budget) / _UNIT, request.budget)

@@ -57,11 +57,6 @@ def no_measurement(column: str, schema: Schema) -> None:
         raise ValueError(f"Column '{column}' names the patients and cannot count as a measurement too.")
 
 
-def nameless(column: str) -> ValueError:
-    """Return why a column with missing cells cannot name the patients."""
-    return ValueError(f"Column '{column}' names no patient in some rows: fill it in, or leave them out.")
-
-
 def count_patients(
     source: files.Source,
     schema: Schema,
@@ -117,7 +112,7 @@ def patient_codes(column: Any, name: str, decimal_comma: bool, key: str) -> Indi
     plain = cells.plain(column, name)
     read = cells.numbers(plain, decimal_comma)
     if read.missing.any():
-        raise nameless(name)
+        raise ValueError(f"Column '{name}' names no patient in some rows: fill it in, or leave them out.")
     if (np.abs(read.values) >= _ROUNDED).any():
         raise ValueError(
             f"Column '{name}' names patients by numbers of more than 15 digits, which are rounded here: "

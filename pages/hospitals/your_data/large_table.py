@@ -21,16 +21,8 @@ from dppca_core.release.discrete_gaussian import Progress, StoppedError
 from dppca_core.release.exact_stages import Use
 from dppca_core.tables import OwnerOnly, Schema, files, limits, pieces
 from dppca_core.tables.sketches import Sketcher
-from pages.hospitals.your_data import confirmation, memory_check, session, upload_text
-from pages.hospitals.your_data.prepared_table import (
-    IN_ONE_PLACE,
-    TOO_FEW,
-    LargeTable,
-    PreparedTable,
-    Table,
-    by_column,
-    row_weights,
-)
+from pages.hospitals.your_data import confirmation, memory_check, prepared_table, session, upload_text
+from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import memory, sessions
@@ -106,7 +98,7 @@ def reduce(
         most, names = None if of_mean else most_kept, patients.hospitals
 
         def use_weighted(hospital: int, rows: Array, counted: Indices) -> None:
-            use(names[hospital], rows, row_weights(counted, most))
+            use(names[hospital], rows, prepared_table.row_weights(counted, most))
 
         return tables.read_patients(large.data, schema, patients, use_weighted, most_kept=most_kept, **again)
 
@@ -123,7 +115,7 @@ def reduce(
 
     owner = read(add, partial(_report, progress, begin, _SUMMING - begin))
     if patients is not None and owner.kept < 2:
-        raise ValueError(TOO_FEW)
+        raise ValueError(prepared_table.TOO_FEW)
     if not owner.kept:
         raise ValueError("No row is left: each has a missing cell, or there are none.")
     left_out = owner.dropped
@@ -146,7 +138,9 @@ def reduce(
         used = float(np.minimum(patients.usable, most).sum() / most)
         sized = zip(parts, patients.sizes, strict=True)
         held = tuple(part._replace(n=size, averaged=True) for part, size in sized)
-    assignment = IN_ONE_PLACE if hospital_column is None else by_column(hospital_column)
+    assignment = (
+        prepared_table.IN_ONE_PLACE if hospital_column is None else prepared_table.by_column(hospital_column)
+    )
     sketch = None if sketcher is None else sketcher.sketch
     raw = replace(large, key=keys.key, former_keys=keys.former, sketch=sketch)
     sizes = tuple(part.n for part in held)

@@ -93,7 +93,7 @@ def show(raw: Table, ledger: Ledger, account: Account, layout: PageLayout) -> No
 
 def _show_details(raw: Table, account: Account) -> None:
     if account.limit is not None:
-        st.caption(ledger_text.exact(ledger_text.total(account), account.limit))
+        st.caption(ledger_text.exact(account.spent(), account.limit))
         of_patient = patient_total(account, _rows_of_patient(account))
         if of_patient:
             st.markdown(of_patient)

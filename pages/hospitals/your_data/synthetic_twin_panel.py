@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.privacy import Budget, Event
+from dppca_core.privacy import Budget
 from dppca_core.release import spectrum as spectrum_release
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.patient_rows import Part
 from dppca_core.release.request import Request
-from dppca_core.release.spectrum import Spectrum
+from dppca_core.release.spectrum import Spectrum, SpectrumRequest
 from pages.hospitals.your_data import (
     charts,
     confirmation,
@@ -141,22 +141,11 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         with st.expander("Shape the twin by your own table, for a slice of the budget", key="own shaping"):
             widgets.choose("own.slice")
             budget = Budget(settings["own.slice"], settings["own.delta"], account.limit.neighbours)
-            request = _SpectrumRequest(budget, rows)
+            request = SpectrumRequest(budget, rows)
             order = Order("spectrum", request, account, prepared.identity, prepared.raw.name)
             label, what = "Pay for the spectrum …", "A release of all eigenvalues"
             question = "**Release the strength of every direction?**"
             confirmation.show(order, label, what, question, _make)
-
-
-class _SpectrumRequest(NamedTuple):
-    """Hold what is asked of a release of all eigenvalues."""
-
-    budget: Budget
-    rows_per_patient: int
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        return spectrum_release.events(self.budget)
 
 
 def paid_spectrum(table: TableIdentity) -> Spectrum | None:
@@ -168,7 +157,7 @@ def paid_spectrum(table: TableIdentity) -> Spectrum | None:
 
 
 def _make(order: Order, _: PreparedTable, rows: Sequence[Part], ledger: Ledger, **__: Any) -> Spectrum:
-    return spectrum_release.make(rows, order.request.budget, ledger, order.request.rows_per_patient)
+    return spectrum_release.make(order.request, rows, ledger)
 
 
 def _keep_scrubbed() -> None:

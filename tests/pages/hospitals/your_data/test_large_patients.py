@@ -137,7 +137,7 @@ def test_all_rows_of_a_patient_move_the_sum_no_more_than_one_row_could(most, mon
         return np.linalg.norm(sums[0] - sums[1])
 
     assert 1.35 < moved() <= np.sqrt(2)
-    monkeypatch.setattr(large_table, "row_weights", lambda counted, most: np.ones((len(counted), 1)))
+    monkeypatch.setattr(prepared_table, "row_weights", lambda counted, most: np.ones((len(counted), 1)))
     assert moved() > 2 * np.sqrt(2)
 
 
