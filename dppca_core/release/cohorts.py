@@ -67,21 +67,16 @@ class Members(NamedTuple):
 class Cohorts(Lines):
     """Keep the list. All raise ValueError where it is damaged, and OSError where the disk refuses.
 
-    While somebody is alone with it (`exclusive`) nobody else writes the list, or a ledger of it.
+    While somebody is alone with it (`exclusive`) nobody else writes the list, or a ledger of it. sketches:
+    those of its tables, in plain JSON, numbered from 1.
     """
+
+    sketches: Lines
 
     @property
     @abstractmethod
     def secret(self) -> bytes:
         """Return the secret of sketches and owners, 256 random bits, drawn when it is first needed."""
-
-    @abstractmethod
-    def _sketches(self) -> Sequence[Line]:
-        """Return all sketches, in plain JSON."""
-
-    @abstractmethod
-    def _append_sketch(self, line: Line) -> int:
-        """Append a sketch and return its number, from 1; the caller is alone."""
 
     def members(self, keys: Sequence[str]) -> Members:
         """Return what pays into the account of the table with these keys, itself included."""
@@ -134,7 +129,7 @@ class Cohorts(Lines):
         members = set(self.members(keys).keys)
         result = []
         others = [(cohort, lines) for cohort, lines in self._visible(owner) if cohort.key not in members]
-        kept = self._sketches() if others else ()
+        kept = self.sketches._lines() if others else ()
         for cohort, lines in others:
             compared = (_sketch(kept, line).likeness(sketch) for line in lines)
             reasons = [likeness for likeness in compared if likeness is not None]
@@ -161,16 +156,17 @@ class Cohorts(Lines):
         with self.exclusive():
             check()
             named = max((line.get("sketch", 0) for line in self._lines()), default=0)
-            if named > len(self._sketches()):  # the next one would be taken for another table's
+            many = len(self.sketches._lines())
+            if named > many:  # the next one would be taken for another table's
                 raise ValueError(DAMAGED.format(name="cohorts.sketches"))
             lines: list[Line] = []
             # First, so that a crash in between leaves no table that is known and has a fresh account.
             if into is not None and into not in self.members(extract.keys).keys:
                 lines.append({"kind": "joined", "keys": [into, *extract.keys], "at": now})
             if not self.holds(extract.keys, owner, patients):
-                number = self._append_sketch(sketch.to_plain())
+                self.sketches._append(sketch.to_plain())
                 line = {"kind": "extract", **extract._asdict(), "keys": list(extract.keys), "at": now}
-                lines.append(line | {"owner": digest, "patients": patients, "sketch": number})
+                lines.append(line | {"owner": digest, "patients": patients, "sketch": many + 1})
             self._append(*lines)
 
     def rename(self, key: str, name: str, owner: str | None) -> None:
