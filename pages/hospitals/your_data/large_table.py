@@ -20,6 +20,7 @@ from dppca_core.release import discrete_gaussian
 from dppca_core.release.discrete_gaussian import Progress, StoppedError
 from dppca_core.release.exact_stages import Use
 from dppca_core.tables import OwnerOnly, Schema, files, limits, pieces
+from dppca_core.tables.patients import count_patients, read_patients
 from dppca_core.tables.sketches import Sketcher
 from pages.hospitals.your_data import confirmation, memory_check, prepared_table, session, upload_text
 from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table
@@ -75,7 +76,7 @@ def reduce(
     patients, begin, most_rows = None, 0.0, large.n or limits.MOST_ROWS_IN_PIECES
     if patient_column is not None:
         begin = _COUNTING
-        patients = tables.count_patients(
+        patients = count_patients(
             large.data,
             schema,
             patient_column,
@@ -94,13 +95,13 @@ def reduce(
         again = {"encoding": large.encoding, "progress": progress}
         if patients is None:
             each_once = lambda hospital, rows: use(hospital, rows, 1.0)  # noqa: E731
-            return tables.read_pieces(large.data, schema, each_once, by=hospital_column, **again)
+            return pieces.read_pieces(large.data, schema, each_once, by=hospital_column, **again)
         most, names = None if of_mean else most_kept, patients.hospitals
 
         def use_weighted(hospital: int, rows: Array, counted: Indices) -> None:
             use(names[hospital], rows, prepared_table.row_weights(counted, most))
 
-        return tables.read_patients(large.data, schema, patients, use_weighted, most_kept=most_kept, **again)
+        return read_patients(large.data, schema, patients, use_weighted, most_kept=most_kept, **again)
 
     def adder(hospital: str) -> discrete_gaussian.Adder:
         if hospital not in sums:
