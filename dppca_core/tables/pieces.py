@@ -58,8 +58,6 @@ def reduce_file(
         counts[hospital] += len(clipped)
 
     owner = read_pieces(source, schema, add, by=by, encoding=encoding, progress=progress)
-    if not sums:
-        raise ValueError("No row is left: each has a missing cell, or there are none.")
     hospitals = tuple(sorted(sums))
     for hospital in hospitals:
         sums[hospital] /= counts[hospital]
@@ -82,6 +80,8 @@ def read_pieces(
         owner += piece.encoded.owner
         for hospital, rows in _dealt(piece, by):
             each(hospital, clip_rows(rows, schema.bound))
+    if not owner.kept:
+        raise ValueError("No row is left: each has a missing cell, or there are none.")
     return owner
 
 

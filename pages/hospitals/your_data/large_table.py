@@ -117,8 +117,6 @@ def reduce(
     owner = read(add, partial(_report, progress, begin, _SUMMING - begin))
     if patients is not None and owner.kept < 2:
         raise ValueError(prepared_table.TOO_FEW)
-    if not owner.kept:
-        raise ValueError("No row is left: each has a missing cell, or there are none.")
     left_out = owner.dropped
     if left_out and hospital_column is not None and patients is None:
         raise ValueError(
