@@ -104,15 +104,18 @@ class Cohorts(Lines):
 
     def shared(self, keys: Sequence[str], owner: str | None) -> bool:
         """Return whether somebody else brought a table of the cohort of the table with these keys."""
-        members = set(self.members(keys).keys)
-        theirs = (line for line in self._lines() if line["kind"] == "extract" and members & set(_keys(line)))
-        return owner is not None and any(line["owner"] != self.mark(owner) for line in theirs)
+        if owner is None:
+            return False
+        return any(line["owner"] != self.mark(owner) for line in self._extracts(keys))
 
     def first_owner(self, keys: Sequence[str]) -> str | None:
         """Return the mark of who brought the first table of the cohort, or None before anybody did."""
+        return next((line["owner"] for line in self._extracts(keys)), None)
+
+    def _extracts(self, keys: Sequence[str]) -> list[Line]:
+        """Return the lines of the tables that are in the cohort of the table with these keys."""
         members = set(self.members(keys).keys)
-        extracts = (line for line in self._lines() if line["kind"] == "extract")
-        return next((line["owner"] for line in extracts if members & set(_keys(line))), None)
+        return [line for line in self._lines() if line["kind"] == "extract" and members & set(_keys(line))]
 
     def holds(self, keys: Sequence[str], owner: str | None, patients: bool) -> bool:
         """Return whether this owner brought this table before, and with named patients, where it has some."""

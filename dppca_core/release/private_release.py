@@ -191,11 +191,7 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
         raise ValueError("every hospital must have a patient")
     if len({isinstance(part, IntegerSum) for part in rows}) > 1:
         raise ValueError("hospitals must be all rows, or all sums")
-    for part in rows:
-        if not isinstance(part, IntegerSum):
-            hardened.check_clipped(patient_rows.matrix_of(part))
-        if patient_rows.is_averaged(part) != request.averaged:
-            raise ValueError("rows must come with their patients exactly where these are averaged")
+    patient_rows.check(rows, request.averaged)
     if read is None and isinstance(rows[0], IntegerSum):
         if METHODS[request.method].scaling == "unit":
             raise ValueError("this method scales each row to length 1, and only sums of rows were kept")

@@ -340,13 +340,9 @@ def _refuse(
         raise ValueError("the release is of another table, dictionary or other hospitals")
     if (groups is None) != (request.group is None):
         raise ValueError("groups must be given exactly where the request has some")
-    for part in rows:
-        if patient_rows.is_averaged(part) != request.averaged:
-            raise ValueError("rows must come with their patients exactly where these are averaged")
-        if not isinstance(part, IntegerSum):
-            discrete_gaussian.check_clipped(patient_rows.matrix_of(part))
-        elif read is None:
-            raise ValueError("scores are of rows, and only their sums were kept")
+    patient_rows.check(rows, request.averaged)
+    if read is None and any(isinstance(part, IntegerSum) for part in rows):
+        raise ValueError("scores are of rows, and only their sums were kept")
     discrete_gaussian.check_std(noise_std(request.budget) / _UNIT, request.budget)
 
 
