@@ -82,12 +82,12 @@ def recipe(document: Mapping[str, Any]) -> Request:
         raise ValueError("this is no document of a release") from error
 
 
-def components(document: Mapping[str, Any]) -> str:
-    """Return the components as CSV, a line for each feature, harmless in a spreadsheet."""
+def loadings(document: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the components as a table, a line for each feature, with twice the noise of each loading."""
     columns = {f"component {i}": values for i, values in enumerate(document["components"], 1)}
     noise = (np.multiply(2, values) for values in document["noise of components"])
     columns |= {f"± {name}": twice for name, twice in zip(columns, noise, strict=True)}
-    return safe_csv(pd.DataFrame({"feature": document["features"], **columns}))
+    return pd.DataFrame({"feature": document["features"], **columns})
 
 
 def files(document: Mapping[str, Any], account: Account, entry: Entry) -> dict[str, str]:
@@ -103,7 +103,7 @@ def files(document: Mapping[str, Any], account: Account, entry: Entry) -> dict[s
         "features": document["features"],
     }
     texts = {
-        "components.csv": components(document),
+        "components.csv": safe_csv(loadings(document)),
         "dictionary.json": _json(document["public"].get("dictionary", {})),
         "release.json": _json(document),
         "guarantee.md": _guarantee(document, budget, account, request),
@@ -131,11 +131,6 @@ def pack(texts: Mapping[str, str]) -> bytes:
             member.create_system, member.external_attr = 3, 0o644 << 16  # on every system alike
             archive.writestr(member, text.encode(), zipfile.ZIP_DEFLATED)
     return packed.getvalue()
-
-
-def build(document: Mapping[str, Any], account: Account, entry: Entry) -> bytes:
-    """Return the bundle as one ZIP; arguments as for `files`."""
-    return pack(files(document, account, entry))
 
 
 def _guarantee(

@@ -7,68 +7,77 @@ account that it joined; one that was known before it joined another account has 
 """
 
 import secrets
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from dppca_core.release import journal
-from dppca_core.release.cohorts import DAMAGED, Cohorts, Line
+from dppca_core.release.cohorts import DAMAGED, Cohorts
 from dppca_core.release.ledger_records import deduplicated, seal
+from dppca_core.release.lines import Line, Lines, LinesInMemory
 
 _HEADER = {"kind": "list", "version": 1}
 
 
-class CohortsInMemory(Cohorts):
+class CohortsInMemory(LinesInMemory, Cohorts):
     """Keep the list for one visitor. All visitors of this process share the secret, which no disk has."""
 
-    _SECRET = secrets.token_bytes(32)
+    secret = secrets.token_bytes(32)
 
     def __init__(self) -> None:
-        self._list: list[Line] = []
-        self._kept: list[Line] = []
-        self._lock = threading.Lock()
-
-    @property
-    def secret(self) -> bytes:
-        return self._SECRET
-
-    def exclusive(self) -> AbstractContextManager[Any]:
-        return self._lock
-
-    def _lines(self) -> Sequence[Line]:
-        return list(self._list)
-
-    def _sketches(self) -> Sequence[Line]:
-        return self._kept
-
-    def _append(self, *lines: dict[str, Any]) -> None:
-        self._list += lines
-
-    def _append_sketch(self, line: dict[str, Any]) -> int:
-        self._kept.append(line)
-        return len(self._kept)
+        super().__init__()
+        self.sketches: LinesInMemory = LinesInMemory()
 
     def take_over(self, former: "CohortsInMemory") -> None:
         """Put the list of a former session before this one's."""
+        before = former.sketches._kept
         moved = [
-            {**line, "sketch": line["sketch"] + len(former._kept)} if "sketch" in line else line
-            for line in self._list
+            {**line, "sketch": line["sketch"] + len(before)} if "sketch" in line else line
+            for line in self._kept
         ]
-        self._list, self._kept = [*former._list, *moved], [*former._kept, *self._kept]
+        self._kept, self.sketches._kept = [*former._kept, *moved], [*before, *self.sketches._kept]
 
 
-class CohortsOnDisk(Cohorts):
+class ListOnDisk(Lines):
+    """Keep a list in a file. Methods raise ValueError for a line that is damaged or out of its place.
+
+    check: raises KeyError, TypeError or ValueError for a line that is not of this list.
+    """
+
+    def __init__(self, path: Path, check: Callable[[Line], None] = lambda line: None) -> None:
+        self._path, self._check = path, check
+
+    def exclusive(self) -> AbstractContextManager[Any]:
+        return journal.locked(self._path)
+
+    def _lines(self) -> list[Line]:
+        try:
+            lines = [line for _, line in deduplicated(journal.read(self._path))]
+            for line in lines:
+                self._check(line)
+                if "line" not in line or "digest" not in line:
+                    raise ValueError
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(DAMAGED.format(name=self._path.name)) from None
+        return lines
+
+    def _append(self, *lines: Line) -> None:
+        before = len(self._lines())
+        if lines:
+            journal.append(self._path, *(seal(before + i, line) for i, line in enumerate(lines, 1)))
+
+
+class CohortsOnDisk(ListOnDisk, Cohorts):
     """Keep the list in a folder of ledgers: cohorts.index, cohorts.sketches and cohorts.secret.
 
     The first line is written before the secret, so that a secret without a list means that the list is gone.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._index, self._kept, self._hidden = (
-            folder / f"cohorts.{name}" for name in ("index", "sketches", "secret")
-        )
+        super().__init__(folder / "cohorts.index", _check_line)
+        self.sketches = ListOnDisk(folder / "cohorts.sketches")
+        self._hidden = folder / "cohorts.secret"
 
     @property
     def secret(self) -> bytes:
@@ -88,46 +97,12 @@ class CohortsOnDisk(Cohorts):
             self._append(dict(_HEADER))
         journal.replace(self._hidden, secrets.token_bytes(32))
 
-    @contextmanager
-    def exclusive(self) -> Iterator[None]:
-        with journal.locked(self._index):
-            yield
-
-    def _lines(self) -> Sequence[Line]:
+    def _lines(self) -> list[Line]:
         begun = self._hidden.exists()  # asked first: the list is written before it
-        lines = _checked(self._index, _check_line)
+        lines = super()._lines()
         if (begun and not lines) or (lines and lines[0] | _HEADER != lines[0]):
-            raise ValueError(DAMAGED.format(name=self._index.name))
+            raise ValueError(DAMAGED.format(name=self._path.name))
         return lines
-
-    def _sketches(self) -> Sequence[Line]:
-        return _checked(self._kept, lambda line: None)
-
-    def _append(self, *lines: dict[str, Any]) -> None:
-        _append(self._index, self._lines(), lines)
-
-    def _append_sketch(self, line: dict[str, Any]) -> int:
-        kept = self._sketches()
-        _append(self._kept, kept, (line,))
-        return len(kept) + 1
-
-
-def _append(path: Path, before: Sequence[Line], lines: Sequence[Line]) -> None:
-    if lines:
-        journal.append(path, *(seal(len(before) + i, line) for i, line in enumerate(lines, 1)))
-
-
-def _checked(path: Path, check: Callable[[Line], None]) -> list[dict[str, Any]]:
-    """Return the lines of a list. Raises ValueError for one that is damaged or out of its place."""
-    try:
-        lines = [line for _, line in deduplicated(journal.read(path))]
-        for line in lines:
-            check(line)
-            if "line" not in line or "digest" not in line:
-                raise ValueError
-    except (KeyError, TypeError, ValueError):
-        raise ValueError(DAMAGED.format(name=path.name)) from None
-    return lines
 
 
 _FIELDS: dict[str, dict[str, type]] = {

@@ -20,20 +20,19 @@ Whoever has the very table of another pays into the same account, and sees what 
 """
 
 import hashlib
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from dppca_core.release.lines import Line, Lines
 from dppca_core.tables.sketches import Likeness, Sketch
 
 MOST_NAME = 60  # letters
 DAMAGED = (
     "the list of cohorts beside the ledgers ({name}) is damaged or incomplete: restore the folder from a copy"
 )
-Line = Mapping[str, Any]
 
 
 class Extract(NamedTuple):
@@ -65,33 +64,19 @@ class Members(NamedTuple):
     rows: frozenset[int]
 
 
-class Cohorts(ABC):
-    """Keep the list. All raise ValueError where it is damaged, and OSError where the disk refuses."""
+class Cohorts(Lines):
+    """Keep the list. All raise ValueError where it is damaged, and OSError where the disk refuses.
+
+    While somebody is alone with it (`exclusive`) nobody else writes the list, or a ledger of it. sketches:
+    those of its tables, in plain JSON, numbered from 1.
+    """
+
+    sketches: Lines
 
     @property
     @abstractmethod
     def secret(self) -> bytes:
         """Return the secret of sketches and owners, 256 random bits, drawn when it is first needed."""
-
-    @abstractmethod
-    def exclusive(self) -> AbstractContextManager[Any]:
-        """Return a context in which nobody else writes the list, or a ledger of it."""
-
-    @abstractmethod
-    def _lines(self) -> Sequence[Line]:
-        """Return all lines of the list."""
-
-    @abstractmethod
-    def _sketches(self) -> Sequence[Line]:
-        """Return all sketches, in plain JSON."""
-
-    @abstractmethod
-    def _append(self, *lines: dict[str, Any]) -> None:
-        """Append lines to the list; the caller is alone."""
-
-    @abstractmethod
-    def _append_sketch(self, line: dict[str, Any]) -> int:
-        """Append a sketch and return its number, from 1; the caller is alone."""
 
     def members(self, keys: Sequence[str]) -> Members:
         """Return what pays into the account of the table with these keys, itself included."""
@@ -119,15 +104,18 @@ class Cohorts(ABC):
 
     def shared(self, keys: Sequence[str], owner: str | None) -> bool:
         """Return whether somebody else brought a table of the cohort of the table with these keys."""
-        members = set(self.members(keys).keys)
-        theirs = (line for line in self._lines() if line["kind"] == "extract" and members & set(_keys(line)))
-        return owner is not None and any(line["owner"] != self.mark(owner) for line in theirs)
+        if owner is None:
+            return False
+        return any(line["owner"] != self.mark(owner) for line in self._extracts(keys))
 
     def first_owner(self, keys: Sequence[str]) -> str | None:
         """Return the mark of who brought the first table of the cohort, or None before anybody did."""
+        return next((line["owner"] for line in self._extracts(keys)), None)
+
+    def _extracts(self, keys: Sequence[str]) -> list[Line]:
+        """Return the lines of the tables that are in the cohort of the table with these keys."""
         members = set(self.members(keys).keys)
-        extracts = (line for line in self._lines() if line["kind"] == "extract")
-        return next((line["owner"] for line in extracts if members & set(_keys(line))), None)
+        return [line for line in self._lines() if line["kind"] == "extract" and members & set(_keys(line))]
 
     def holds(self, keys: Sequence[str], owner: str | None, patients: bool) -> bool:
         """Return whether this owner brought this table before, and with named patients, where it has some."""
@@ -144,7 +132,7 @@ class Cohorts(ABC):
         members = set(self.members(keys).keys)
         result = []
         others = [(cohort, lines) for cohort, lines in self._visible(owner) if cohort.key not in members]
-        kept = self._sketches() if others else ()
+        kept = self.sketches._lines() if others else ()
         for cohort, lines in others:
             compared = (_sketch(kept, line).likeness(sketch) for line in lines)
             reasons = [likeness for likeness in compared if likeness is not None]
@@ -171,16 +159,17 @@ class Cohorts(ABC):
         with self.exclusive():
             check()
             named = max((line.get("sketch", 0) for line in self._lines()), default=0)
-            if named > len(self._sketches()):  # the next one would be taken for another table's
+            many = len(self.sketches._lines())
+            if named > many:  # the next one would be taken for another table's
                 raise ValueError(DAMAGED.format(name="cohorts.sketches"))
-            lines: list[dict[str, Any]] = []
+            lines: list[Line] = []
             # First, so that a crash in between leaves no table that is known and has a fresh account.
             if into is not None and into not in self.members(extract.keys).keys:
                 lines.append({"kind": "joined", "keys": [into, *extract.keys], "at": now})
             if not self.holds(extract.keys, owner, patients):
-                number = self._append_sketch(sketch.to_plain())
+                self.sketches._append(sketch.to_plain())
                 line = {"kind": "extract", **extract._asdict(), "keys": list(extract.keys), "at": now}
-                lines.append(line | {"owner": digest, "patients": patients, "sketch": number})
+                lines.append(line | {"owner": digest, "patients": patients, "sketch": many + 1})
             self._append(*lines)
 
     def rename(self, key: str, name: str, owner: str | None) -> None:

@@ -17,10 +17,8 @@ were plain then: no other plain line is read. Whoever puts former copies of both
 import base64
 import fcntl
 import json
-import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,13 +27,14 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.release import journal, sealing
+from dppca_core.release.lines import Lines, LinesInMemory
 
 _PLAIN = b"p"  # of a line that an earlier version wrote
 _GONE = "this release was downloaded, and is no longer kept"
 
 
-class Drawn(ABC):
-    """Keep the steps of one release, and what was asked (plain JSON)."""
+class Drawn(Lines):
+    """Keep what was asked of one release (plain JSON), its first line, and then its steps."""
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -52,7 +51,7 @@ class Drawn(ABC):
         Raises what `draw` raises, ValueError where the release is no longer kept, and OSError where the disk
         refuses: then nothing of the step is kept.
         """
-        with self._exclusive():
+        with self.exclusive():
             for line in self._lines()[1:]:
                 if line["step"] == step:
                     return np.array(line["values"], dtype=float).reshape(line["shape"])
@@ -60,34 +59,13 @@ class Drawn(ABC):
             self._append({"step": step, "shape": list(values.shape), "values": values.ravel().tolist()})
             return values
 
-    @abstractmethod
-    def _lines(self) -> list[dict[str, Any]]:
-        """Return what was asked, then all steps."""
 
-    @abstractmethod
-    def _append(self, line: dict[str, Any]) -> None:
-        """Append a line, which stays."""
-
-    @abstractmethod
-    def _exclusive(self) -> AbstractContextManager[Any]:
-        """Return a context in which nobody else draws."""
-
-
-class DrawnInMemory(Drawn):
+class DrawnInMemory(LinesInMemory, Drawn):
     """Keep the steps for one visitor, until the session ends."""
 
     def __init__(self, asked: dict[str, Any]) -> None:
-        self._kept = [asked]
-        self._lock = threading.Lock()
-
-    def _lines(self) -> list[dict[str, Any]]:
-        return self._kept
-
-    def _append(self, line: dict[str, Any]) -> None:
-        self._kept.append(line)
-
-    def _exclusive(self) -> AbstractContextManager[Any]:
-        return self._lock
+        super().__init__()
+        self._append(asked)
 
 
 class DrawnOnDisk(Drawn):
@@ -133,17 +111,19 @@ class DrawnOnDisk(Drawn):
             ) from None
         return opened
 
-    def _append(self, line: dict[str, Any]) -> None:
-        number = len(self._lines()) + 1
-        plain = json.dumps(line, separators=(",", ":"), allow_nan=False).encode()
-        sealed = self._seal.close(plain, f"line {number}")
-        journal.append(self._path, {"sealed": base64.b64encode(sealed).decode()})
+    def _append(self, *lines: dict[str, Any]) -> None:
+        sealed = []
+        for number, line in enumerate(lines, len(self._lines()) + 1):
+            plain = json.dumps(line, separators=(",", ":"), allow_nan=False).encode()
+            text = base64.b64encode(self._seal.close(plain, f"line {number}")).decode()
+            sealed.append({"sealed": text})
+        journal.append(self._path, *sealed)
         with journal.open_private(self._used, "a") as file:
             kinds = (b"." if "sealed" in line else _PLAIN for line in journal.read(self._path))
             journal.write(file, b"".join(kinds)[file.seek(0, 2) :])
 
     @contextmanager
-    def _exclusive(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         # The file locks itself: a lock of its own would stay behind when the release is forgotten.
         try:
             file = self._path.open("r+b")

@@ -116,7 +116,7 @@ class Source:
 
     Args:
         read: Hands over the rows.
-        groups: Hospitals whose rows go into one noisy sum: all together, or each alone.
+        sums: Sums that get noise, `request.noisy_sums`: hospital i adds its rows to sum i modulo this number.
         budget: The guarantee of the whole run.
         drawn: What was drawn before, of a release that is gone on with.
         sizes: Patients of every hospital.
@@ -127,7 +127,7 @@ class Source:
     """
 
     read: Reader
-    groups: Sequence[Sequence[int]]
+    sums: int
     budget: Budget
     drawn: Drawn
     sizes: Sequence[int]
@@ -141,14 +141,9 @@ class Source:
         return sum(self.sizes)
 
     @property
-    def group_of(self) -> dict[int, int]:
-        """Return the sum to which each hospital adds its rows."""
-        return {hospital: index for index, group in enumerate(self.groups) for hospital in group}
-
-    @property
     def scale(self) -> float:
         """Return the std of the noise of all sums' mean, for a std of 1 in each sum."""
-        return math.sqrt(len(self.groups)) / (4.0**self.bits * self.n)
+        return math.sqrt(self.sums) / (4.0**self.bits * self.n)
 
 
 class Rounds(NamedTuple):
@@ -173,7 +168,7 @@ def release_rounds(source: Source, parts: Sequence[float], left_out: int, readin
     Raises:
         StoppedError: Where progress says no. What was drawn before is kept.
     """
-    done, group_of, d, k = 0, source.group_of, source.d, source.k
+    done, d, k = 0, source.d, source.k
 
     def report(share: float) -> bool:
         return source.progress((done + share) / readings)
@@ -182,10 +177,10 @@ def release_rounds(source: Source, parts: Sequence[float], left_out: int, readin
         nonlocal done
 
         def draw() -> Array:
-            sums = np.zeros((len(source.groups), d, k))
+            sums = np.zeros((source.sums, d, k))
 
             def add(hospital: int, rows: Array, weights: Array | float) -> None:
-                sums[group_of[hospital]] += whole_products(rows, block, source.bits, weights)
+                sums[hospital % source.sums] += whole_products(rows, block, source.bits, weights)
 
             source.read(add, report)
             noisy = [discrete_gaussian.add_noise(whole.ravel(), whole_stds[done]) for whole in sums]
@@ -240,10 +235,10 @@ def release(source: Source, division: Division, s_hat: int | str) -> Answer:
     rows = source.drawn.once("rows", choose).astype(int)
 
     def draw_moment() -> Array:
-        adders, group_of = [Adder(len(rows), bits) for _ in source.groups], source.group_of
+        adders = [Adder(len(rows), bits) for _ in range(source.sums)]
 
         def add(hospital: int, part: Array, weights: Array | float) -> None:
-            adders[group_of[hospital]].add(unit_rows(part[:, rows]), weights)
+            adders[hospital % source.sums].add(unit_rows(part[:, rows]), weights)
 
         before = division.rounds / (division.rounds + 1)
         source.read(add, lambda share: source.progress(before + share * (1 - before)))

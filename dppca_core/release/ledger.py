@@ -14,11 +14,10 @@ import json
 import math
 import re
 import secrets
-import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +31,7 @@ from dppca_core.release.cohort_lists import CohortsInMemory, CohortsOnDisk
 from dppca_core.release.cohorts import Cohorts
 from dppca_core.release.drawn import Drawn, DrawnInMemory, DrawnOnDisk
 from dppca_core.release.ledger_records import Account, Entry, Limit
+from dppca_core.release.lines import Lines, LinesInMemory
 
 _KEY = re.compile(r"[0-9a-f]{8,64}")  # it names a file
 
@@ -40,7 +40,7 @@ class OverLimitError(ValueError):
     """Say that a release would spend more than the owner's limit; nothing was spent."""
 
 
-class Ledger(ABC):
+class Ledger(Lines):
     """Keep the lines of one table and of its cohort.
 
     patients: rows of that table, if known; lines of tables of other sizes than the cohort's are refused.
@@ -83,18 +83,6 @@ class Ledger(ABC):
         return None if self._patients is None else self._cohorts.members(self._keys).rows | {self._patients}
 
     @abstractmethod
-    def _lines(self) -> list[dict[str, Any]]:
-        """Return all lines so far."""
-
-    @abstractmethod
-    def _append(self, *lines: dict[str, Any]) -> None:
-        """Append lines, which stay: all of them or, where one cannot be written, none."""
-
-    @abstractmethod
-    def _exclusive(self) -> Any:
-        """Return a context in which nobody else writes."""
-
-    @abstractmethod
     def _begin(self, entry_id: str, asked: dict[str, Any]) -> None:
         """Begin to keep what the release of this entry draws."""
 
@@ -121,7 +109,7 @@ class Ledger(ABC):
         Raises ValueError where delta or neighbours are not those of the first limit, or where more than that
         was spent already.
         """
-        with self._exclusive():
+        with self.exclusive():
             now = self.account()
             records.check_alike(
                 now.limit, limit, "{name} stays {first}, with which this ledger began, got {second}"
@@ -152,7 +140,7 @@ class Ledger(ABC):
         """
         if not events:
             raise ValueError("events must be given: a release without a cost is not private")
-        with self._exclusive():
+        with self.exclusive():
             now = self.account()
             if expected is not None and now != expected:
                 raise ValueError("another release was made on this table meanwhile: look at the price again")
@@ -188,7 +176,7 @@ class Ledger(ABC):
         """
         lines = records.parse(text)
         theirs = records.from_lines(lines, None if same_cohort else self._sizes())
-        with self._exclusive():
+        with self.exclusive():
             mine = self.account()
             records.check_alike(mine.limit, theirs.limit, "{name} of that ledger is {second}, here {first}")
             kept = [records.unmarked(line) for line in self._lines()]
@@ -227,7 +215,7 @@ class Ledger(ABC):
         self._append(*(records.seal(before + i, line) for i, line in enumerate(lines, 1)))
 
 
-class SessionLedger(Ledger):
+class SessionLedger(LinesInMemory, Ledger):
     """Keep lines in memory, for one visitor: gone with the session, which the screen says.
 
     account: a ledger of the same account, with which this one shares its lines.
@@ -240,10 +228,11 @@ class SessionLedger(Ledger):
         cohorts: Cohorts | None = None,
         account: "SessionLedger | None" = None,
     ) -> None:
-        super().__init__(patients, keys, cohorts or CohortsInMemory())
-        self._kept: list[dict[str, Any]] = [] if account is None else account._kept
-        self._drawn: dict[tuple[str, str], DrawnInMemory] = {} if account is None else account._drawn
-        self._lock: AbstractContextManager[Any] = threading.Lock() if account is None else account._lock
+        LinesInMemory.__init__(self)
+        Ledger.__init__(self, patients, keys, cohorts or CohortsInMemory())
+        self._drawn: dict[tuple[str, str], DrawnInMemory] = {}
+        if account is not None:
+            self._kept, self._drawn, self._lock = account._kept, account._drawn, account._lock
 
     def take_over(self, other: "SessionLedger") -> None:
         """Add all of another account, which goes on in this one, under this one's limit where there is one.
@@ -274,15 +263,6 @@ class SessionLedger(Ledger):
 
     def _order(self) -> tuple[bool, bool]:
         return any(line["kind"] == "release" for line in self._kept), bool(self._kept)
-
-    def _lines(self) -> list[dict[str, Any]]:
-        return list(self._kept)
-
-    def _append(self, *lines: dict[str, Any]) -> None:
-        self._kept.extend(lines)
-
-    def _exclusive(self) -> Any:
-        return self._lock
 
     def _begin(self, entry_id: str, asked: dict[str, Any]) -> None:
         self._drawn[entry_id, self._keys[-1]] = DrawnInMemory(asked)
@@ -342,7 +322,7 @@ class DiskLedger(Ledger):
         journal.append(self.path, *lines)
 
     @contextmanager
-    def _exclusive(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         _ = self._mark  # its secret has the same lock, when it is drawn
         with ExitStack() as locks:
             locks.enter_context(self._cohorts.exclusive())  # first, so that nothing joins meanwhile

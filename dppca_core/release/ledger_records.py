@@ -28,6 +28,7 @@ import math
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 from dppca_core.accounting import closed_form, numerical
@@ -41,6 +42,7 @@ MOST_EVENTS = 5_000
 _MOST_SAID = 200  # letters of a title
 ANOTHERS = "Release of another owner or session"
 _OF_ANOTHER = "of another owner"
+_total = lru_cache(maxsize=256)(numerical.total)  # of noise multipliers: nothing of a table
 _TWO_LEDGERS = (
     "this table has two ledgers with different {name}: move one out of the folder, and add up what both have "
     "spent"
@@ -119,7 +121,7 @@ class Account:
         """
         if self.limit is None:
             raise ValueError("set a limit first: what all releases on this table together may cost")
-        return numerical.total((*self.events, *more), self.limit.delta)
+        return _total((*self.events, *more), self.limit.delta)
 
     def spent_by_patient(self, rows: int) -> float:
         """Return epsilon of all releases for a patient with so many rows, at the limit's delta.

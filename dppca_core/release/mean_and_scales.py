@@ -11,7 +11,7 @@ from dppca_core.release import discrete_gaussian as hardened
 from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.patient_rows import Part, bits_of, patients
-from dppca_core.release.request import Request
+from dppca_core.release.request import Request, noisy_sums
 
 
 def noise_std(request: Request, bits: int, squared: bool = False) -> float:
@@ -30,14 +30,13 @@ def mean_of(
 
     Hospitals that trust nobody each add noise to their own sum. Reads private rows.
     """
-    groups, bits = request.groups(len(rows)), bits_of(rows)
-    group_of = {hospital: index for index, group in enumerate(groups) for hospital in group}
-    sums = np.zeros((len(groups), request.d))
+    bits, many = bits_of(rows), noisy_sums(request.method, len(rows))
+    sums = np.zeros((many, request.d))
 
     def add(hospital: int, part: Array, weights: Array | float) -> None:
         # A patient's rows count as their mean: 1/m each.
         entries = np.square(part) if squared else part
-        sums[group_of[hospital]] += np.trunc(entries * np.square(weights) * 4.0**bits).sum(axis=0)
+        sums[hospital % many] += np.trunc(entries * np.square(weights) * 4.0**bits).sum(axis=0)
 
     read(add, lambda share: progress(0.0), of_mean=True)
     noisy = [hardened.add_noise(whole, noise_std(request, bits, squared)) for whole in sums]
@@ -53,7 +52,7 @@ def scales_of(request: Request, rows: Sequence[Part], squares: Array) -> paid_sc
 
 def _effective(request: Request, sizes: Sequence[int]) -> float:
     """Return the patients over which noise is spread: hospitals that trust nobody each add their own."""
-    return sum(sizes) / math.sqrt(len(sizes) if request.trust == "untrusted server" else 1)
+    return sum(sizes) / math.sqrt(noisy_sums(request.method, len(sizes)))
 
 
 def squares_std(request: Request, sizes: Sequence[int]) -> float:

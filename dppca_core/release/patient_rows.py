@@ -65,6 +65,15 @@ def matrix_of(part: Array | PatientRows) -> Array:
     return part.rows if isinstance(part, PatientRows) else part
 
 
+def check(parts: Sequence[Part], averaged: bool) -> None:
+    """Raise ValueError for rows that are longer than 1, or whose patients do not count as it is said."""
+    for part in parts:
+        if not isinstance(part, IntegerSum):
+            hardened.check_clipped(matrix_of(part))
+        if is_averaged(part) != averaged:
+            raise ValueError("rows must come with their patients exactly where these are averaged")
+
+
 def bits_of(parts: Sequence[Part]) -> int:
     """Return the bits of rounding that leave room for all patients: their rows, whose number is not public,
     count as one each (`Adder.add`).

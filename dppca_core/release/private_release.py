@@ -38,7 +38,7 @@ from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, counted
 from dppca_core.release.patient_rows import Part, bits_of, patients
-from dppca_core.release.request import HARDENED, ROUNDS, STAGES, Request, parameters
+from dppca_core.release.request import HARDENED, ROUNDS, STAGES, Request, noisy_sums, parameters
 
 _EQUAL_ROUNDS = [1 / stacked.ROUNDS] * stacked.ROUNDS  # parts of the budget
 
@@ -191,11 +191,7 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
         raise ValueError("every hospital must have a patient")
     if len({isinstance(part, IntegerSum) for part in rows}) > 1:
         raise ValueError("hospitals must be all rows, or all sums")
-    for part in rows:
-        if not isinstance(part, IntegerSum):
-            hardened.check_clipped(patient_rows.matrix_of(part))
-        if patient_rows.is_averaged(part) != request.averaged:
-            raise ValueError("rows must come with their patients exactly where these are averaged")
+    patient_rows.check(rows, request.averaged)
     if read is None and isinstance(rows[0], IntegerSum):
         if METHODS[request.method].scaling == "unit":
             raise ValueError("this method scales each row to length 1, and only sums of rows were kept")
@@ -224,9 +220,9 @@ def _source(
     request: Request, rows: Sequence[Part], read: Reader, drawn: Drawn, progress: Progress
 ) -> exact_stages.Source:
     sizes = [patients(part) for part in rows]
-    groups = request.groups(len(rows))
+    sums = noisy_sums(request.method, len(rows))
     d, k, bits = request.d, request.k, bits_of(rows)
-    return exact_stages.Source(read, groups, request.budget, drawn, sizes, d, k, bits, progress)
+    return exact_stages.Source(read, sums, request.budget, drawn, sizes, d, k, bits, progress)
 
 
 def _by_rounds(source: exact_stages.Source) -> tuple[Array, Array]:
@@ -258,9 +254,9 @@ def _by_stages(
 
 def _entry_std(request: Request, rows: Sequence[Part], share: float = 1.0) -> float:
     """Return the std of the noise in an off-diagonal entry of the mean moment over all rows."""
-    groups, bits = len(request.groups(len(rows))), bits_of(rows)
+    sums, bits = noisy_sums(request.method, len(rows)), bits_of(rows)
     summed = hardened.noise_std(1, bits, request.budget, share) / 4.0**bits / math.sqrt(2)
-    return summed * math.sqrt(groups) / sum(patients(part) for part in rows)
+    return summed * math.sqrt(sums) / sum(patients(part) for part in rows)
 
 
 def _by_falling_eigenvalue(basis: Array, moment: Array) -> tuple[Array, Array]:
@@ -277,18 +273,17 @@ def _sums(
     request: Request, rows: Sequence[Part], read: Reader | None, progress: Progress
 ) -> list[IntegerSum]:
     """Return the exact sums that get noise, of rows as they are or of length 1. Reads private rows."""
-    groups, unit = request.groups(len(rows)), METHODS[request.method].scaling == "unit"
+    many, unit = noisy_sums(request.method, len(rows)), METHODS[request.method].scaling == "unit"
+    groups = [rows[i::many] for i in range(many)]
     if read is None and isinstance(rows[0], IntegerSum):
-        return [patient_rows.sum_rows([rows[hospital] for hospital in group], request.d) for group in groups]
-    bits = bits_of(rows)
-    adders = [hardened.Adder(request.d, bits) for _ in groups]
-    group_of = {hospital: adder for group, adder in zip(groups, adders, strict=True) for hospital in group}
+        return [patient_rows.sum_rows(group, request.d) for group in groups]
+    adders = [hardened.Adder(request.d, bits_of(rows)) for _ in groups]
 
     def add(hospital: int, part: Array, weights: Array | float) -> None:
-        group_of[hospital].add(unit_rows(part) if unit else part, weights)
+        adders[hospital % many].add(unit_rows(part) if unit else part, weights)
 
     (read or patient_rows.reader(rows))(add, lambda share: progress(0.0))
-    sizes = [sum(patients(rows[hospital]) for hospital in group) for group in groups]
+    sizes = [sum(map(patients, group)) for group in groups]
     return [adder.sum._replace(n=n) for adder, n in zip(adders, sizes, strict=True)]
 
 

@@ -105,11 +105,6 @@ class Request(Promised):
         """Return whom the hospitals trust."""
         return METHODS[self.method].trust
 
-    def groups(self, hospitals: int) -> list[list[int]]:
-        """Return whose rows go into one noisy sum: everybody's, or each hospital's own."""
-        everybody = list(range(hospitals))
-        return [[hospital] for hospital in everybody] if self.trust == "untrusted server" else [everybody]
-
     @property
     def kept(self) -> int | str:
         """Return how many features are kept, or by which rule."""
@@ -156,6 +151,14 @@ def most_features(method: str) -> int:
     if method in (*STAGES, *ROUNDS):
         return exact_stages.MOST_FEATURES
     return hardened.MOST_FEATURES if method in _MOMENTS else _MOST_IN_FLOATING_POINT
+
+
+def noisy_sums(method: str, hospitals: int) -> int:
+    """Return how many sums get noise: one of all rows or, where hospitals trust nobody, one each.
+
+    Hospital i adds its rows to sum i modulo this number.
+    """
+    return hospitals if METHODS[method].trust == "untrusted server" else 1
 
 
 def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: int) -> float:

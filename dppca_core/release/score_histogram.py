@@ -30,15 +30,14 @@ from dppca_core.accounting import gaussian
 from dppca_core.accounting.events_json import to_plain
 from dppca_core.arrays import Array, Indices
 from dppca_core.mechanisms import symmetric_gaussian
-from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event, Release
 from dppca_core.release import discrete_gaussian, patient_rows, release_text
 from dppca_core.release.discrete_gaussian import IntegerSum, Progress
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, counted
-from dppca_core.release.patient_rows import Part, PatientRows
-from dppca_core.release.request import Promised
+from dppca_core.release.patient_rows import Part
+from dppca_core.release.request import Promised, noisy_sums
 
 TITLE = "Score histogram"
 OTHER = "other"
@@ -139,8 +138,7 @@ class ScoreRequest(Promised):
     @property
     def noises(self) -> int:
         """Return how many hospitals add noise of their own: all where they trust nobody, else one for all."""
-        trusts_nobody = METHODS[self.release["method"]].trust == "untrusted server"
-        return len(self.release["hospitals"]) if trusts_nobody else 1
+        return noisy_sums(self.release["method"], len(self.release["hospitals"]))
 
     @property
     def std(self) -> float:
@@ -234,8 +232,11 @@ def whole_counts(
 
     def add(hospital: int, part: Array, weights: Array | float) -> None:
         discrete_gaussian.check_clipped(part)
-        all_count = read is not None or present is not None
-        used = np.arange(len(part)) if all_count else np.flatnonzero(part.any(axis=1))
+        used = np.arange(len(part))
+        if present is not None:
+            used = used[begin[hospital] + used < present[hospital]]
+        elif read is None:
+            used = np.flatnonzero(part.any(axis=1))
         of_row = begin[hospital] + used
         begin[hospital] += len(part)
         places = [np.zeros(len(used), dtype=np.intp) if groups is None else groups[hospital][of_row]]
@@ -243,16 +244,12 @@ def whole_counts(
             places.append(np.clip(np.searchsorted(along, values, side="right") - 1, 0, len(along) - 2))
         amounts = np.broadcast_to(np.trunc(np.square(weights) / _UNIT), (len(part), 1))[used, 0]
         cell = np.ravel_multi_index(tuple(places), shape)
-        counts[hospital if request.noises > 1 else 0] += np.bincount(cell, amounts, counts.shape[1])
+        counts[hospital % request.noises] += np.bincount(cell, amounts, counts.shape[1])
 
-    if read is not None:
+    if read is None:  # what is held is read at once
+        patient_rows.reader(rows)(add, lambda share: True, of_mean=True)
+    else:
         read(add, progress, of_mean=True)
-        return counts
-    for hospital, part in enumerate(rows):
-        if isinstance(part, PatientRows):
-            add(hospital, part.rows, part.weights if part.of_mean is None else part.of_mean)
-        elif not isinstance(part, IntegerSum):  # `_refuse` has seen to it
-            add(hospital, part if present is None else part[: present[hospital]], 1.0)
     return counts
 
 
@@ -343,13 +340,9 @@ def _refuse(
         raise ValueError("the release is of another table, dictionary or other hospitals")
     if (groups is None) != (request.group is None):
         raise ValueError("groups must be given exactly where the request has some")
-    for part in rows:
-        if patient_rows.is_averaged(part) != request.averaged:
-            raise ValueError("rows must come with their patients exactly where these are averaged")
-        if not isinstance(part, IntegerSum):
-            discrete_gaussian.check_clipped(part.rows if isinstance(part, PatientRows) else part)
-        elif read is None:
-            raise ValueError("scores are of rows, and only their sums were kept")
+    patient_rows.check(rows, request.averaged)
+    if read is None and any(isinstance(part, IntegerSum) for part in rows):
+        raise ValueError("scores are of rows, and only their sums were kept")
     discrete_gaussian.check_std(noise_std(request.budget) / _UNIT, request.budget)
 
 

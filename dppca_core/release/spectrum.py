@@ -31,9 +31,24 @@ from dppca_core.privacy import Budget, Event, Release
 from dppca_core.release import discrete_gaussian, patient_rows
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Entry, counted
+from dppca_core.release.request import Promised
 
 TITLE = "Eigenvalues"
 _FINEST = 2.0**-20  # of a row's largest contribution
+
+
+@dataclass(frozen=True)
+class SpectrumRequest(Promised):
+    """Hold what is asked; rows_per_patient: as for `request.Request`, it stands on the ledger."""
+
+    budget: Budget
+    rows_per_patient: int = 1
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Return what it costs. Raises ValueError for accounting as printed, which is not exact."""
+        checks.one_of(discrete_gaussian.ACCOUNTINGS, accounting=self.budget.accounting)
+        return (Release(gaussian.noise_multiplier(self.budget)),)
 
 
 @dataclass(frozen=True)
@@ -66,31 +81,21 @@ def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
     return np.round(values / unit(n, d))
 
 
-def events(budget: Budget) -> tuple[Event, ...]:
-    """Return what it costs. Raises ValueError for accounting as printed, which is not exact."""
-    checks.one_of(discrete_gaussian.ACCOUNTINGS, accounting=budget.accounting)
-    return (Release(gaussian.noise_multiplier(budget)),)
-
-
-def make(
-    rows: Sequence[patient_rows.Part], budget: Budget, ledger: Ledger, rows_per_patient: int = 1
-) -> Spectrum:
+def make(request: SpectrumRequest, rows: Sequence[patient_rows.Part], ledger: Ledger) -> Spectrum:
     """Pay, draw, and return the eigenvalues of all hospitals' clipped rows.
-
-    rows_per_patient: as for `request.Request`; it stands on the ledger.
 
     Raises OverLimitError before anything is read beyond the limit, and ValueError for accounting as printed,
     neighbours that are not the ledger's, rows longer than 1, or noise that integers cannot hold.
     """
-    n, d = sum(map(patient_rows.patients, rows)), patient_rows.columns(rows[0])
+    n, d, budget = sum(map(patient_rows.patients, rows)), patient_rows.columns(rows[0]), request.budget
     about = {
         "method": "eigenvalues",
-        **counted(n, rows_per_patient, patient_rows.is_averaged(rows[0])),
+        **counted(n, request.rows_per_patient, patient_rows.is_averaged(rows[0])),
         "budget": asdict(budget),
     }
     step, std = unit(n, d), gaussian.noise_multiplier(budget) * sensitivity(budget, n, d)
     discrete_gaussian.check_std(std / step, budget)
-    entry = ledger.spend(TITLE, events(budget), about, neighbours=budget.neighbours)
+    entry = ledger.spend(TITLE, request.events, about, neighbours=budget.neighbours)
     whole = whole_eigenvalues(patient_rows.sum_rows(rows, d))
     noisy = discrete_gaussian.add_noise(whole, std / step) * step / n
     return Spectrum(np.maximum(np.sort(noisy)[::-1], 0.0), std / n, entry)

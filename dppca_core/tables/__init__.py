@@ -13,9 +13,7 @@ from dppca_core.tables.content import content_key, content_keys_of_file
 from dppca_core.tables.dealing import at_random, by_column
 from dppca_core.tables.encoding import OwnerOnly, encode
 from dppca_core.tables.export import safe_cell, safe_csv
-from dppca_core.tables.name_matching import suggest
-from dppca_core.tables.patients import Patients, count_patients, read_patients
-from dppca_core.tables.pieces import read_pieces, reduce_file
+from dppca_core.tables.pieces import reduce_file
 from dppca_core.tables.reading import Raw, from_frame, read
 from dppca_core.tables.schema import Column, Schema
 from dppca_core.tables.several import JoinedTable, join
@@ -24,22 +22,17 @@ __all__ = [
     "Column",
     "JoinedTable",
     "OwnerOnly",
-    "Patients",
     "Raw",
     "Schema",
     "at_random",
     "by_column",
     "content_key",
     "content_keys_of_file",
-    "count_patients",
     "encode",
     "from_frame",
     "join",
     "read",
-    "read_patients",
-    "read_pieces",
     "reduce_file",
     "safe_cell",
     "safe_csv",
-    "suggest",
 ]

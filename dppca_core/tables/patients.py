@@ -39,7 +39,6 @@ class Patients:
     """
 
     column: str
-    by: str | None
     hospitals: tuple[str, ...]
     codes: Indices = field(repr=False)
     usable: Indices = field(repr=False)
@@ -56,11 +55,6 @@ def no_measurement(column: str, schema: Schema) -> None:
     """Raise ValueError for a column that names the patients and is among the measurements."""
     if column in {chosen.name for chosen in schema.columns}:
         raise ValueError(f"Column '{column}' names the patients and cannot count as a measurement too.")
-
-
-def nameless(column: str) -> ValueError:
-    """Return why a column with missing cells cannot name the patients."""
-    return ValueError(f"Column '{column}' names no patient in some rows: fill it in, or leave them out.")
 
 
 def count_patients(
@@ -102,7 +96,7 @@ def count_patients(
     hospital = places[entries["hospital"]]
     if by is not None and len(np.unique(hospital)) < len(names):
         raise ValueError(dealing.EMPTY)
-    return Patients(column, by, tuple(names), entries["code"].copy(), entries["usable"].copy(), hospital, key)
+    return Patients(column, tuple(names), entries["code"].copy(), entries["usable"].copy(), hospital, key)
 
 
 def new_key() -> str:
@@ -118,7 +112,7 @@ def patient_codes(column: Any, name: str, decimal_comma: bool, key: str) -> Indi
     plain = cells.plain(column, name)
     read = cells.numbers(plain, decimal_comma)
     if read.missing.any():
-        raise nameless(name)
+        raise ValueError(f"Column '{name}' names no patient in some rows: fill it in, or leave them out.")
     if (np.abs(read.values) >= _ROUNDED).any():
         raise ValueError(
             f"Column '{name}' names patients by numbers of more than 15 digits, which are rounded here: "

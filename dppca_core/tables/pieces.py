@@ -39,15 +39,13 @@ def reduce_file(
     by: str | None = None,
     encoding: str = "utf-8",
     progress: Callable[[int, int | None], None] | None = None,
-    each: Callable[[str, Array], None] | None = None,
 ) -> Reduced:
     """Return a CSV, TSV or Parquet file of any size as a cohort, equal to reading and encoding it whole.
 
     by: the column that names the hospitals; None is one hospital. Only the columns of `schema` and `by` are
     read. progress(rows done, rows in all or None) is called after each batch; to stop, let it raise: the
-    file is closed and nothing stays. each(hospital, clipped rows): for what else is to be added up. Raises
-    ValueError as `files.opened` and `encoding.encode` do, where no row
-    is left, for too many features, and where the hospitals' matrices would not fit.
+    file is closed and nothing stays. Raises ValueError as `files.opened` and `encoding.encode` do, where no
+    row is left, for too many features, and where the hospitals' matrices would not fit.
     """
     sums: dict[str, Array] = {}
     counts: dict[str, int] = {}
@@ -58,12 +56,8 @@ def reduce_file(
             sums[hospital], counts[hospital] = np.zeros((schema.d, schema.d)), 0
         sums[hospital] += clipped.T @ clipped
         counts[hospital] += len(clipped)
-        if each is not None:
-            each(hospital, clipped)
 
     owner = read_pieces(source, schema, add, by=by, encoding=encoding, progress=progress)
-    if not sums:
-        raise ValueError("No row is left: each has a missing cell, or there are none.")
     hospitals = tuple(sorted(sums))
     for hospital in hospitals:
         sums[hospital] /= counts[hospital]
@@ -80,12 +74,14 @@ def read_pieces(
     encoding: str = "utf-8",
     progress: Callable[[int, int | None], None] | None = None,
 ) -> OwnerOnly:
-    """Hand over the clipped rows of each hospital, a batch at a time; arguments as for `reduce_file`."""
+    """Hand over the clipped rows of each hospital, a batch at a time; else as `reduce_file`."""
     owner = OwnerOnly.none(schema)
     for piece in pieces(source, schema, () if by is None else (by,), encoding, progress):
         owner += piece.encoded.owner
         for hospital, rows in _dealt(piece, by):
             each(hospital, clip_rows(rows, schema.bound))
+    if not owner.kept:
+        raise ValueError("No row is left: each has a missing cell, or there are none.")
     return owner
 
 

@@ -48,11 +48,6 @@ class Raw:
         return {name: cells.kind_of(self.table[name], self.decimal_comma) for name in self.columns}
 
     @cached_property
-    def missing(self) -> dict[str, int]:
-        """Return how many cells of each column are missing, of those that lack some. For the owner only."""
-        return {name: count for name in self.columns if (count := self.table[name].null_count)}
-
-    @cached_property
     def constant(self) -> tuple[str, ...]:
         """Return the columns with one value, or none: they say nothing about patients. For the owner only."""
         return tuple(name for name in self.columns if _constant(self.table[name]))
@@ -69,12 +64,6 @@ class Raw:
     @property
     def former_keys(self) -> tuple[str, ...]:
         return self.keys.former
-
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """Return the same as a data frame, for charts that the owner alone sees."""
-        frame: pd.DataFrame = self.table.to_pandas()
-        return frame
 
 
 def read(

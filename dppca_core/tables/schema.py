@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -238,16 +237,6 @@ class Schema:
         """Return the schema without missing codes and synonyms, which may have been seen in private cells."""
         bare = tuple(replace(column, missing_codes=(), synonyms=()) for column in self.columns)
         return self if bare == self.columns else replace(self, columns=bare)
-
-    def choose(self, names: Sequence[str]) -> Schema:
-        """Return the schema of some of the columns, with their default bound.
-
-        Raises ValueError for other names.
-        """
-        known = {column.name: column for column in self.columns}
-        for name in names:
-            checks.one_of(known, column=name)
-        return Schema(tuple(known[name] for name in names))
 
     def to_json(self) -> str:
         """Return the schema as text, which `from_json` reads."""

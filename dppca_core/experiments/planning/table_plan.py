@@ -27,9 +27,10 @@ from dppca_core.records import RELEASED, Bound, Setting
 from dppca_core.release.request import ROUNDS, STAGES, most_features
 
 # What can be released of a table, and the candidate of a recommendation that predicts it. Sealed moments with
-# all features kept are CAPE's.
-PREDICTED_AS = {name: name for name in ("analyze_gauss", "own_noise_sparse", *STAGES, *ROUNDS)}
-PREDICTED_AS |= {"sealed_sparse": "cape"}
+# all features kept are CAPE's. Of two that
+# are as good, the first is recommended.
+PREDICTED_AS = {"analyze_gauss": "analyze_gauss", "sealed_sparse": "cape"}
+PREDICTED_AS |= {name: name for name in ("own_noise_sparse", *STAGES, *ROUNDS)}
 
 FEW = "of so few features a release would keep all, as stacked rounds do"
 

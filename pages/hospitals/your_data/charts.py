@@ -14,18 +14,8 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.numerics import subspace_metrics
 from pages.hospitals.your_data.owner_only_diagnostics import COVARIANCE, MOMENT
 from pages.shared import text
-from pages.shared.charts import metric_axis, style
-from pages.shared.charts.traces import (
-    Figure,
-    Trace,
-    axis,
-    drawn_values,
-    heat_map,
-    line,
-    marked_line,
-    one_panel,
-    rounded,
-)
+from pages.shared.charts import metric_axis, style, traces
+from pages.shared.charts.traces import Figure, Trace
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text.numbers import listed
 
@@ -68,7 +58,7 @@ def loadings(
     unknown = np.abs(basis) < SURE * noise
     names = [_label(features[int(index)]) for index in indices]
     peak = float(np.abs(basis).max())
-    trace = heat_map(
+    trace = traces.heat_map(
         list(range(len(names))),
         np.where(unknown, np.nan, basis)[indices],
         peak,
@@ -85,8 +75,8 @@ def loadings(
         trace,
         unknown[indices],
         0.2,
-        xaxis=axis(component, type="category"),
-        yaxis=axis("", autorange="reversed", tickvals=trace["y"], ticktext=names),
+        xaxis=traces.axis(component, type="category"),
+        yaxis=traces.axis("", autorange="reversed", tickvals=trace["y"], ticktext=names),
         height=120 + 19 * len(names),
         margin={"l": 190} | sides,
         meta={"titles": (), "narrow": {"margin": {"l": 130} | sides}},
@@ -115,10 +105,10 @@ def describe_loadings(figure: Figure, component: str) -> str:
     return f"Heat map of what was released. {' '.join(parts)} {no_sign}"
 
 
-def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, height: int) -> dict[str, Any]:
+def _figure(lines: list[Trace], xaxis: Trace, yaxis: Trace, height: int) -> dict[str, Any]:
     margin = {"l": 66, "r": 12, "t": 10, "b": 50}
     layout = {"xaxis": xaxis, "yaxis": yaxis, "height": height, "margin": margin}
-    return one_panel(traces, legend_at=-0.2, legend={"font": {}}, **layout)
+    return traces.one_panel(lines, legend_at=-0.2, legend={"font": {}}, **layout)
 
 
 def predicted(
@@ -129,21 +119,21 @@ def predicted(
     metric = "sin" if metric == "degrees" and k > 1 else metric  # an error gives no angle there
     settings = settings | {"metric": metric}
     guess, most = metric_axis.random_guess(settings, d, k), subspace_metrics.random_guess(d, k)
-    traces = []
+    lines = []
     for i, (title, sines) in enumerate(curves):
-        values = rounded(metric_axis.in_unit(metric, np.minimum(sines, most), k))
-        traces.append(marked_line(title, style.look(_LABELS[i]), list(EPSILONS), values, 5))
-    ends = {"x": [EPSILONS[0], EPSILONS[-1]], "y": rounded([guess] * 2), "showlegend": True}
-    traces.append(line(1, "a guess", style.GUESS, "dot", **ends))
-    least = min(min(drawn_values(trace)) for trace in traces)
+        values = traces.rounded(metric_axis.in_unit(metric, np.minimum(sines, most), k))
+        lines.append(traces.marked_line(title, style.look(_LABELS[i]), list(EPSILONS), values, 5))
+    ends = {"x": [EPSILONS[0], EPSILONS[-1]], "y": traces.rounded([guess] * 2), "showlegend": True}
+    lines.append(traces.line(1, "a guess", style.GUESS, "dot", **ends))
+    least = min(min(traces.drawn_values(trace)) for trace in lines)
     _, scale = metric_axis.error_axis(settings, guess, least)
     title = metric_axis.error_title(settings)
-    return _figure(traces, axis("privacy loss ε", type="log"), axis(title, **scale), 320)
+    return _figure(lines, traces.axis("privacy loss ε", type="log"), traces.axis(title, **scale), 320)
 
 
 def describe_predicted(figure: Figure) -> str:
     """Return how predicted errors change from the smallest epsilon to the largest."""
-    each = [(trace["name"], drawn_values(trace)) for trace in figure["data"]]
+    each = [(trace["name"], traces.drawn_values(trace)) for trace in figure["data"]]
     ends = [f"{name}: {text.short(values[0])} to {text.short(values[-1])}" for name, values in each]
     return f"Predicted, from the smallest ε to the largest. {'; '.join(ends)}."
 
@@ -160,20 +150,20 @@ def scree(covariance: Array, moment: Array, released: Array | None, scaled: bool
     ]
     if released is not None:
         spectra.append((f"released{', rows of length 1' if scaled else ''}", "dps_pca", released))
-    traces = []
+    lines = []
     for name, method, values in spectra:
         places = list(range(1, len(values) + 1))
-        traces.append(marked_line(name, style.look(method), places, rounded(values), 8))
-    xaxis = axis("component", dtick=max(1, count // 10), range=[0.5, count + 0.5])
+        lines.append(traces.marked_line(name, style.look(method), places, traces.rounded(values), 8))
+    xaxis = traces.axis("component", dtick=max(1, count // 10), range=[0.5, count + 0.5])
     strength = f"eigenvalue ({'1: the most there can be' if scaled else 'share of B²'})"
-    return _figure(traces, xaxis, axis(strength, rangemode="tozero"), 340)
+    return _figure(lines, xaxis, traces.axis(strength, rangemode="tozero"), 340)
 
 
 def describe_scree(figure: Figure) -> str:
     """Return how strength falls from the first direction to the last, without privacy and as released."""
     ranges = []
     for trace in figure["data"]:
-        values = drawn_values(trace)
+        values = traces.drawn_values(trace)
         ends = f"{text.short(values[0])}" + (f" to {text.short(values[-1])}" if len(values) > 1 else "")
         ranges.append(f"{trace['name']}, {text.count(len(values), 'direction', 'directions')}: {ends}")
     return f"Eigenvalue of every direction, largest first: {'; '.join(ranges)}."
@@ -184,24 +174,24 @@ def biplot(points: Array, labels: Sequence[str], features: Sequence[str], basis:
 
     Not private: every dot is a patient.
     """
-    traces: list[Trace] = []
+    drawn: list[Trace] = []
     for i, name in enumerate(sorted(set(labels))):
-        x, y = map(rounded, points[np.array(labels) == name].T)
+        x, y = map(traces.rounded, points[np.array(labels) == name].T)
         dots = {"mode": "markers", "opacity": 0.6, "hoverinfo": "skip"}
-        traces.append(marked_line(_label(name), style.look(_LABELS[i % len(_LABELS)]), x, y, 6, **dots))
+        drawn.append(traces.marked_line(_label(name), style.look(_LABELS[i % len(_LABELS)]), x, y, 6, **dots))
     heavy = _heaviest(basis, _ARROWS)
     tips = basis[heavy] * 0.8 * float(np.abs(points).max(initial=1e-9)) / float(np.abs(basis).max())
     for index, (x, y) in zip(heavy, tips, strict=True):
         names = {"text": ["", _label(features[int(index)])], "textfont": {"size": 10}}
         names["textposition"] = f"middle {'right' if x >= 0 else 'left'}"
-        ends = {"x": rounded([0, x]), "y": rounded([0, y])}
-        traces.append(line(1, "", style.GUESS, mode="lines+text", hoverinfo="skip", **ends, **names))
+        ends = {"x": traces.rounded([0, x]), "y": traces.rounded([0, y])}
+        drawn.append(traces.line(1, "", style.GUESS, mode="lines+text", hoverinfo="skip", **ends, **names))
     axes = []
     for j, room in ((0, 0.65), (1, 0.08)):  # names of features stand beside the arrows' tips
         ends = np.concatenate([points[:, j], tips[:, j] * (1 + room)])
         limits = [float(ends.min()) * 1.03, float(ends.max()) * 1.03]
-        axes.append(axis(f"along released component {j + 1} (share of B)", range=limits))
-    return _figure(traces, *axes, 520)
+        axes.append(traces.axis(f"along released component {j + 1} (share of B)", range=limits))
+    return _figure(drawn, *axes, 520)
 
 
 def describe_biplot(figure: Figure) -> str:
@@ -217,12 +207,12 @@ def score_map(counts: Array, edges: Sequence[Sequence[float]], std: float, peak:
     """Draw counts, (cells, cells), up to a peak: 0 for what is negative, grey for what noise may be alone."""
     unsure = np.abs(counts) < SURE * std
     shown = np.maximum(counts, 0.0).T
-    middles = [rounded((np.array(ends)[1:] + np.array(ends)[:-1]) / 2) for ends in edges]
+    middles = [traces.rounded((np.array(ends)[1:] + np.array(ends)[:-1]) / 2) for ends in edges]
     trace = {
         "type": "heatmap",
         "x": middles[0],
         "y": middles[1],
-        "z": [rounded(row) for row in shown],
+        "z": [traces.rounded(row) for row in shown],
         "zmin": 0,
         "zmax": peak,
         "colorscale": [[0, style.faded(style.NEGATIVE, 0.05)], [1, style.NEGATIVE]],
@@ -231,7 +221,7 @@ def score_map(counts: Array, edges: Sequence[Sequence[float]], std: float, peak:
     }
     if len(counts) <= _WRITTEN:
         trace |= {"text": [[f"{count:,.0f}" for count in row] for row in shown], "texttemplate": "%{text}"}
-    along = [axis(f"along component {j} (share of B)") for j in (1, 2)]
+    along = [traces.axis(f"along component {j} (share of B)") for j in (1, 2)]
     margin = {"l": 62, "r": 10, "t": 10, "b": 48}
     layout = {"height": 380, "margin": margin, "meta": {"titles": ()}}
     return _greyed(trace, unsure.T, 0.35, xaxis=along[0], yaxis=along[1], **layout)

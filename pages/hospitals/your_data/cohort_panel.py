@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -76,15 +77,9 @@ def choose_account(raw: Table) -> None:
         _join_button(raw, others[index])
 
 
-def ask_name() -> str:
-    """Return the name that the owner gives the cohort, or "" for none; within the form of a limit."""
-    return st.text_input(
-        "Name of the cohort, if you like",
-        key="own cohort name",
-        max_chars=MOST_NAME,
-        placeholder="heart study 2026",
-        help=cohort_text.NAME_HELP,
-    )
+def ask_name(label: str, key: str, now: str = "", **more: Any) -> str:
+    """Return the name that the owner types for a cohort; `more` are the widget's other arguments."""
+    return st.text_input(label, now, MOST_NAME, key, help=cohort_text.NAME_HELP, **more)
 
 
 def show(raw: Table) -> None:
@@ -96,13 +91,7 @@ def show(raw: Table) -> None:
     st.markdown(cohort_text.extracts(cohort))
     with st.expander("Name this cohort, or pay into another account"):
         with st.form("own rename", border=False):
-            name = st.text_input(
-                "Name",
-                cohort.name,
-                key=f"own name {cohort.key[:16]}",
-                max_chars=MOST_NAME,
-                help=cohort_text.NAME_HELP,
-            )
+            name = ask_name("Name", f"own name {cohort.key[:16]}", cohort.name)
             if st.form_submit_button("Name it"):
                 change(partial(cohorts.rename, cohort.key, name, owner), cohort_text.NOT_NAMED)
         choose_account(raw)

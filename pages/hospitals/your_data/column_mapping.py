@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dppca_core.tables import safe_cell, suggest
+from dppca_core.tables import safe_cell
+from dppca_core.tables.name_matching import suggest
 
 NAME, COLUMN, HOW = "name", "column", "how"  # columns of the editable table
 NOT_MEASURED, SUGGESTED = "not measured there", "suggested"

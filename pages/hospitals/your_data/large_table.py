@@ -20,17 +20,10 @@ from dppca_core.release import discrete_gaussian
 from dppca_core.release.discrete_gaussian import Progress, StoppedError
 from dppca_core.release.exact_stages import Use
 from dppca_core.tables import OwnerOnly, Schema, files, limits, pieces
+from dppca_core.tables.patients import count_patients, read_patients
 from dppca_core.tables.sketches import Sketcher
-from pages.hospitals.your_data import confirmation, memory_check, session, upload_text
-from pages.hospitals.your_data.prepared_table import (
-    IN_ONE_PLACE,
-    TOO_FEW,
-    LargeTable,
-    PreparedTable,
-    Table,
-    by_column,
-    row_weights,
-)
+from pages.hospitals.your_data import confirmation, memory_check, prepared_table, session, upload_text
+from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.session import TableSession
 from pages.shared.background import memory, sessions
@@ -83,7 +76,7 @@ def reduce(
     patients, begin, most_rows = None, 0.0, large.n or limits.MOST_ROWS_IN_PIECES
     if patient_column is not None:
         begin = _COUNTING
-        patients = tables.count_patients(
+        patients = count_patients(
             large.data,
             schema,
             patient_column,
@@ -102,13 +95,13 @@ def reduce(
         again = {"encoding": large.encoding, "progress": progress}
         if patients is None:
             each_once = lambda hospital, rows: use(hospital, rows, 1.0)  # noqa: E731
-            return tables.read_pieces(large.data, schema, each_once, by=hospital_column, **again)
+            return pieces.read_pieces(large.data, schema, each_once, by=hospital_column, **again)
         most, names = None if of_mean else most_kept, patients.hospitals
 
         def use_weighted(hospital: int, rows: Array, counted: Indices) -> None:
-            use(names[hospital], rows, row_weights(counted, most))
+            use(names[hospital], rows, prepared_table.row_weights(counted, most))
 
-        return tables.read_patients(large.data, schema, patients, use_weighted, most_kept=most_kept, **again)
+        return read_patients(large.data, schema, patients, use_weighted, most_kept=most_kept, **again)
 
     def adder(hospital: str) -> discrete_gaussian.Adder:
         if hospital not in sums:
@@ -123,9 +116,7 @@ def reduce(
 
     owner = read(add, partial(_report, progress, begin, _SUMMING - begin))
     if patients is not None and owner.kept < 2:
-        raise ValueError(TOO_FEW)
-    if not owner.kept:
-        raise ValueError("No row is left: each has a missing cell, or there are none.")
+        raise ValueError(prepared_table.TOO_FEW)
     left_out = owner.dropped
     if left_out and hospital_column is not None and patients is None:
         raise ValueError(
@@ -146,7 +137,9 @@ def reduce(
         used = float(np.minimum(patients.usable, most).sum() / most)
         sized = zip(parts, patients.sizes, strict=True)
         held = tuple(part._replace(n=size, averaged=True) for part, size in sized)
-    assignment = IN_ONE_PLACE if hospital_column is None else by_column(hospital_column)
+    assignment = (
+        prepared_table.IN_ONE_PLACE if hospital_column is None else prepared_table.by_column(hospital_column)
+    )
     sketch = None if sketcher is None else sketcher.sketch
     raw = replace(large, key=keys.key, former_keys=keys.former, sketch=sketch)
     sizes = tuple(part.n for part in held)

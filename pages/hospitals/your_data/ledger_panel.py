@@ -18,6 +18,7 @@ from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import Table
 from pages.hospitals.your_data.text import EVADES, patient_total
 from pages.shared import text
+from pages.shared.reports import take_along
 from pages.shared.settings.catalogue import CHOICES
 
 _NO_LIMIT = "No limit was set."
@@ -53,7 +54,8 @@ def ask_limit(raw: Table, ledger: Ledger, layout: PageLayout) -> None:
         begin = CHOICES["neighbours"].default
         neighbours = _ask_once(right, "neighbours", begin, "own limit neighbours", "It stays.")
         with layout.details_here():
-            name = cohort_panel.ask_name()
+            label, example = "Name of the cohort, if you like", "heart study 2026"
+            name = cohort_panel.ask_name(label, "own cohort name", placeholder=example)
         if st.form_submit_button("Set this limit"):
             limit = Limit(float(most), float(delta), str(neighbours))
             change(partial(_begin, raw, ledger, limit, name), _NO_LIMIT)
@@ -93,7 +95,7 @@ def show(raw: Table, ledger: Ledger, account: Account, layout: PageLayout) -> No
 
 def _show_details(raw: Table, account: Account) -> None:
     if account.limit is not None:
-        st.caption(ledger_text.exact(ledger_text.total(account), account.limit))
+        st.caption(ledger_text.exact(account.spent(), account.limit))
         of_patient = patient_total(account, _rows_of_patient(account))
         if of_patient:
             st.markdown(of_patient)
@@ -159,21 +161,16 @@ def _alone(account: Account, entry: Entry, rows: int) -> str:
 def _exchange(raw: Table, ledger: Ledger, account: Account) -> None:
     with st.expander("Export or import the ledger"):
         if account.limit is not None or account.entries:
-            st.download_button(
-                "Export it (JSON lines)",
-                ledger.export(),
-                "ledger.jsonl",
-                "application/jsonl",
-                on_click="ignore",
-            )
+            exported = ledger.export()
+            take_along.download("Export it (JSON lines)", exported, "ledger.jsonl", "application/jsonl")
         st.caption("What another ledger of this table or cohort holds is added; what both hold counts once.")
         upload = st.file_uploader(
             "A ledger of this table", type=["jsonl", "json"], key=f"own import {raw.key[:8]}"
         )
         same = st.checkbox("It is of another extract of the same cohort", key=f"own same {raw.key[:8]}")
         if upload is not None and st.button("Add its releases to this ledger"):
-            exported = upload.getvalue()
-            change(lambda: ledger.merge(exported.decode("utf-8"), same), "Nothing was taken over.")
+            others = upload.getvalue()
+            change(lambda: ledger.merge(others.decode("utf-8"), same), "Nothing was taken over.")
 
 
 def _change_limit(ledger: Ledger, limit: Limit) -> None:

@@ -1,13 +1,12 @@
 """Sentences on what releases cost and leave, and on those that another session has. No Streamlit here."""
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.privacy import Event
 from dppca_core.release.ledger_records import Account, Entry, Limit
-from dppca_core.release.request import patient_epsilon
+from dppca_core.release.request import Promised
 from pages.hospitals.your_data.text import literal, refusal
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
@@ -29,7 +28,6 @@ ELSEWHERE = (
 IN_SESSION = "This ledger is in this session only and is lost when the page is closed: export it."
 STILL_DRAWN = "A release that you paid for is still being drawn. It appears here when it is ready."
 _LISTED = 3
-_composed = lru_cache(maxsize=256)(numerical.total)  # of noise multipliers: nothing of a table
 
 
 class Spending(NamedTuple):
@@ -49,24 +47,18 @@ class Spending(NamedTuple):
         return numerical.remaining(self.after, self.most)
 
 
-def total(account: Account, more: tuple[Event, ...] = ()) -> numerical.Total:
-    """Return what the releases so far, and `more` events, cost at the limit's delta."""
-    return _composed((*account.events, *more), account.limit.delta)
-
-
 Form = Callable[[str, float, Spending, int, float], str]
 
 
 def spending(account: Account, events: tuple[Event, ...] = ()) -> Spending:
     """Return what is spent, and what a release would make of it."""
-    return Spending(total(account).epsilon, total(account, events).epsilon, account.limit.epsilon)
+    return Spending(account.spent().epsilon, account.spent(events).epsilon, account.limit.epsilon)
 
 
-def price(what: str, asked: Any, account: Account, form: Form) -> tuple[str, bool]:
+def price(what: str, asked: Promised, account: Account, form: Form) -> tuple[str, bool]:
     """Return what a request will cost and leave, in words by `form`, and whether that is beyond the limit."""
     rows, spent = asked.rows_per_patient, spending(account, asked.events)
-    of_patient = patient_epsilon(asked.events, asked.budget, rows)
-    return form(what, asked.budget.epsilon, spent, rows, of_patient), spent.exceeds_limit
+    return form(what, asked.budget.epsilon, spent, rows, asked.patient_epsilon), spent.exceeds_limit
 
 
 def in_folder(variable: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from dppca_core.accounting import gaussian
 from dppca_core.bounds import stated_spectra
 from dppca_core.bounds.stated_spectra import Pattern, predicted
+from dppca_core.experiments.explorer import trusts
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.planning.table_search import BULK, MOST_DRAWN, MOST_FEATURES
@@ -34,6 +35,7 @@ from pages.shared.background import cache
 from pages.shared.charts import explorer, explorer_summary, style
 from pages.shared.charts.metric_axis import Scale, error_unit
 from pages.shared.charts.traces import line
+from pages.shared.plain.rows import ShareRow, Shares
 from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import Settings
 
@@ -226,6 +228,19 @@ def _with_others(twin: Twin, drawn: dict[str, Any]) -> dict[str, Any]:
         "legend": [*drawn["legend"], *legend],
         "version": drawn["version"] + sum(len(other.results.cells) for other in twin.others),
     }
+
+
+def shares(twin: Twin) -> Shares:
+    """Return what a release recovers on each population, the worst first, and what a guess does, in %."""
+    experiment = twin.experiment
+    colour = style.look(experiment.method).colour
+    each = tuple(
+        ShareRow(
+            f"Pattern {at.pattern.title}", trusts.spread(first_errors(at), experiment.k), colour, at is twin
+        )
+        for at in twin.rehearsed
+    )
+    return Shares(each, math.nan, 100 * experiment.k / experiment.d)
 
 
 def share_of_guess(twin: Twin) -> float:

@@ -1,16 +1,16 @@
 """Render the release: its settings, its price, its confirmation, and what was released."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from dppca_core.bounds import stated_spectra
+from dppca_core.experiments.planning.table_plan import PREDICTED_AS
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
-from dppca_core.release import chosen, discrete_gaussian, mean_and_scales, private_release
+from dppca_core.release import bundle, chosen, discrete_gaussian, mean_and_scales, private_release
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
@@ -47,10 +47,6 @@ _METHOD_SETTINGS = {
     "dpdis_pca": ("own.k", "own.rank"),
     "dps_pca": ("own.k", "own.s_hat", "own.iterations", "own.burn_in"),
 }
-
-# What is released for each candidate of a recommendation. Sealed moments with all features kept are CAPE's.
-_ALONE = {name: name for name in ("analyze_gauss", "two_stage", "stacked_rounds")}
-_SEVERAL = {"cape": "sealed_sparse"} | {name: name for name in ("two_stage_sealed", "stacked_rounds_sealed")}
 
 
 def requested(
@@ -93,13 +89,11 @@ def requested(
 
 def _recommended(n: int, d: int, k: int, budget: Budget, hospitals: int) -> str:
     """Return the method that errs least at the worst of the stated spectra, among those that d allows."""
-    trust, released_as = ("central", _ALONE) if hospitals == 1 else ("secure aggregation", _SEVERAL)
-    among = [name for name, method in released_as.items() if most_features(method) >= d]
-    return released_as[
-        stated_spectra.recommend_blindly(
-            trust, n=n, d=d, k=k, budget=budget, providers=hospitals, among=among
-        )
-    ]
+    trust = "central" if hospitals == 1 else "secure aggregation"
+    possible = (name for name in PREDICTED_AS if METHODS[name].trust == trust and most_features(name) >= d)
+    released_as = {PREDICTED_AS[name]: name for name in possible}
+    setting = {"n": n, "d": d, "k": k, "budget": budget, "providers": hospitals}
+    return released_as[stated_spectra.recommend_blindly(trust, **setting, among=list(released_as))]
 
 
 def adjustments(request: Request, settings: Settings) -> list[str]:
@@ -281,12 +275,12 @@ def _show_release(release: ReleaseJob, layout: PageLayout) -> None:
         st.caption(page_text.told_from_zero(released))
         if released.eigenvalues is not None:
             st.caption(page_text.eigenvalues(released))
-        _list_loadings(released, features)
+        _list_loadings(released)
     bundle_panel.show_downloads(release, layout)
 
 
-def _list_loadings(released: Released, features: Sequence[str]) -> None:
-    frame = page_text.loadings(released, features)
+def _list_loadings(released: Released) -> None:
+    frame = bundle.loadings(released.document)
     listed = frame.iloc[charts.strongest(released.basis)]
     all_listed = len(listed) == len(frame)
     with st.expander("All loadings as a table" if all_listed else "The strongest loadings as a table"):

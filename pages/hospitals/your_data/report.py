@@ -7,7 +7,7 @@ dictionary, the account on the ledger and the twin's figure, and is not given th
 from dataclasses import dataclass, field
 
 from dppca_core.methods import METHODS
-from dppca_core.release import chosen
+from dppca_core.release import bundle, chosen
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Released
 from dppca_core.release.request import OFFERED, Request
@@ -17,15 +17,15 @@ from pages.hospitals.your_data import (
     charts,
     ledger_panel,
     ledger_text,
-    plain_rehearsal,
     plain_text,
+    rehearsal,
     sources,
     twin_text,
     upload_text,
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.prepared_table import PreparedTable, is_at_random
-from pages.hospitals.your_data.rehearsal import Twin, payload, predicted_figure, rehearse
+from pages.hospitals.your_data.rehearsal import Twin
 from pages.hospitals.your_data.release_job import ReleaseJob
 from pages.hospitals.your_data.synthetic_twin_panel import paid_spectrum
 from pages.shared import text
@@ -77,8 +77,8 @@ def public_record(
     request, table = release.what.request, release.what.table
     if prepared is None or prepared.identity[:2] != table[:2]:  # key and dictionary
         return PublicRecord(*table[1:], None, release.result, request, request.rows_per_patient, None)
-    rehearsal = rehearse(request, table.schema, table.sizes, settings, paid_spectrum(table))
-    return PublicRecord(*table[1:], account, release.result, request, rows, rehearsal)
+    twin = rehearsal.rehearse(request, table.schema, table.sizes, settings, paid_spectrum(table))
+    return PublicRecord(*table[1:], account, release.result, request, rows, twin)
 
 
 def build(record: PublicRecord, settings: Settings) -> Report:
@@ -216,16 +216,17 @@ def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
     if not isinstance(record.twin, Twin):
         return figures
     if plain:
-        shares = plain_rehearsal.shares(record.twin)
-        says = text.unmarked(f"{plain_rehearsal.sentence(record.twin)} {plain_text.WORST}")
+        shares = rehearsal.shares(record.twin)
+        recovered = plain_text.rehearsed(shares.rows[0].share, shares.guess)
+        says = text.unmarked(f"{recovered} {plain_text.WORST}")
         about = f"{says} {share_rows.description(shares)}"
         figures.append(ReportFigure(share_rows.figure(shares), plain_text.REHEARSED, about))
     elif record.twin.is_only_predicted:
-        drawn = predicted_figure(record.twin)
+        drawn = rehearsal.predicted_figure(record.twin)
         says = f"{charts.describe_predicted(drawn)} {twin_text.only_predicted(record.schema.d)}"
         figures.append(ReportFigure(drawn, "Predicted errors of a table of the same size", says))
     else:
-        drawn = payload(record.twin)
+        drawn = rehearsal.payload(record.twin)
         sentence = drawn["words"][drawn["active"]]["sentence"]
         note = f"These {page_text.noun(record.stated_rows)} are invented: none of the table has a part in it."
         figures.append(ReportFigure(drawn, "The rehearsal", f"{sentence} {note}"))
@@ -235,7 +236,7 @@ def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
 def _tables(record: PublicRecord) -> list[ReportTable]:
     tables = []
     if record.released is not None:
-        frame = page_text.loadings(record.released, record.schema.features)
+        frame = bundle.loadings(record.released.document)
         listed = frame.iloc[charts.strongest(record.released.basis)]
         many = "All" if len(listed) == len(frame) else f"The {len(listed):,} strongest"
         listed = listed.map(lambda cell: cell if isinstance(cell, str) else f"{cell:.4f}")

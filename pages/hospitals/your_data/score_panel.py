@@ -18,7 +18,7 @@ from dppca_core.privacy import Budget
 from dppca_core.release import bundle, score_histogram
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger_records import Account
-from dppca_core.release.request import Request
+from dppca_core.release.request import Request, noisy_sums
 from dppca_core.release.score_histogram import Group, ScoreHistogram, ScoreRequest
 from dppca_core.tables import Column, Schema, safe_csv
 from pages.hospitals.your_data import (
@@ -91,8 +91,8 @@ def _show_offer(
     neighbours = CHOICES["neighbours"].default if account.limit is None else account.limit.neighbours
     budget = Budget(settings["own.scores_slice"], settings["own.delta"], neighbours)
     groups = 1 if group is None else len(group.names)
-    method = release.what.request if here else twin.request if twin else None
-    noises = len(prepared.sizes) if isinstance(method, Request) and method.trust == "untrusted server" else 1
+    asked = release.what.request if here else twin.request if twin else None
+    noises = noisy_sums(asked.method, len(prepared.sizes)) if isinstance(asked, Request) else 1
     std, count = score_histogram.noise_std(budget, noises), settings["own.scores_cells"]
     count = score_histogram.cells(prepared.n, std, groups) if count == BY_RULE else count
     st.caption(score_text.grid(count, std, rows, groups))

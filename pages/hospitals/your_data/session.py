@@ -78,9 +78,8 @@ class TableSession:
     unmapped: dict[str, DictionaryLine] = field(default_factory=dict)  # lines before words were last mapped
     ledgers: dict[str, SessionLedger] = field(default_factory=dict)  # by the key of a table
     cohorts: CohortsInMemory = field(repr=False, default_factory=CohortsInMemory)
-    other_patients: set[tuple[str, str | None]] = field(
-        default_factory=set
-    )  # tables, as they were asked about
+    # Tables of other patients, as they were asked about.
+    other_patients: set[tuple[str, str | None]] = field(default_factory=set)
     owner: str = field(repr=False, default_factory=secrets.token_urlsafe)  # of accounts, without a sign-in
     pending: ReleaseJob | None = None  # waits for its confirmation
     confirmed: list[ReleaseJob] = field(default_factory=list)  # oldest first, each with its `Order`

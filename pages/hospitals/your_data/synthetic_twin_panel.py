@@ -3,36 +3,37 @@
 from collections.abc import Sequence
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.privacy import Budget, Event
+from dppca_core.privacy import Budget
 from dppca_core.release import spectrum as spectrum_release
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.patient_rows import Part
 from dppca_core.release.request import Request
-from dppca_core.release.spectrum import Spectrum
+from dppca_core.release.spectrum import Spectrum, SpectrumRequest
 from pages.hospitals.your_data import (
     charts,
     confirmation,
     figure_code,
-    plain_rehearsal,
     plain_text,
+    rehearsal,
     session,
     twin_text,
 )
 from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.prepared_table import PreparedTable, TableIdentity
-from pages.hospitals.your_data.rehearsal import FEW_RUNS, Twin, errors, payload, predicted_figure, rehearse
+from pages.hospitals.your_data.rehearsal import FEW_RUNS, Twin
 from pages.hospitals.your_data.session import Order
 from pages.shared import text
 from pages.shared.background import failed_runs, refresh
+from pages.shared.plain import screen
 from pages.shared.reports import take_along
 from pages.shared.settings import catalogue, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -51,7 +52,9 @@ def nearest(wanted: Settings) -> Settings:
 
 def rehearse_table(prepared: PreparedTable, request: Request | str, settings: Settings) -> Twin | str:
     """Return the rehearsal of a release of this table, with the eigenvalues that this session paid for."""
-    return rehearse(request, prepared.schema, prepared.sizes, settings, paid_spectrum(prepared.identity))
+    return rehearsal.rehearse(
+        request, prepared.schema, prepared.sizes, settings, paid_spectrum(prepared.identity)
+    )
 
 
 def show(
@@ -64,11 +67,20 @@ def show(
         layout.details().caption(f"Nothing is rehearsed. {page_text.refusal(text.symbols(twin))}")
         return None
     if layout.plain:
-        plain_rehearsal.show(twin)
+        _show_shares(twin)
     if layout.details_are_open():
         with layout.details():
             _show_details(prepared, account, twin, layout.settings)
     return twin
+
+
+def _show_shares(twin: Twin) -> None:
+    """Render how much of the pattern a release would recover."""
+    shares = rehearsal.shares(twin)
+    st.markdown(plain_text.REHEARSAL)
+    st.markdown(plain_text.rehearsed(shares.rows[0].share, shares.guess))
+    code = partial(figure_code.rehearsal, twin, twin.epsilon)
+    screen.bars(shares, "rehearsal", plain_text.REHEARSED, note=plain_text.WORST, code=code)
 
 
 def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, settings: Settings) -> None:
@@ -79,9 +91,9 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
     if guessed and guessed[0] != settings["own.s"]:
         st.caption(page_text.adjusted("own.s", settings, guessed[0]))
     st.markdown(twin_text.rehearsed(twin.request, len(prepared.sizes)))
-    st.markdown(twin_text.populations(errors(twin), twin.pattern.paid, twin.in_closed_form))
+    st.markdown(twin_text.populations(rehearsal.errors(twin), twin.pattern.paid, twin.in_closed_form))
     if twin.is_only_predicted:
-        drawn = predicted_figure(twin)
+        drawn = rehearsal.predicted_figure(twin)
         take_along.show(
             *(drawn, "own predicted", "rehearsal-predicted", "Predicted on a synthetic twin"),
             says=charts.describe_predicted(drawn),
@@ -94,7 +106,7 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
     def panels() -> None:
         if widgets.settings()["own.epsilon"] != epsilon:
             st.rerun()  # scrubbing the figure changed it, which only this fragment knows so far
-        drawn = payload(twin) | {"follow": "own-epsilon"}
+        drawn = rehearsal.payload(twin) | {"follow": "own-epsilon"}
         take_along.show(
             *(drawn, "own twin", "rehearsal", "Rehearsal on a synthetic twin"),
             table=results.table,
@@ -132,22 +144,11 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         with st.expander("Shape the twin by your own table, for a slice of the budget", key="own shaping"):
             widgets.choose("own.slice")
             budget = Budget(settings["own.slice"], settings["own.delta"], account.limit.neighbours)
-            request = _SpectrumRequest(budget, rows)
+            request = SpectrumRequest(budget, rows)
             order = Order("spectrum", request, account, prepared.identity, prepared.raw.name)
             label, what = "Pay for the spectrum …", "A release of all eigenvalues"
             question = "**Release the strength of every direction?**"
             confirmation.show(order, label, what, question, _make)
-
-
-class _SpectrumRequest(NamedTuple):
-    """Hold what is asked of a release of all eigenvalues."""
-
-    budget: Budget
-    rows_per_patient: int
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        return spectrum_release.events(self.budget)
 
 
 def paid_spectrum(table: TableIdentity) -> Spectrum | None:
@@ -159,7 +160,7 @@ def paid_spectrum(table: TableIdentity) -> Spectrum | None:
 
 
 def _make(order: Order, _: PreparedTable, rows: Sequence[Part], ledger: Ledger, **__: Any) -> Spectrum:
-    return spectrum_release.make(rows, order.request.budget, ledger, order.request.rows_per_patient)
+    return spectrum_release.make(order.request, rows, ledger)
 
 
 def _keep_scrubbed() -> None:

@@ -5,10 +5,9 @@ is how many rows one patient can have at most, as the table's owner stated.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 
 from dppca_core.accounting import closed_form
 from dppca_core.auditing import tradeoff_curves
@@ -188,13 +187,6 @@ def promise(released: Released) -> str:
     """Return the guarantee in a sentence."""
     budget = released.document["parameters"]["budget"]
     return released.document["guarantee"].replace(f"{budget['delta']:g}", text.number(budget["delta"]))
-
-
-def loadings(released: Released, features: Sequence[str]) -> pd.DataFrame:
-    """Return the components as a table, one row a feature, with twice the noise of each."""
-    columns = {f"component {j + 1}": values for j, values in enumerate(released.basis.T)}
-    columns |= {f"± {name}": 2 * noise for name, noise in zip(columns, released.loading_std.T, strict=True)}
-    return pd.DataFrame({"feature": list(features), **columns})
 
 
 def strongest(listed: int, features: int) -> str:

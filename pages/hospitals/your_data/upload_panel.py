@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -23,6 +24,7 @@ from pages.hospitals.your_data import text as page_text
 from pages.hospitals.your_data.layout import PageLayout, choose_or_none
 from pages.hospitals.your_data.prepared_table import LargeTable, PreparedTable, Table, is_at_random, prepare
 from pages.hospitals.your_data.session import TableSession
+from pages.shared.reports import take_along
 from pages.shared.settings import widgets
 
 _MOST_ROWS = 10_000  # of one patient
@@ -133,17 +135,10 @@ def _ask_rows(state: TableSession) -> int | None:
     if state.several:
         _ask_patients(state)
     if state.several and state.patient_column is None:
-        state.most_rows = st.number_input(
-            "Most rows that one patient can have",
-            min_value=2,
-            max_value=_MOST_ROWS,
-            value=state.most_rows,
-            step=1,
-            key=f"own most rows {state.tables}",
-            placeholder="type a number",
-            width=300,
-            help="From how the table was made, not counted in it. This number becomes public.",
-        )
+        label, key = "Most rows that one patient can have", f"own most rows {state.tables}"
+        help_text = "From how the table was made, not counted in it."
+        empty = "type a number"
+        state.most_rows = _ask_most(label, 2, state.most_rows, help_text, key=key, placeholder=empty)
     if state.example and state.several is False:
         st.caption(page_text.OF_EXAMPLE)
     if state.rows_per_patient is None:
@@ -178,16 +173,15 @@ def _ask_patients(state: TableSession) -> None:
     if how == upload_text.COUNTED[0]:
         state.most_kept = None
         return
-    state.most_kept = st.number_input(
-        "Most rows of one patient that count",
-        min_value=1,
-        max_value=_MOST_ROWS,
-        value=state.most_kept or _KEPT,
-        step=1,
-        key=f"own kept {state.tables}",
-        width=300,
-        help="Beyond so many, later rows of the table are left out. This number becomes public.",
-    )
+    label, key = "Most rows of one patient that count", f"own kept {state.tables}"
+    help_text = "Beyond so many, later rows of the table are left out."
+    state.most_kept = _ask_most(label, 1, state.most_kept or _KEPT, help_text, key=key)
+
+
+def _ask_most(label: str, least: int, now: int | None, help_text: str, **more: Any) -> int | None:
+    """Return how many rows of one patient the owner types; `more` are the widget's other arguments."""
+    public = f"{help_text} This number becomes public."
+    return st.number_input(label, least, _MOST_ROWS, now, 1, width=300, help=public, **more)
 
 
 def _choose_column(
@@ -311,13 +305,8 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
             st.error(page_text.refusal(refused))
         dictionary_names.show(state)
         if schema is not None:
-            st.download_button(
-                "Save the dictionary",
-                schema.to_json(),
-                "dictionary.json",
-                "application/json",
-                on_click="ignore",
-            )
+            written = schema.to_json()
+            take_along.download("Save the dictionary", written, "dictionary.json", "application/json")
             if schema.published is not schema:
                 st.caption(upload_text.WITH_CELLS)
 

@@ -68,15 +68,15 @@ def menu(
         with st.container(horizontal=True, vertical_alignment="center"):
             # Without cells that a spreadsheet would run: a hospital's name may be anything.
             data = table or (lambda: number_tables.frame(figure()))
-            _download("Data (CSV)", lambda: safe_csv(data()), f"{name}.csv", "text/csv")
+            download("Data (CSV)", lambda: safe_csv(data()), f"{name}.csv", "text/csv")
             page = lambda: html_report.of_figure(figure(), title)  # noqa: E731
-            _download("Chart (HTML)", page, f"{name}.html", "text/html")
+            download("Chart (HTML)", page, f"{name}.html", "text/html")
             _pictures(key, name, title)
         source, swept = code() if code else None, recipe() if recipe else None
         if source is not None:
             written = json.dumps(recipe_file.to_dict(swept) if swept else source.to_dict(), indent=1)
             with st.container(horizontal=True, vertical_alignment="center"):
-                _download("Recipe (JSON)", written, f"{name}.json", "application/json")
+                download("Recipe (JSON)", written, f"{name}.json", "application/json")
                 st.caption(f"`{_COMMAND.format(name)}`")
             _code(source, name)
 
@@ -96,7 +96,7 @@ def _code(source: FigureRecipe, name: str) -> None:
     st.markdown("**Code of this figure**")
     st.caption(_CODE)
     st.code(program, "python", height=min(26 * program.count("\n") + 40, 380))
-    _download("Code (Python)", program, f"{name}.py", "text/x-python")
+    download("Code (Python)", program, f"{name}.py", "text/x-python")
 
 
 def _pictures(key: str, name: str, title: str) -> None:
@@ -104,5 +104,6 @@ def _pictures(key: str, name: str, title: str) -> None:
     _save(key=f"{key} save", data={"figure": key, "filename": name, "title": title})
 
 
-def _download(label: str, data: str | Callable[[], str], name: str, kind: str) -> None:
+def download(label: str, data: str | Callable[[], str], name: str, kind: str) -> None:
+    """Offer a file, which does not run the page again."""
     st.download_button(label, data, name, kind, on_click="ignore")

@@ -67,7 +67,9 @@ def texts(made, ledger):
 def test_its_code_runs_as_it_stands_on_new_rows(tmp_path, asked):
     """With categories, fills, cells that are missing, outside or none of the categories, and a number 1.0."""
     made, ledger = released(**asked)
-    packed = zipfile.ZipFile(io.BytesIO(bundle.build(made.document, ledger.account(), made.entry)))
+    packed = zipfile.ZipFile(
+        io.BytesIO(bundle.pack(bundle.files(made.document, ledger.account(), made.entry)))
+    )
     packed.extractall(tmp_path / "bundle")
     (tmp_path / "new-rows.csv").write_text(NEW)
     pd.read_csv(io.StringIO(NEW)).head(1).to_parquet(tmp_path / "one.parquet")
@@ -126,8 +128,10 @@ def test_the_total_is_of_a_row_and_of_a_patient_with_the_most_rows():
 
 def test_the_same_release_gives_the_same_bytes_and_nothing_of_the_machine(tmp_path):
     made, ledger = released()
-    packed = bundle.build(made.document, ledger.account(), made.entry)
-    assert packed == bundle.build(json.loads(json.dumps(made.document)), ledger.account(), made.entry)
+    packed = bundle.pack(bundle.files(made.document, ledger.account(), made.entry))
+    assert packed == bundle.pack(
+        bundle.files(json.loads(json.dumps(made.document)), ledger.account(), made.entry)
+    )
     archive = zipfile.ZipFile(io.BytesIO(packed))
     listed = archive.read("README.txt").decode()
     assert [line.split(":")[0] for line in listed.splitlines()] == [
@@ -181,7 +185,9 @@ def test_the_guarantee_states_its_unit_and_delta_beside_the_number_of_patients(o
 def test_names_that_are_paths_or_formulas_stay_inside(tmp_path):
     hostile = ("../../x", "/etc/passwd", '=HYPERLINK("http://x")', "C:\\x\\..", "a;=1+1", "apply.py")
     made, ledger = released(schema=Schema(tuple(Column(name, "number", 0, 1) for name in hostile)))
-    archive = zipfile.ZipFile(io.BytesIO(bundle.build(made.document, ledger.account(), made.entry)))
+    archive = zipfile.ZipFile(
+        io.BytesIO(bundle.pack(bundle.files(made.document, ledger.account(), made.entry)))
+    )
     assert all(Path(name).name == name for name in archive.namelist()) and len(archive.namelist()) == 9
     table = pd.read_csv(io.BytesIO(archive.read("components.csv")))
     assert list(table["feature"]) == [

@@ -342,7 +342,7 @@ def test_what_may_not_join_is_checked_while_nobody_else_writes(cohorts):
         if isinstance(cohorts, CohortsInMemory):
             assert cohorts.exclusive().locked()
         else:
-            lock = cohorts._index.with_name("cohorts.index.lock")
+            lock = cohorts._path.with_name("cohorts.index.lock")
             with lock.open("a") as file, pytest.raises(BlockingIOError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         raise ValueError("another delta")

@@ -150,7 +150,7 @@ def test_in_the_second_stage_too_a_patient_counts_once():
     def read(add, progress):
         add(0, once[patients], weights(patients))
 
-    source = exact_stages.Source(read, [[0]], budget, DrawnInMemory({}), [n], D, K, BITS)
+    source = exact_stages.Source(read, 1, budget, DrawnInMemory({}), [n], D, K, BITS)
     answer = exact_stages.release(source, two_stage.division(budget, 1.0, d=D, n=n, s_hat=4), 4)
     units = unit_rows(once[:, answer.rows])
     np.testing.assert_allclose(answer.moment, units.T @ units / n, atol=0.01)

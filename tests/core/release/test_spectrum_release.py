@@ -13,6 +13,7 @@ from dppca_core.numerics import moments
 from dppca_core.release import patient_rows, spectrum
 from dppca_core.release.ledger import OverLimitError, SessionLedger
 from dppca_core.release.ledger_records import Limit
+from dppca_core.release.spectrum import SpectrumRequest
 
 ALPHA = 1e-6  # of each statistical test here; noise comes from the operating system, so no seed
 D, N = 8, 500
@@ -58,7 +59,7 @@ def test_errors_and_rounding_stay_below_their_allowance():
 
 
 def test_with_hardly_any_noise_they_are_the_eigenvalues():
-    result = spectrum.make([ROWS[:200], ROWS[200:]], Budget(1e6, 1e-5), ledger())
+    result = spectrum.make(SpectrumRequest(Budget(1e6, 1e-5)), [ROWS[:200], ROWS[200:]], ledger())
     np.testing.assert_allclose(result.eigenvalues, np.linalg.eigvalsh(ROWS.T @ ROWS / N)[::-1], atol=1e-4)
 
 
@@ -70,7 +71,7 @@ def drawn(factor=1.0):
     d, budget, account = 40, Budget(1.0, 1e-5), ledger()
     counts = 60 * np.arange(1, d + 1)
     patients = np.repeat(np.eye(d), counts, axis=0)
-    releases = [spectrum.make([patients], budget, account).eigenvalues for _ in range(3)]
+    releases = [spectrum.make(SpectrumRequest(budget), [patients], account).eigenvalues for _ in range(3)]
     paid = account.account().events[0].noise_multiplier * math.sqrt(2)
     return np.concatenate(
         [(len(patients) * eigenvalues - counts[::-1]) / (factor * paid) for eigenvalues in releases]
@@ -93,10 +94,10 @@ def test_half_the_noise_is_found_out():
 
 def test_it_costs_what_was_asked_and_is_refused_beyond_the_limit():
     account = ledger(0.12)
-    spectrum.make([ROWS], Budget(0.1, 1e-5), account)
+    spectrum.make(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account)
     assert account.account().spent().epsilon == pytest.approx(0.1, rel=1e-3)
     with pytest.raises(OverLimitError):
-        spectrum.make([ROWS], Budget(0.1, 1e-5), account)
+        spectrum.make(SpectrumRequest(Budget(0.1, 1e-5)), [ROWS], account)
     assert len(account.account().entries) == 1
 
 
@@ -109,4 +110,4 @@ def test_it_costs_what_was_asked_and_is_refused_beyond_the_limit():
 )
 def test_what_is_not_private_here_is_refused(budget, says):
     with pytest.raises(ValueError, match=says):
-        spectrum.make([ROWS], budget, ledger())
+        spectrum.make(SpectrumRequest(budget), [ROWS], ledger())

@@ -10,6 +10,7 @@ import pytest
 from dppca_core import tables
 from dppca_core.numerics.moments import clip_rows
 from dppca_core.tables import Column, Schema, pieces
+from dppca_core.tables.patients import count_patients, read_patients
 
 WEIGHT = Column("weight", "number", 30, 200, fill=80.0, missing_codes=("999", "<5", "Unknown"))
 SEX = Column(
@@ -80,11 +81,11 @@ def test_cells_are_what_the_dictionary_means_in_memory_in_pieces_and_by_patient(
     assert encoded.owner == expected.owner
     assert encoded.owner.missing == tuple((meant.isna() | (meant == "")).sum())
     rows = []
-    assert tables.read_pieces(data, SCHEMA, lambda _, part: rows.append(part)) == expected.owner
+    assert pieces.read_pieces(data, SCHEMA, lambda _, part: rows.append(part)) == expected.owner
     np.testing.assert_array_equal(np.concatenate(rows), clip_rows(encoded.rows, SCHEMA.bound))
-    patients = tables.count_patients(data, SCHEMA, "who")
-    assert patients.usable.sum() == expected.kept.sum()
-    assert tables.read_patients(data, SCHEMA, patients, lambda *_: None) == expected.owner
+    counted = count_patients(data, SCHEMA, "who")
+    assert counted.usable.sum() == expected.kept.sum()
+    assert read_patients(data, SCHEMA, counted, lambda *_: None) == expected.owner
 
 
 def test_json_keeps_them_and_what_is_published_does_not():

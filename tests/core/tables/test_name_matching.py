@@ -2,7 +2,7 @@
 
 import pytest
 
-from dppca_core.tables import suggest
+from dppca_core.tables.name_matching import suggest
 
 
 @pytest.mark.parametrize(

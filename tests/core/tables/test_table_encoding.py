@@ -143,7 +143,6 @@ def test_json_round_trip():
         again = Schema.from_json(schema.to_json())
         assert again == schema
         assert hash(again) == hash(schema)
-    assert SCHEMA.choose(["stage", "age"]) == Schema((STAGE, AGE))
 
 
 CANARY = "Xcanary7"
@@ -189,7 +188,6 @@ NUMBERS = {"name": "x", "kind": "number", "low": 0, "high": 1}
         ),
         (lambda: Schema.from_json(json.dumps({"columns": [{"name": "x", "kind": "number"}]})), "lacks high"),
         (lambda: Schema.from_json(json.dumps({"columns": [NUMBERS], "limit": 1})), "unknown entry 'limit'"),
-        (lambda: SCHEMA.choose(["weight"]), "weight"),
         (lambda: tables.encode(SCHEMA, frame(age=[1.0], sex=["F"])), "no column 'stage'"),
         (
             lambda: tables.encode(Schema((AGE, SEX)), frame(age=["1", CANARY, CANARY], sex=["F"] * 3)),

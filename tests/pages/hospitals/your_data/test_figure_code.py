@@ -8,7 +8,7 @@ import pytest
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.figure_tables.figure_recipe import from_dict
 from dppca_core.tables import Column, examples
-from pages.hospitals.your_data import figure_code, plain_rehearsal, rehearsal
+from pages.hospitals.your_data import figure_code, rehearsal
 from pages.shared.charts.traces import frozen
 from pages.shared.reports import python_code, take_along
 from tests.pages.hospitals.your_data.table_page import WIDE, TablePage
@@ -44,7 +44,7 @@ def test_a_rehearsal_is_run_again_from_the_dictionary(here, metric):
     schema, twin = rehearsed(WIDE.columns, metric=metric)
     (here / "dictionary.json").write_text(schema.to_json())
     table = run(figure_code.rehearsal(twin, twin.epsilon))
-    for row, each in zip(plain_rehearsal.shares(twin).rows, (twin, *twin.others), strict=True):
+    for row, each in zip(rehearsal.shares(twin).rows, (twin, *twin.others), strict=True):
         errors = np.quantile(rehearsal.first_errors(each), [0.1, 0.5, 0.9])
         drawn = row.spread if metric == "share" else errors
         assert table.loc[(each.pattern.title, twin.epsilon)].to_numpy() == pytest.approx(drawn, rel=1e-6)

@@ -15,6 +15,7 @@ from dppca_core.release.cohort_lists import CohortsOnDisk
 from dppca_core.release.kept_releases import KeptReleases
 from dppca_core.release.score_histogram import ScoreRequest, as_asked, of_release
 from dppca_core.tables import Column, quality
+from dppca_core.tables.name_matching import suggest
 from pages.hospitals.your_data import large_table
 from tests import hostile
 from tests.core.release.test_bundle import released
@@ -81,8 +82,7 @@ def test_any_tables_are_joined_or_refused():
         names = first.columns[:5]
         same = {name: name for name in names}
         mapping = {
-            name: some(rng, [tables.suggest(names, second.columns).get(name), *second.columns])
-            for name in names
+            name: some(rng, [suggest(names, second.columns).get(name), *second.columns]) for name in names
         }
         joined = hostile.answered(
             tables.join, raws, [same, mapping], [hostile.utf8(hostile.word(rng)) for _ in raws]

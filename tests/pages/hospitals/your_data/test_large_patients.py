@@ -137,7 +137,7 @@ def test_all_rows_of_a_patient_move_the_sum_no_more_than_one_row_could(most, mon
         return np.linalg.norm(sums[0] - sums[1])
 
     assert 1.35 < moved() <= np.sqrt(2)
-    monkeypatch.setattr(large_table, "row_weights", lambda counted, most: np.ones((len(counted), 1)))
+    monkeypatch.setattr(prepared_table, "row_weights", lambda counted, most: np.ones((len(counted), 1)))
     assert moved() > 2 * np.sqrt(2)
 
 
@@ -173,7 +173,7 @@ def test_patients_take_the_memory_that_is_stated_and_no_more(monkeypatch):
     frame = pd.DataFrame({"c0": 1.0, "c1": 1.0, "who": np.random.default_rng(0).permutation(200_000)})
     data, schema, asked = parquet(frame), Schema(SCHEMA.columns[:2]), []
     tracemalloc.start()
-    counted = tables.count_patients(data, schema, "who", check=asked.append)
+    counted = counting.count_patients(data, schema, "who", check=asked.append)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert sum(counted.sizes) == 200_000 <= max(asked) <= 2 * 200_000

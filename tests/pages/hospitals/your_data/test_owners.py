@@ -70,7 +70,7 @@ def test_another_owner_of_the_same_extract_learns_nothing(
     assert page.spent == first.spent and ANOTHERS in str(page.app.dataframe[-1].value)
     page.release()
     job = page.state.releases[0]
-    packed = bundle.build(job.result.document, kept_copies.account(job), job.result.entry)
+    packed = bundle.pack(bundle.files(job.result.document, kept_copies.account(job), job.result.entry))
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         files = b"".join(map(archive.read, archive.namelist()))
     assert b"ledger.jsonl" in files and not [mark for mark in METHOD if mark in files]

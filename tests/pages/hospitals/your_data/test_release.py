@@ -164,7 +164,8 @@ def test_beyond_the_limit_there_is_no_button():
 @pytest.mark.parametrize(("short", "rest"), [(7e-13, "nothing"), (0.25, "0.25")])
 def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
     account = Account(Limit(1.0, 1e-5, "replace-one"), ())
-    monkeypatch.setattr(ledger_text, "total", lambda account, more=(): numerical.Total(1.0 - short, 1.0))
+    total = numerical.Total(1.0 - short, 1.0)
+    monkeypatch.setattr(Account, "spent", lambda account, more=(): total)
     assert analyst_text.left(ledger_text.spending(account)).endswith(f" is spent, {rest} is left")
     request = Request("analyze_gauss", 3, 2, Budget(1.0, 1e-5))
     price, exceeds_limit = ledger_text.price("It", request, account, analyst_text.price)

@@ -1,0 +1,44 @@
+"""Lists of JSON lines that only grow: those of a ledger, of cohorts, and of what a release has drawn."""
+
+import threading
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+from typing import Any
+
+Line = dict[str, Any]
+
+
+class Lines(ABC):
+    """Keep lines in order, of which one writer at a time appends some."""
+
+    @abstractmethod
+    def _lines(self) -> list[Line]:
+        """Return all lines so far."""
+
+    @abstractmethod
+    def _append(self, *lines: Line) -> None:
+        """Append lines, which stay: all of them or, where one cannot be written, none.
+
+        The caller is alone.
+        """
+
+    @abstractmethod
+    def exclusive(self) -> AbstractContextManager[Any]:
+        """Return a context in which nobody else writes."""
+
+
+class LinesInMemory(Lines):
+    """Keep lines for one visitor, until the session ends."""
+
+    def __init__(self) -> None:
+        self._kept: list[Line] = []
+        self._lock = threading.Lock()
+
+    def _lines(self) -> list[Line]:
+        return list(self._kept)
+
+    def _append(self, *lines: Line) -> None:
+        self._kept.extend(lines)
+
+    def exclusive(self) -> AbstractContextManager[Any]:
+        return self._lock
