@@ -32,9 +32,22 @@ def entries(section: str) -> dict[str, str]:
     return {name: " ".join(words.split()) for name, words in zip(parts[::2], parts[1::2], strict=True)}
 
 
-def described(docstring: str, page: Path, skip: Collection[str] = ()) -> str:
-    """Return a function's docstring as Markdown: its text, then a list of its sections."""
-    text, parts = sections(docstring)
+def third_person(docstring: str, subject: str = "It") -> str:
+    """Return a docstring whose first verb tells what the code does, and does not order a reader to do it.
+
+    "Return the basis." becomes "It returns the basis."
+    """
+    verb, space, rest = inspect.cleandoc(docstring).partition(" ")
+    verb = verb.lower() + ("es" if verb.endswith(("s", "x", "ch", "sh")) else "s")
+    return f"{subject} {verb}{space}{rest}" if subject else f"{verb}{space}{rest}"
+
+
+def described(docstring: str, page: Path, skip: Collection[str] = (), subject: str = "It") -> str:
+    """Return a function's docstring as Markdown: its text, then a list of its sections.
+
+    subject: what the first sentence is about.
+    """
+    text, parts = sections(third_person(docstring, subject))
     items = {f"`{name}`": words for name, words in entries(parts.pop("Args", "")).items() if name not in skip}
     items |= {f"**{name}**": " ".join(words.split()) for name, words in parts.items()}
     listed = "\n".join(f"- {name}: {prose(words, page)}" for name, words in items.items())

@@ -22,6 +22,7 @@ from scripts.docstrings import (
     named_modules,
     prose,
     sections,
+    third_person,
 )
 from scripts.started import ROOT
 
@@ -96,13 +97,13 @@ def _release(method: Method, page: Path) -> list[str]:
     for name, step in inspect.getmembers(module, inspect.isfunction):
         if name == "release":
             where = link(f"`{step.__module__}.{step.__name__}`", source(step.__module__), page)
-            parts += [f"{where}", markdown(step.__doc__ or "", page)]
+            parts += [f"{where} {markdown(third_person(step.__doc__ or '', ''), page)}"]
     sensitivity = getattr(module, "sensitivity", None) or getattr(
         sys.modules[module.release.__module__], "sensitivity", None
     )
     if sensitivity is not None and method.private:
-        proof = markdown(sensitivity.__doc__ or "", page)
-        parts += [f"Sensitivity, `{sensitivity.__module__}.{sensitivity.__name__}(budget, ...)`: {proof}"]
+        proof = markdown(third_person(sensitivity.__doc__ or "", ""), page)
+        parts += [f"`{sensitivity.__module__}.{sensitivity.__name__}(budget, ...)` {proof}"]
     return parts
 
 
@@ -123,8 +124,9 @@ def _fit(method: Method, page: Path) -> list[str]:
 
 def _spends(method: Method, page: Path) -> str:
     if method.spends is None:
-        return "Nothing, because nothing is private."
-    return markdown(method.spends.__doc__ or "", page)
+        return "It spends nothing, because nothing is private."
+    docstring = inspect.cleandoc(method.spends.__doc__ or "")
+    return markdown(docstring.replace("Return", "It spends", 1), page)
 
 
 def _guarantee(method: Method) -> str:

@@ -2,8 +2,8 @@
 
 Usage, in an environment of requirements-mutants.txt: python -m scripts.mutants [PATTERN ...]. Mutmut changes
 a copy of the files in git and runs the tests that [tool.mutmut] names. The command fails where fewer than
-nine changes in ten are noticed. docs/mutants.md says why the others are no faults. A pattern limits what is
-changed.
+nine changes in ten are noticed. docs/mutants.md says why many of the others are harmless. A pattern limits
+what is changed.
 """
 
 import re

@@ -18,6 +18,7 @@ from PIL import Image
 from playwright.sync_api import Browser
 
 from scripts import needed_picture
+from scripts.docstrings import third_person
 from scripts.started import ROOT, chromium, serving
 
 PICTURES = ROOT / "docs" / "pictures"
@@ -116,13 +117,16 @@ def anchor(screen: Screen) -> str:
 
 def document(shown: Sequence[Screen]) -> str:
     """Return docs/screens.md: every page, its purpose and its pictures."""
-    intro = "`make pictures` took each page as it opens: on a desktop, in dark mode, on a telephone."
+    intro = (
+        "This page says what each page of the dashboard is for, and shows how it looks as it opens. "
+        "`make pictures` took the pictures: on a desktop, in dark mode, on a telephone."
+    )
     parts = ["# Every page", intro]
     for screen in shown:
         desk, dark, phone = (f"pictures/{file}" for file in screen.files)
         parts += [
             f"## {screen.title}",
-            screen.purpose,
+            third_person(screen.purpose, "This page"),
             f"![{screen.title}]({desk})",
             f'<img src="{dark}" width="640" alt="{screen.title}, dark"> '
             f'<img src="{phone}" width="185" alt="{screen.title}, on a telephone">',

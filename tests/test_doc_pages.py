@@ -9,7 +9,7 @@ import pytest
 from dppca_core import METHODS
 from dppca_core.bounds import BOUNDS
 from scripts import bound_page, documents, method_pages
-from scripts.docstrings import markdown, relative
+from scripts.docstrings import markdown, relative, third_person
 from scripts.started import ROOT
 
 PATHS = [
@@ -66,6 +66,18 @@ def test_pages_say_what_the_code_says():
 )
 def test_docstrings_read_as_they_were_written(docstring, shown):
     assert markdown(docstring, PAGE) == shown
+
+
+@pytest.mark.parametrize(
+    ("docstring", "shown"),
+    [
+        ("Return the basis.", "It returns the basis."),
+        ("Pass over the patients once.\n\nTwo.", "It passes over the patients once.\n\nTwo."),
+    ],
+)
+def test_the_order_of_a_docstring_becomes_a_statement(docstring, shown):
+    assert third_person(docstring) == shown
+    assert third_person(docstring, "") == shown.removeprefix("It ")
 
 
 def test_ways_between_files():

@@ -1,18 +1,20 @@
 """The noisy power method: Hardt & Price (NeurIPS 2014), Theorem 2.1 as quoted, and a closed form.
 
-With X of p columns, fresh noise G in each of L steps and sigma_j the sample's eigenvalues, if
+Let e < 1 be an error, X the last iterate, of p columns, sigma_j the sample's eigenvalues, and G the fresh
+noise of each of L steps. If
 
     5 |G| <= e gap,    5 |U_k^T G| <= gap (sqrt p - sqrt(k-1)) / (t sqrt d),    gap = sigma_k - sigma_{k+1},
     L >= C sigma_k / gap log(d t / e),
 
 then |(I - X X^T) U_k| <= e in operator norm, so sin Theta <= sqrt k e, with probability
-1 - t^(-Omega(p+1-k)) - e^(-Omega(d)). Read in Balcan, Du, Wang & Yu (COLT 2016), except that the probability
+1 - t^(-Omega(p+1-k)) - exp(-Omega(d)). Read in Balcan, Du, Wang & Yu (COLT 2016), except that the probability
 is as recalled; C is unspecified, as are the constants of the exponents.
 
-Here p = k, and G has the method's own calibration. For its norms we take limits that hold in all L steps with
-probability 1 - 2 L e^(-tau^2/2) (Davidson & Szarek 2001):
+Here p = k. The entries of G are independent, with the standard deviation sigma_G of the method's own
+calibration. For the norms we take limits that hold in all L steps with probability 1 - 2 L exp(-tau^2/2)
+(Davidson & Szarek 2001):
 
-    |G| <= s (sqrt d + sqrt p + tau),    |U_k^T G| <= s (sqrt k + sqrt p + tau).
+    |G| <= sigma_G (sqrt d + sqrt p + tau),    |U_k^T G| <= sigma_G (sqrt k + sqrt p + tau).
 
 The theorem speaks of the sample's subspace: sampling, to first order, is added by the triangle inequality.
 Closed form: fresh noise in each step and sampling, over all pairs (`dppca_core.bounds.perturbation`).

@@ -11,8 +11,8 @@ few being sqrt(d), or eight a component, at most two thirds of d. Eight clinical
 (lifelines, scikit-survival, and R's survival and MASS; k = 1 to 3). There lambda_k was 1.04 to 11 times the
 next eigenvalue, in the median 1.5, and k lambda_k/tr Sigma was .13 to .71. Rows that follow a table's
 dictionary with these spectra were kinder than the release in 5 of 20 cases (ten tables, k = 2, epsilon = 1
-and 2). The worst of the three erred .4 to 4.2 times as much, twice in the median. Gaussian rows with spikes
-three times the top, the median of tables, were kinder in 13 of 16 (`benchmarks/own_tables.py`).
+and 2). The worst of the three erred .6 to 3.1 times as much, 1.6 times in the median. Gaussian rows with
+spikes three times the top, the median of tables, were kinder in 13 of 16 (`benchmarks/own_tables.py`).
 """
 
 import math

@@ -127,7 +127,7 @@ def exchange_of(plan: Plan) -> Exchange:
 
 
 def provider_step(state: ProviderState, question: Message) -> tuple[ProviderState, Message]:
-    """Return a hospital's next state and its answer. The only step that reads private rows.
+    """Return a hospital's next state and its answer. This is the only step that reads private rows.
 
     Raises ValueError, and leaves nothing spent, for a question of another run, out of turn, or with other
     arrays than the method asks, and LimitError beyond the hospital's limit. Their sentences may be told to

@@ -81,7 +81,9 @@ def noise_scale(budget: Budget, price: Event, n: int, k: int) -> float:
 
 
 def release(cohort: Cohort, basis: Array, price: Event, budget: Budget, rng: np.random.Generator) -> Array:
-    """Return the noisy block V^T S V, (k, k), in units of the scaled rows. The only step that reads rows.
+    """Return the noisy block V^T S V, (k, k), in units of the scaled rows.
+
+    This is the only step that reads rows.
 
     price: the event that it may spend (`split`); a pure one releases the diagonal, with zeros beside it. Of
     `budget` only the neighbours count. Noise is drawn in floating point. Raises ValueError for a basis, (d,

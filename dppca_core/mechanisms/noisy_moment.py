@@ -81,7 +81,7 @@ def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
         Args:
             cohort: The hospitals' second moments, d features.
             k: Number of components.
-            budget: Privacy budget, in the local model of each user.
+            budget: Privacy budget of the release; in the local model, of each user's message.
             rng: Source of the noise.
             noise: "isotropic", or "mirrored" (the paper's triangle; the default when the accounting is as
                 printed).

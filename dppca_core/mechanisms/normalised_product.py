@@ -44,7 +44,7 @@ def mean_length(k: int) -> float:
 
 
 def release(cohort: Cohort, block: Array, std: float, rng: np.random.Generator) -> Array:
-    """Return the noisy mean of v q^T, (d, k). The only step that reads private rows.
+    """Return the noisy mean of v q^T, (d, k). This is the only step that reads private rows.
 
     Args:
         cohort: All hospitals' patients, as rows or drawn from a population.

@@ -52,7 +52,7 @@ def noise_std(budget: Budget, w: float, n: int) -> float:
 
 
 def release(rows: Array, budget: Budget, w: float, rng: np.random.Generator, *, part: float = 1.0) -> Array:
-    """Return m~, (d,), of rows no longer than 1, (n, d). The only step here that reads private rows.
+    """Return m~, (d,), of rows no longer than 1, (n, d). This is the only step here that reads private rows.
 
     part: of the noise's std, where others add the rest of one noise to a sum that alone is seen.
     """

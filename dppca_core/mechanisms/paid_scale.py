@@ -68,7 +68,7 @@ def noise_std(budget: Budget, w: float, n: float) -> float:
 
 
 def release(rows: Array, budget: Budget, w: float, rng: np.random.Generator, *, part: float = 1.0) -> Array:
-    """Return v, (d,), of rows no longer than 1, (n, d). The only step here that reads private rows.
+    """Return v, (d,), of rows no longer than 1, (n, d). This is the only step here that reads private rows.
 
     part: of the noise's std, as for `paid_centre.release`.
     """

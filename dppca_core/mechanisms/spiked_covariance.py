@@ -102,7 +102,7 @@ def release(
     """Return spectrum, projector and, with `covariance`, eigenvalues: steps 1 to 3 of the method's text.
 
     l2 sensitivities: `spectrum_sensitivity`/n for spectrum and block, `projector_sensitivity` for the
-    projector. The only step that reads private rows.
+    projector. This is the only step that reads private rows.
     """
     d, n = cohort.features, cohort.n
     shape = symmetric_gaussian.shape_of(budget, None)

@@ -67,7 +67,7 @@ def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
         left_out: int = LEFT_OUT,
         start: Array | None = None,
     ) -> Estimate:
-        """Release T normalised rounds and take the directions that they share.
+        """Return the directions that T released, normalised rounds share.
 
         Args:
             cohort: All hospitals' patients, as rows or drawn from a population.

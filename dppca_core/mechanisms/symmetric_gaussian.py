@@ -78,7 +78,10 @@ def mean_noise_std(budget: Budget, n: int, trust: str = "central", providers: in
 def release(
     cohort: Cohort, budget: Budget, rng: np.random.Generator, noise: str | None, trust: str = "central"
 ) -> Array:
-    """Return the noisy pooled second moment, (d, d) symmetric. The only step that reads private rows."""
+    """Return the noisy pooled second moment, (d, d) symmetric.
+
+    This is the only step that reads private rows.
+    """
     std = mean_noise_std(budget, cohort.n, trust, len(cohort))
     return with_noise(cohort.pooled, std, shape_of(budget, noise), rng)
 

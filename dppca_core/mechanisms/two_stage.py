@@ -149,7 +149,7 @@ def release(
     scaling: str = "unit",
     n: float = math.inf,
 ) -> ReleasedStages:
-    """Release both stages. The only step that reads private rows.
+    """Release both stages. This is the only step that reads private rows.
 
     Args:
         cohort: All hospitals' patients, as rows or drawn from a population.

@@ -41,9 +41,10 @@ def _split(budget: Budget) -> tuple[Guarantee, Budget]:
 
 
 def release(cohort: Cohort, k: int, budget: Budget, rng: np.random.Generator) -> tuple[Array | None, float]:
-    """Return the noisy projector, (d, d), or None, and its diagonal noise std. The only step that reads rows.
+    """Return the noisy projector, (d, d), or None, and its diagonal noise std.
 
-    The Laplace draw is a floating-point draw, like all noise here: for study, not for release.
+    This is the only step that reads rows. The Laplace draw is a floating-point draw, like all noise here: for
+    study, not for release.
     """
     d = cohort.features
     values, vectors = linalg.top_eigenpairs(cohort.pooled.dense(), k + 1)
@@ -90,7 +91,7 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
 
 
 def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
-    """Return the event of the gap's test and that of one Gaussian release."""
+    """Return the gap's test and one Gaussian release, each with its part of the budget."""
     test, rest = _split(budget)
     return (test, Release(gaussian.noise_multiplier(rest)))
 

@@ -36,7 +36,10 @@ sensitivity = matrix_product.sensitivity
 
 
 def release(moment: Moment, block: Array, std: float, rng: np.random.Generator) -> Array:
-    """Return the noisy product of one group of patients, (d, k). The only step that reads private rows."""
+    """Return the noisy product of one group of patients, (d, k).
+
+    This is the only step that reads private rows.
+    """
     product = moment.apply(block)
     product += std * rng.standard_normal(block.shape)
     return product
@@ -97,7 +100,7 @@ def fit(
 
 
 def spends(budget: Budget, **_: object) -> tuple[Event, ...]:
-    """Return the one Gaussian release that each patient's batch makes."""
+    """Return one Gaussian release: each patient is in one batch, which makes one."""
     return (Release(gaussian.noise_multiplier(budget)),)
 
 

@@ -31,7 +31,7 @@ spends = symmetric_gaussian.spends
 
 
 def release(provider: Provider, budget: Budget, rng: np.random.Generator, noise: str | None) -> Array:
-    """Return one hospital's noisy second moment, (d, d). The only step that reads private rows."""
+    """Return one hospital's noisy second moment, (d, d). This is the only step that reads private rows."""
     std = symmetric_gaussian.sum_noise_std(budget) / provider.n
     shape = symmetric_gaussian.shape_of(budget, noise)
     return symmetric_gaussian.with_noise(provider.moment, std, shape, rng)

@@ -110,7 +110,7 @@ def tuned_iterations(
 def release(
     moment: Moment, block: Array, rows: Indices | None, std: float, rng: np.random.Generator
 ) -> Array:
-    """Return a message H = S Q + N(0, std^2), (d, k). The only step that reads private rows.
+    """Return a message H = S Q + N(0, std^2), (d, k). This is the only step that reads private rows.
 
     It is the message of one hospital. With the pooled moment and the noise of the sum it is the server's mean
     sum_i (n_i/n) H_i of all messages. That has the same law where only the mean is used.

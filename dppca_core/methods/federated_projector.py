@@ -156,7 +156,7 @@ def fit(
 def spends(
     budget: Budget, *, spike: float | None = None, variance: float | None = None, **_: object
 ) -> tuple[Event, ...]:
-    """Return the events of the spectrum and the projector: each hospital's, of its own patients."""
+    """Return releases of the spectrum and the projector: each hospital makes them, of its own patients."""
     return spiked_covariance.spends(budget, spike=spike, variance=variance, covariance=False)
 
 

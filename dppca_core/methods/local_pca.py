@@ -13,7 +13,10 @@ from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort) -> Array:
-    """Return the largest hospital's moment, (d, d). The only step that reads rows; nothing is private."""
+    """Return the largest hospital's moment, (d, d).
+
+    This is the only step that reads rows; nothing is private.
+    """
     return max(cohort, key=lambda provider: provider.n).moment.dense()
 
 

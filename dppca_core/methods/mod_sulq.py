@@ -29,7 +29,10 @@ def sum_noise_std(budget: Budget, d: int) -> float:
 
 
 def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
-    """Return the noisy pooled second moment, (d, d) symmetric. The only step that reads private rows."""
+    """Return the noisy pooled second moment, (d, d) symmetric.
+
+    This is the only step that reads private rows.
+    """
     std = sum_noise_std(budget, cohort.features) / cohort.n
     return symmetric_gaussian.with_noise(cohort.pooled, std, "mirrored", rng)
 

@@ -77,7 +77,7 @@ def tuned_iterations(
 
 
 def release(cohort: Cohort, budget: Budget, block: Array, iterations: int, rng: np.random.Generator) -> Array:
-    """Return one step's noisy product, (d, p). The only step that reads private rows.
+    """Return one step's noisy product, (d, p). This is the only step that reads private rows.
 
     The std is that of one of `iterations` steps.
     """

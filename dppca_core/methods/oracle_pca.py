@@ -17,7 +17,10 @@ from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort, rows: Indices) -> Array:
-    """Return the moment within these rows, (s, s). The only step that reads rows; nothing is private."""
+    """Return the moment within these rows, (s, s).
+
+    This is the only step that reads rows; nothing is private.
+    """
     return cohort.pooled.apply(np.eye(len(rows)), rows)[rows]
 
 

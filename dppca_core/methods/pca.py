@@ -12,7 +12,10 @@ from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort) -> Array:
-    """Return the pooled second moment itself, (d, d). The only step that reads rows; nothing is private."""
+    """Return the pooled second moment itself, (d, d).
+
+    This is the only step that reads rows; nothing is private.
+    """
     return cohort.pooled.dense()
 
 

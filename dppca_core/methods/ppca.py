@@ -35,7 +35,9 @@ def strength(budget: Budget) -> float:
 def release(
     cohort: Cohort, k: int, budget: Budget, scans: int, start: Array | None, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return the frame, (d, k), and its chain's energies, (scans,). The only step that reads private rows.
+    """Return the frame, (d, k), and its chain's energies, (scans,).
+
+    This is the only step that reads private rows.
 
     k = 1 is one exact draw. The factor of the mean moment is held below what doubles resolve, by a public
     number: that only flattens the density.

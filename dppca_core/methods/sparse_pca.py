@@ -14,7 +14,7 @@ from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort) -> Moment:
-    """Return the pooled second moment itself. The only step that reads rows; nothing is private."""
+    """Return the pooled second moment itself. This is the only step that reads rows; nothing is private."""
     return cohort.pooled
 
 

@@ -17,14 +17,14 @@ from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort) -> Moment:
-    """Return the pooled second moment itself. The only step that reads rows; nothing is private."""
+    """Return the pooled second moment itself. This is the only step that reads rows; nothing is private."""
     return cohort.pooled
 
 
 def fit(
     cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator, s_hat: int | None = None
 ) -> Estimate:
-    """Run truncated power iteration as `sparse_pca` does, and shrink the rows that it keeps.
+    """Run truncated power iteration as `sparse_pca` does, with the kept rows shrunk.
 
     Args:
         cohort: All hospitals' patients.

@@ -1,6 +1,6 @@
 """Additive Wishart noise (Sheffet, ALT 2019, Theorem 3): a noisy second moment that stays positive definite.
 
-Releases X^T X + c W, W ~ Wishart_d(m, I), rows of norm at most 1. The mean c m I moves no eigenvector.
+It releases X^T X + c W, W ~ Wishart_d(m, I), rows of norm at most 1. The mean c m I moves no eigenvector.
 
 As printed: c = 1 and m = floor(d + (28/epsilon^2) ln(4/delta)) for epsilon < 1 and delta < 1/e; a larger
 epsilon or delta is calibrated at that limit. (Jiang et al. 2016 and Imtiaz & Sarwate 2016 take m = d + 1 and
@@ -118,7 +118,7 @@ def calibrate(budget: Budget, d: int) -> tuple[int, float]:
 
 
 def release(cohort: Cohort, budget: Budget, rng: np.random.Generator) -> Array:
-    """Return the pooled moment plus Wishart noise, (d, d). The only step that reads private rows."""
+    """Return the pooled moment plus Wishart noise, (d, d). This is the only step that reads private rows."""
     d = cohort.features
     m, scale = calibrate(budget, d)
     factor = wishart_factor(m, d, rng)

@@ -88,7 +88,10 @@ def spends(budget: Budget, share: float) -> tuple[Event, ...]:
 
 
 def release(site: Site, bound: float, budget: Budget, share: float, rng: np.random.Generator) -> Summary:
-    """Return noisy means and mean squares of one hospital. The only step here that reads private rows."""
+    """Return noisy means and mean squares of one hospital.
+
+    This is the only step here that reads private rows.
+    """
     z = multiplier(budget, share)
     mean, square = site.means(bound)
     by_mean, by_square = (moved * z / site.n for moved in sensitivities(budget))

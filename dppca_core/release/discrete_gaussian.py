@@ -136,7 +136,7 @@ def release(
 ) -> Array:
     """Return the noisy second moment, (d, d), of rows scaled to norm 1.
 
-    The only step that releases private rows.
+    This is the only step that releases private rows.
 
     `progress` is told the share done, and answers whether to go on; `share` is that of the budget. Raises
     StoppedError where it says no, and ValueError as `noise_std`.

@@ -1,4 +1,4 @@
-"""Compare methods by error, time, bytes and patients needed, and show which are best at each privacy loss."""
+"""Compare methods by error, time, bytes and patients needed, and by which is best at each privacy loss."""
 
 import streamlit as st
 

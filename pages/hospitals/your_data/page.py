@@ -1,4 +1,4 @@
-"""Load your own table, rehearse on a synthetic twin, release once, and see the budget that is left."""
+"""Lead from your own table, by a rehearsal on a synthetic twin, to one release and the budget left."""
 
 from functools import partial
 

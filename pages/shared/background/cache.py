@@ -1,7 +1,7 @@
 """Keep results for all visitors, keyed by recipes only, within a bound on their bytes.
 
 Whatever grows with features, patients or hospitals is in a `ByteCache`, here or in the core. Entries of the
-other caches stay small whatever is asked for. docs/security.md has the sum, and test_cache.py adds it up.
+other caches stay small whatever is asked for. docs/server.md has the sum, and test_cache.py adds it up.
 """
 
 import gc

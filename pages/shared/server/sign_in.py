@@ -1,4 +1,4 @@
-"""Ask visitors to sign in where the server wants it, by Streamlit's `st.login` (docs/security.md)."""
+"""Ask visitors to sign in where the server wants it, by Streamlit's `st.login` (docs/server.md)."""
 
 from importlib.util import find_spec
 from pathlib import Path
