@@ -67,7 +67,7 @@ def test_a_presets_link_and_a_reload_keep_the_screen(watched, address):
     assert "ghost=true" in page.page.url
     for again in (watched().open(page.page.url), page.open(page.page.url)):
         assert again.sentence().startswith("With 10,000 patients in 5 hospitals")
-        again.page.get_by_role("switch", name="Hold as a ghost", checked=True).wait_for()
+        again.page.get_by_role("switch", name="Keep the last result", checked=True).wait_for()
 
 
 def test_the_scrub_is_live_and_asks_the_server_nothing(watched, address):

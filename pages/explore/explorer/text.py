@@ -77,6 +77,6 @@ def try_this(experiment: ExplorerExperiment, settings: Settings) -> str:
     sealed = CHOICES["trust"].text("secure aggregation")
     grows = "with its square root" if experiment.method == TRACED else "where noise causes it"
     return (
-        f"move *{hospitals}* up and watch the error grow {grows}, as each hospital adds its own noise. Then "
-        f"set *{trust}* to {sealed}: one noise serves all, and the extra error is gone."
+        f"raise *{hospitals}*. The error grows {grows}, because each hospital adds its own noise. Then set "
+        f"*{trust}* to {sealed}: one noise serves all, and the extra error is gone."
     )

@@ -75,8 +75,8 @@ SWEPT = {
     "epsilon": "privacy settings",
 }
 SHADES = {  # the parts of the chart without an answer
-    "rough": "closed form silent: error beyond ⅓ of a guess",
-    "assumption": "closed form silent: an assumption fails",
+    "rough": "no closed form: error beyond ⅓ of a guess",
+    "assumption": "no closed form: an assumption fails",
     "sampling": "no ε helps: sampling alone errs more",
 }
 _GOALS = {"share": "at least {} of the pattern recovered", "degrees": "an angle of at most {}"}
@@ -368,8 +368,8 @@ def below_chart(planner: Planner, curves: Collection[str]) -> str:
         why = "its answer is off the chart" if answer.value is not None else short_reason(answer, planner)
         bold = f"{focus} has no bold line here: {why}."
     return (
-        f"{bold} Dotted lines: its lines of equal {which}. Grey and hatched: it has no answer. Thin lines: "
-        "other methods. All by closed form."
+        f"{bold} Dotted lines: its lines of equal {which}. In the grey hatched area it has no answer. Thin "
+        "lines: other methods. All by closed form."
     )
 
 

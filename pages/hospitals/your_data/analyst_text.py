@@ -21,8 +21,8 @@ def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float)
             f"{text.number(spent.most)}: ask for less."
         )
     sentence = (
-        f"{title} brings what is spent from {text.short(spent.now)} to {text.short(spent.after)} of your "
-        f"limit {text.number(spent.most)}, and leaves {_rest(spent)}."
+        f"{title}: you have used {text.short(spent.now)} of your limit {text.number(spent.most)}, afterwards "
+        f"it is {text.short(spent.after)}, and {_rest(spent)} is left."
     )
     if rows == 1:
         return sentence

@@ -85,5 +85,5 @@ def check_patients(entries: int, left: int | None) -> None:
 def check_matrices(d: int, left: int | None) -> None:
     """Raise ValueError, with one sentence, where one more hospital's matrices would not fit."""
     needed = _MATRICES * 8 * d**2
-    advice = "choose fewer columns, or read the table without dealing it"
+    advice = "choose fewer columns, or read the table as of one hospital"
     _check_fits(needed, left, f"One more hospital takes {megabytes(needed)}", advice)

@@ -132,7 +132,7 @@ def _stated(record: PublicRecord, rows: int) -> str:
 
 def _hospitals(record: PublicRecord, where: str) -> str:
     """Return where patients are, unless their hospitals are invented, which is said instead."""
-    invented = f"dealt at random to {len(record.sizes):,} hospitals that do not exist"
+    invented = f"assigned at random to {len(record.sizes):,} hospitals that do not exist"
     return invented if is_at_random(record.assignment) else where
 
 

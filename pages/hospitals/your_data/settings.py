@@ -42,8 +42,8 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         among("own.encoding", "Text encoding", {"utf-8": "UTF-8", "windows-1252": "Windows-1252"}),
         like(
             *("providers", 1, "Number of hospitals", "Number of hospitals"),
-            help="1: all patients in one place. More: patients are dealt at random, to rehearse methods for "
-            "several hospitals.",
+            help="1: all patients in one place. More: patients are assigned at random, to rehearse methods "
+            "for several hospitals.",
         ),
         among(
             *("own.method", "Method", {RECOMMENDED: "Recommended for this table"} | titles),

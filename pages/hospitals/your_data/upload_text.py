@@ -149,8 +149,8 @@ def counts_public(assignment: str, schema: Schema, rows: int) -> str:
 def bound(schema: Schema, rows: int) -> str:
     """Return what the row bound is and does."""
     return (
-        f"No {unit(rows)} counts for more than a length of {schema.bound:.4g}: longer rows are shortened to "
-        "it, and the noise hides a row of that length. Smaller is less noise and more shortening. Without a "
-        "number of your own, it is the root mean square length of rows spread evenly over the ranges. No row "
-        f"is longer than {schema.longest:.4g}."
+        f"Cap per {unit(rows)}: a row longer than {schema.bound:.4g} is shortened to that length, so that no "
+        f"{unit(rows)} dominates. A lower cap needs less noise but distorts more. Unless you set it, the cap "
+        "is the root mean square length of rows spread evenly over the ranges. No row is longer than "
+        f"{schema.longest:.4g}."
     )

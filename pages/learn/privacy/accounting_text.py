@@ -25,9 +25,9 @@ def failure(n: int, budget: Budget) -> str:
     few = text.number(float(f"{expected:.2g}")) if expected < 100 else f"{expected:,.0f}"
     close = f" That is no protection: keep δ well below 1 in {n:,}."
     return (
-        f"**A program that publishes each record outright with probability δ = {text.number(delta)} and says "
-        f"nothing else keeps this part of the promise.** Of {n:,} patients it is expected to publish {few}; "
-        f"the chance of at least one is {share(published.some)}.{close if delta > 1 / n else ''}"
+        f"**A program that publishes each record in the clear with probability δ = {text.number(delta)} and "
+        f"says nothing else keeps this part of the promise.** Of {n:,} patients it is expected to publish "
+        f"{few}; the chance of at least one is {share(published.some)}.{close if delta > 1 / n else ''}"
     )
 
 

@@ -172,7 +172,7 @@ class Comparison:
     def _label(self, name: str, epsilon: float) -> str:
         label = METHODS[name].title
         waiting = name in self.results.slow and not self.results.measured(name, epsilon)
-        return f"<i>{label} · not live</i>" if waiting else label
+        return f"<i>{label} · too slow</i>" if waiting else label
 
     def frame(self, epsilon: float) -> tuple[Trace, list[str]]:
         """Return dots and intervals at this epsilon, best first in each group, and the axis labels."""

@@ -135,7 +135,7 @@ CHOICES: dict[str, Choice] = {
         ),
         Choice("scale", "Error axis", "Error axis", ("log", "linear"), "log"),
         among("view", "Detail", _VIEWS, "analyst", former={"board": "plain"}),
-        switch("ghost", "Hold previous"),
+        switch("ghost", "Keep the last result"),
         switch("loadings", "Loadings"),
         switch("slow", "Slow methods"),
         switch(_DELTA_SET, "Failure chance set by hand"),

@@ -140,7 +140,7 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
     """Show the switches for detail, ghost and loadings: what is shown, not what is measured."""
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         for key, name, explained in (
-            ("ghost", "Hold as a ghost", _GHOST),
+            ("ghost", "Keep the last result", _GHOST),
             ("loadings", "Loadings", _LOADINGS),
         ):
             if key in shown:
@@ -258,10 +258,10 @@ def slow_methods_button(titles: Sequence[str], seconds: float) -> None:
         return
     measuring = settings()["slow"]
     label = (
-        "Leave out what is not live"
+        "Leave out the slow methods"
         if measuring
-        else f"Measure what is not live (about {max(seconds, 1):.0f} s a run)"
+        else f"Measure the slow methods (about {max(seconds, 1):.0f} s a run)"
     )
     left, right = st.columns([2, 3], vertical_alignment="center")
     left.button(label, on_click=set_to, args=("slow", not measuring), key="slow button")
-    right.caption(f"Not live: {', '.join(titles)}.")
+    right.caption(f"Too slow to update automatically: {', '.join(titles)}.")

@@ -86,7 +86,7 @@ def large_delta(delta: float, n: float) -> str:
     """Return what a delta above one in the number of patients would allow; empty where it is below."""
     if delta <= 1 / n:
         return ""
-    promise = "a method that publishes each record outright with that chance would keep this promise"
+    promise = "a method that publishes each record in the clear with that chance would keep this promise"
     return f"δ = {number(delta)} is above 1/n: {promise}."
 
 

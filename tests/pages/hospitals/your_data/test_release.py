@@ -36,7 +36,7 @@ def test_a_release_is_asked_for_priced_confirmed_and_made_once(makes):
     page = limited()
     page.press("Release")
     assert not makes
-    assert "from 0 to 0.5 of your limit 1, and leaves 0.5" in page.markdown
+    assert "used 0 of your limit 1, afterwards it is 0.5, and 0.5 is left" in page.markdown
     assert ledger_text.ONCE in page.markdown
     page.press("Spend")
     for _ in range(3):
@@ -169,7 +169,7 @@ def test_what_rounding_leaves_of_a_limit_is_nothing(monkeypatch, short, rest):
     assert analyst_text.left(ledger_text.spending(account)).endswith(f" is spent, {rest} is left")
     request = Request("analyze_gauss", 3, 2, Budget(1.0, 1e-5))
     price, exceeds_limit = ledger_text.price("It", request, account, analyst_text.price)
-    assert price.endswith(f", and leaves {rest}.") and not exceeds_limit
+    assert price.endswith(f", and {rest} is left.") and not exceeds_limit
 
 
 def test_a_full_disk_releases_nothing(folder, monkeypatch):

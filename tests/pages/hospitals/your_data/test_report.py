@@ -50,9 +50,9 @@ def test_a_report_says_that_hospitals_dealt_at_random_do_not_exist(built):
     page.press("Set this limit")
     page.release()
     for report in (*reports, built()):
-        assert f"{ROWS} rows dealt at random to 3 hospitals that do not exist" in report.sentence
+        assert f"{ROWS} rows assigned at random to 3 hospitals that do not exist" in report.sentence
         assert "in 3 hospitals" not in report.sentence
-        assert dict(report.settings)["Hospitals"] == "dealt at random to 3 hospitals that do not exist"
+        assert dict(report.settings)["Hospitals"] == "assigned at random to 3 hospitals that do not exist"
         (limit,) = (line for line in report.limits if "do not exist" in line)
         assert limit.startswith("Rows are assigned") and limit in page.captions
 

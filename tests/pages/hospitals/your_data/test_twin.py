@@ -177,7 +177,7 @@ def test_a_paid_spectrum_is_on_the_ledger_and_shapes_the_twin(folder):
     page = limited(dictionary=WIDE, rows=8, **link)
     assert "so 3 populations are rehearsed" in page.markdown
     page.press("Pay for the spectrum")
-    assert "from 0 to 0.5 of your limit 1" in page.markdown
+    assert "used 0 of your limit 1, afterwards it is 0.5" in page.markdown
     question = next(box.value for box in page.app.markdown if ledger_text.ONCE in box.value)
     cost = gaussian.epsilon_of(gaussian.noise_multiplier(Budget(0.5, 1e-6)) / 8, 1e-6)
     assert f"ε = {cost:.2f}" in question

@@ -153,7 +153,7 @@ def test_the_explorers_report_is_the_screen(screen, built):
     document = read(made)
     assert page.words()["odds"] in made.guarantee and page.words()["odds"] in document
     assert dict(made.settings)["Hospitals N"] == "3"
-    assert any("each record outright" in limit for limit in made.limits)
+    assert any("each record in the clear" in limit for limit in made.limits)
     assert any("floating point" in limit for limit in made.limits)
     texts = [words for _, words in made.texts]
     shown = page.captions + page.markdown.replace("**", "")
