@@ -15,9 +15,7 @@ from pages.shared.reports import html_report, sources, take_along
 from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import RECOMMENDED
 
-if widgets.settings()["view"] == "plain":
-    plain.render()
-    st.stop()
+widgets.in_plain_view(plain.render)
 view = ExplorerView(widgets.settings())
 experiment, epsilon, results = view.experiment, view.epsilon, view.results
 why = text.why(experiment, epsilon, widgets.settings()["trust"])
@@ -45,8 +43,7 @@ live_figure.measured(panels, view)
 with st.container(horizontal=True, vertical_alignment="bottom", key="methods shown"):
     widgets.choose("all_methods")
     here = [RECOMMENDED, *to_experiment.selectable(experiment, settings["trust"])]
-    chosen = settings["method"] if settings["method"] in here else RECOMMENDED
-    widgets.choose_among("method", here, chosen)
+    widgets.choose_among("method", here)
 if settings["all_methods"]:
     widgets.slow_methods_button(
         [METHODS[name].title for name in results.slow],

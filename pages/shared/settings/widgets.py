@@ -167,6 +167,13 @@ def settings() -> Settings:
     return dict(st.session_state[_LAST])
 
 
+def in_plain_view(render: Callable[[], None]) -> None:
+    """Render this instead of all that follows on a page, where its visitor has chosen the plain view."""
+    if settings()["view"] == "plain":
+        render()
+        st.stop()
+
+
 def last_move() -> tuple[str, int] | None:
     """Return the slider that was moved last, and by how many options."""
     return st.session_state.get(_MOVE)
@@ -241,15 +248,21 @@ def choose_panel(key: str) -> None:
     choose_word(key, st.pills, wrap=True)
 
 
-def choose_among(key: str, options: Sequence[Any], shown: Any, also: Settings | None = None) -> None:
-    """Choose one of `options`; the link keeps what was asked for until that is among them again.
+def choose_among(key: str, options: Sequence[Any], shown: Any = None, also: Settings | None = None) -> Any:
+    """Choose one of `options`, and return the one that is shown.
 
+    The link keeps what was asked for until that is among them again.
+
+    shown: what is shown; by default what was asked for, or the first where that is not among the options.
     also: what else is set by the choice.
     """
-    choice = CHOICES[key]
+    choice, asked = CHOICES[key], settings()[key]
+    if shown is None:
+        shown = asked if asked in options else options[0]
     words = partial(choice.option, plain=settings()["view"] == "plain")
     binding = bound(key, shown, also=also)
     st.selectbox(choice.label, options, options.index(shown), format_func=words, **binding)
+    return shown
 
 
 def slow_methods_button(titles: Sequence[str], seconds: float) -> None:
