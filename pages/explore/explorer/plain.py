@@ -14,10 +14,8 @@ from pages.explore.explorer.view import ExplorerView, picture
 from pages.shared import text
 from pages.shared.background import failed_runs
 from pages.shared.plain import phrases, rows, screen
-from pages.shared.plain.rows import Shares
 from pages.shared.reports import html_report, sources
 from pages.shared.reports import phrases as report_phrases
-from pages.shared.reports.html_report import Report, ReportFigure
 from pages.shared.settings import sidebar, widgets
 from pages.shared.settings.catalogue import Settings
 
@@ -25,7 +23,7 @@ _MORE = "still measuring"
 _ROWS = 12  # lines of text that the rows are as high as, where panels stand under each other
 
 
-def headline(results: Results, shares: Shares, trust: str) -> str:
+def headline(results: Results, shares: rows.Shares, trust: str) -> str:
     """Return what the hospitals recover under the trust that was chosen."""
     row, experiment = shares.under(trust), results.experiment
     if not row.measured:
@@ -48,7 +46,7 @@ class PlainView(ExplorerView):
 
     def next_cell(self) -> Key | None:
         """Return the cell to measure next; None where the view is complete."""
-        return trusts.next_missing(self.results, self.epsilon)
+        return self.results.next_missing(self.epsilon, False, self.shown)
 
     def payload(self) -> dict[str, Any]:
         """Return everything that the component draws."""
@@ -106,7 +104,7 @@ def render() -> None:
     )
 
 
-def report(view: PlainView, link: str) -> Report:
+def report(view: PlainView, link: str) -> html_report.Report:
     """Return all that the page shows at this privacy loss, as measured so far."""
     experiment, results, trust = view.experiment, view.results, view.settings["trust"]
     shares = rows.shares(results, view.epsilon, trust)
@@ -118,11 +116,11 @@ def report(view: PlainView, link: str) -> Report:
         "" if payload["complete"] else plain_text.MEASURING,
         plain_text.LIMITS,
     ]
-    return Report(
+    return html_report.Report(
         title=plain_text.TITLE,
         sentence=headline(results, shares, trust),
         settings=report_phrases.settings_in_words(view.settings, (*sidebar.PLAIN_MAIN, *sidebar.PLAIN_MORE)),
-        figures=[ReportFigure(payload, phrases.TITLE, rows.description(shares))],
+        figures=[html_report.ReportFigure(payload, phrases.TITLE, rows.description(shares))],
         guarantee=text.odds(view.epsilon, experiment.delta, experiment.neighbours, yours=True),
         limits=[limit for limit in limits if limit],
         sources=[

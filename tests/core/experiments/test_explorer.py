@@ -179,9 +179,9 @@ def wanted_cells(results: Results, epsilon: float) -> set[tuple[str, float, int]
     grid = {epsilon, *EPSILONS}
     cells = {(TRACED, e, r) for e in grid for r in range(NOISES)}  # more than repeats, for the picture
     for name in results.names:
-        at = epsilon if results.private(name) else EPSILONS[0]
+        at = epsilon if METHODS[name].private else EPSILONS[0]
         cells |= {(name, at, r) for r in range(results.repeats_of(name))}
-        if results.private(name):
+        if METHODS[name].private:
             cells |= {(name, e, r) for e in grid for r in range(min(results.repeats_of(name), 3))}
     return cells
 
