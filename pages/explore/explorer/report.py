@@ -12,7 +12,6 @@ from pages.explore.explorer.view import ExplorerView
 from pages.shared import text
 from pages.shared.charts import explorer_text, loadings
 from pages.shared.reports import html_report, phrases, sources
-from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings import sidebar
 
 _FORMULAS = (
@@ -23,7 +22,7 @@ _FORMULAS = (
 )
 
 
-def build(view: ExplorerView, link: str) -> Report:
+def build(view: ExplorerView, link: str) -> html_report.Report:
     """Return all that the page shows at this epsilon, as measured so far."""
     results, epsilon, settings, payload = view.results, view.epsilon, view.settings, view.payload()
     words = payload["words"][payload["active"]]
@@ -36,13 +35,13 @@ def build(view: ExplorerView, link: str) -> Report:
         ("Two stages", two_stages(results, epsilon, settings)),
     ]
     numbers = f"{method.title} in four numbers"
-    return Report(
+    return html_report.Report(
         title=TITLE,
         sentence=words["sentence"],
         settings=phrases.settings_in_words(settings, (*sidebar.MAIN, *sidebar.MORE)),
         figures=_figures(view, payload),
         texts=texts,
-        tables=[ReportTable(numbers, ("", "", ""), tiles)],
+        tables=[html_report.ReportTable(numbers, ("", "", ""), tiles)],
         guarantee=_guarantee(results, epsilon),
         limits=_limits(view, payload),
         sources=[
@@ -64,14 +63,14 @@ def _formulas(method: str) -> tuple[str, ...]:
     return (reference, f"Closed form: {BOUNDS[form].title}, {BOUNDS[form].formula}") if form else (reference,)
 
 
-def _figures(view: ExplorerView, payload: dict[str, Any]) -> list[ReportFigure]:
+def _figures(view: ExplorerView, payload: dict[str, Any]) -> list[html_report.ReportFigure]:
     results, epsilon = view.results, view.epsilon
     words = payload["words"][payload["active"]]
     first = (
         "The answer as a picture, the cost" if payload["layout"]["meta"]["picture"] else "The cost by round,"
     )
     finding = f"{words.get('spoken', words['sentence'])} {phrases.error_definition(view.settings)}"
-    figures = [ReportFigure(payload, f"{first} by privacy setting and by method", finding)]
+    figures = [html_report.ReportFigure(payload, f"{first} by privacy setting and by method", finding)]
     method = results.experiment.method
     if (method, epsilon, 0) in results.failed:
         return figures
@@ -83,7 +82,7 @@ def _figures(view: ExplorerView, payload: dict[str, Any]) -> list[ReportFigure]:
         kept = "every feature is kept."
     finding = f"Left the true loadings, right those that one run found: {kept}"
     figure = loadings.loadings(results, results.estimate(method, epsilon, 0).basis)
-    return [*figures, ReportFigure(figure, title, finding)]
+    return [*figures, html_report.ReportFigure(figure, title, finding)]
 
 
 def _guarantee(results: Results, epsilon: float) -> str:

@@ -43,7 +43,7 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
     out = np.full((len(names), len(EPSILONS), 3), math.nan)
     alike: dict[int, list[tuple[int, int, list[float]]]] = {}
     for i, name in enumerate(names):
-        for j, epsilon in enumerate(EPSILONS if results.private(name) else EPSILONS[:1]):
+        for j, epsilon in enumerate(EPSILONS if METHODS[name].private else EPSILONS[:1]):
             runs = [scale.last(cell) for cell in results.measured(name, epsilon)]
             alike.setdefault(len(runs), []).append((i, j, runs))
     alike.pop(0, None)
@@ -51,7 +51,7 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
         rows, columns, runs = zip(*group, strict=True)
         out[rows, columns] = quantiles(np.transpose(runs)).T
     for i, name in enumerate(names):
-        if not results.private(name):
+        if not METHODS[name].private:
             out[i] = out[i, 0]
     return out
 

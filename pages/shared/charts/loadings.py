@@ -9,7 +9,6 @@ from dppca_core.experiments.explorer.picture import turned
 from dppca_core.experiments.explorer.results import Results
 from pages.shared import text
 from pages.shared.charts.traces import Figure, Trace, axis, heat_map
-from pages.shared.text.numbers import listed
 
 
 def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
@@ -69,6 +68,6 @@ def description(figure: Figure) -> str:
     agreeing = len(set(wanted) & set(heaviest))
     return (
         f"Heat map of {text.count(len(true['y']), 'feature', 'features')}, true beside found. "
-        f"Heaviest in truth: {listed(wanted)}. Heaviest found: {listed(heaviest)}. {agreeing} of "
+        f"Heaviest in truth: {text.listed(wanted)}. Heaviest found: {text.listed(heaviest)}. {agreeing} of "
         f"{len(wanted)} agree."
     )

@@ -12,7 +12,6 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.shared.background import engine, refresh
 from pages.shared.plain import phrases, rows
-from pages.shared.plain.rows import Shares
 from pages.shared.reports import sources, take_along
 from pages.shared.settings.catalogue import Settings
 
@@ -51,7 +50,7 @@ def code(points: Sequence[tuple[ExplorerExperiment, float]], methods: Sequence[s
     return FigureRecipe("explorer.shares", {"points": tuple(points), "methods": tuple(methods)})
 
 
-def bars(shares: Shares, name: str, title: str, says: str = "", note: str = "", **along: Any) -> None:
+def bars(shares: rows.Shares, name: str, title: str, says: str = "", note: str = "", **along: Any) -> None:
     """Show the rows as a figure; `along` is what else may be taken along of it."""
     says = f"{says} {rows.description(shares)}".strip()
     take_along.show(rows.figure(shares), f"{name} figure", f"dppca-{name}", title, says=says, **along)
@@ -59,7 +58,7 @@ def bars(shares: Shares, name: str, title: str, says: str = "", note: str = "", 
 
 
 def fold(
-    settings: Settings, shares: Callable[[], Shares], k: int, about: Callable[[], Iterable[str]]
+    settings: Settings, shares: Callable[[], rows.Shares], k: int, about: Callable[[], Iterable[str]]
 ) -> None:
     """Show the fold with the methods behind the rows, and how they were measured."""
     sources.foot(
