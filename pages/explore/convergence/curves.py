@@ -21,7 +21,7 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
-from pages.shared.charts.metric_axis import QUANTITIES, error_unit, in_unit, rises, value_text
+from pages.shared.charts import QUANTITIES, error_unit, in_unit, rises, value_text
 from pages.shared.settings import catalogue, swept, to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings, Value
 

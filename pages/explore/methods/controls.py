@@ -13,8 +13,7 @@ from pages.explore.methods.charts import order
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.background import sweep_jobs, sweep_status
-from pages.shared.settings import editions, widgets
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings import CHOICES, Settings, editions, widgets
 
 LIVE = ""  # the key of the job of all methods that are not heavy
 _PICKED = "methods compared"

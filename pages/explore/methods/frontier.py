@@ -11,9 +11,8 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
 from pages.explore.methods import charts
 from pages.explore.methods.sweeps import AXES
-from pages.shared.charts import style
+from pages.shared.charts import line, marked_line, marks, plain_figure, rounded, style
 from pages.shared.charts.explorer_text import other_epsilon
-from pages.shared.charts.traces import line, marked_line, marks, plain_figure, rounded
 
 
 class Corner(NamedTuple):

@@ -12,9 +12,8 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from pages.explore.methods import charts, controls, sweeps, text
 from pages.explore.methods import frontier as frontier_charts
-from pages.shared.charts import loadings
+from pages.shared.charts import QUANTITIES, error_unit, factor, loadings, runs_in_unit, value_text
 from pages.shared.charts.explorer_text import other_epsilon
-from pages.shared.charts.metric_axis import QUANTITIES, error_unit, factor, runs_in_unit, value_text
 from pages.shared.reports import take_along
 from pages.shared.settings import swept, widgets
 from pages.shared.text import duration, short

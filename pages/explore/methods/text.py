@@ -21,9 +21,9 @@ from pages.explore.methods.charts import ComparisonMeasure, SweepRuns
 from pages.explore.methods.frontier import Corner
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
+from pages.shared.charts import in_unit, unit
 from pages.shared.charts.explorer_text import other_epsilon
-from pages.shared.charts.metric_axis import in_unit, unit
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings import CHOICES, Settings
 
 TITLE = "Methods"
 STEPS = (

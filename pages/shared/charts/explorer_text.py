@@ -18,10 +18,9 @@ from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from pages.shared import text
 from pages.shared.background import failed_runs
-from pages.shared.charts import explorer
+from pages.shared.charts import Scale, explorer, unit
 from pages.shared.charts.explorer import BoundPair
-from pages.shared.charts.metric_axis import Scale, unit
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings import CHOICES, Settings
 
 _SAME = 0.01  # a true epsilon within this share of the nominal one counts as equal
 

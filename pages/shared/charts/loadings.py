@@ -8,7 +8,7 @@ from dppca_core.arrays import Array
 from dppca_core.experiments.explorer.picture import turned
 from dppca_core.experiments.explorer.results import Results
 from pages.shared import text
-from pages.shared.charts.traces import Figure, Trace, axis, heat_map
+from pages.shared.charts import Figure, Trace, axis, heat_map
 
 
 def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:

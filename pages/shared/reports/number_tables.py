@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from pages.shared.charts.traces import frozen
+from pages.shared.charts import frozen
 
 _MOST = 200  # longer lines are left out: nobody reads so many numbers
 _MARKUP = re.compile(r"</?(?:b|i|sub|sup|span)(?: [^>]*)?>|<br>")

@@ -7,7 +7,7 @@ import pandas as pd
 from dppca_core.datasets import TABLES
 from dppca_core.methods import METHODS
 from pages.shared import text
-from pages.shared.charts.metric_axis import unit
+from pages.shared.charts import unit
 from pages.shared.reports.html_report import ReportTable
 from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
