@@ -7,7 +7,7 @@ from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
 from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
-from pages.explore.explorer.text import TITLE, two_stages, why
+from pages.explore.explorer import text as page_text
 from pages.explore.explorer.view import ExplorerView
 from pages.shared import text
 from pages.shared.charts import explorer_text, loadings
@@ -31,12 +31,12 @@ def build(view: ExplorerView, link: str) -> html_report.Report:
     constants = text.unmarked(sources.constants(results, epsilon))
     formulas = [*_formulas(method.name), phrases.accounting(settings), constants]
     texts = [
-        ("The method", text.unmarked(why(results.experiment, epsilon, settings["trust"]))),
-        ("Two stages", two_stages(results, epsilon, settings)),
+        ("The method", text.unmarked(page_text.why(results.experiment, epsilon, settings["trust"]))),
+        ("Two stages", page_text.two_stages(results, epsilon, settings)),
     ]
     numbers = f"{method.title} in four numbers"
     return html_report.Report(
-        title=TITLE,
+        title=page_text.TITLE,
         sentence=words["sentence"],
         settings=phrases.settings_in_words(settings, (*sidebar.MAIN, *sidebar.MORE)),
         figures=_figures(view, payload),
@@ -99,29 +99,14 @@ def _guarantee(results: Results, epsilon: float) -> str:
 
 
 def _limits(view: ExplorerView, payload: dict[str, Any]) -> list[str]:
-    experiment, s = view.experiment, view.settings["s"]
-    words = payload["words"][payload["active"]]
+    experiment, words = view.experiment, payload["words"][payload["active"]]
     limits = [words["theorem"], text.large_delta(experiment.delta, experiment.n), words["notes"]]
     if isinstance(experiment.population, str):
-        limits.append(
-            "The errors are computed from the rows of the table without noise: they are not private."
-        )
+        limits.append(page_text.NOT_PRIVATE)
     else:
-        limits.append("The patients are simulated: data that differ from the settings above err otherwise.")
-        if experiment.s_hat < s:
-            limits.append(
-                f"Of {s} measurements that matter only {experiment.s_hat} are kept: "
-                "the rest is lost at any privacy."
-            )
+        limits += [page_text.SIMULATED, page_text.features_lost(view.settings["s"], experiment.s_hat)]
     if experiment.start_error is not None and experiment.method == TRACED:
-        limits.append(
-            f"{METHODS[TRACED].title} starts {text.number(experiment.start_error)} from the truth here, "
-            "which nobody has outside a simulation."
-        )
+        limits.append(page_text.starts_near(experiment.start_error))
     if not payload["complete"]:
         limits.append(f"Made while measuring went on: {payload['progress']}.")
-    limits += [
-        "Methods under 'No privacy' protect nobody. They are drawn to show what privacy costs the others.",
-        sources.LIMITS,
-    ]
-    return [limit for limit in limits if limit]
+    return [limit for limit in (*limits, page_text.REFERENCE, sources.LIMITS) if limit]

@@ -27,12 +27,13 @@ def show(job: Job, slot: str) -> None:
             help=_WHY_WAIT if waiting else None,
             width="stretch",
         )
-    elif job.state == "stopped":
+        return
+    if job.state == "stopped":
         left.caption(f"Stopped: {done:,} of {total:,} runs are shown.")
-        right.button("Go on", key=f"go on {slot}", on_click=job.again, width="stretch")
-    elif job.state == "failed":
+    else:
         left.warning(f"The runs ended early, {done:,} of {total:,} are shown. {job.reason}")
-        right.button("Try again", key=f"go on {slot}", on_click=job.again, width="stretch")
+    again = "Go on" if job.state == "stopped" else "Try again"
+    right.button(again, key=f"go on {slot}", on_click=job.again, width="stretch")
 
 
 def progress(job: Job) -> str:

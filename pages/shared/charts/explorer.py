@@ -255,37 +255,27 @@ def explorer(
 
 def _layout(third: Comparison, span: list[float], drawn: Any) -> dict[str, Any]:
     results, scale = third.results, third.scale
+    method = METHODS[results.experiment.method]
     word = ({"energy": "energy"} | QUANTITIES).get(scale.metric, "error")
-    measure = text.METRIC_TITLES[scale.metric]
-    kind = "log" if scale.log else "linear"
+    measure, kind = text.METRIC_TITLES[scale.metric], "log" if scale.log else "linear"
     value = {"decades": scale.log, "type": kind, "range": span, "fixedrange": False}
-    name = METHODS[results.experiment.method].title
-    last = steps_of(results)[-1]
-    step = "iteration" if results.experiment.method == TRACED else "step"
-    titles = (
-        drawn.title if drawn else f"{name}, {word} per {step}",
-        f"{word.capitalize()} against ε",
-        "Methods side by side",
-    )
-    missing = drawn is None and not METHODS[results.experiment.method].iterative
-    alone = drawn is not None or missing
-    first = {
-        "xaxis": axis(f"{step} t", range=[-0.3, last + 0.3], dtick=max(1, last // 5)),
-        "yaxis": axis(measure, **value),
-    }
+    titles = [f"{word.capitalize()} against ε", "Methods side by side"]
+    first, alone = {}, bool(drawn) or not method.iterative
     if drawn:
-        first = drawn.axes
-    return ({} if missing else first) | {
+        first, titles = drawn.axes, [drawn.title, *titles]
+    elif method.iterative:
+        last, step = steps_of(results)[-1], "iteration" if method.name == TRACED else "step"
+        titles = [f"{method.title}, {word} per {step}", *titles]
+        across = axis(f"{step} t", range=[-0.3, last + 0.3], dtick=max(1, last // 5))
+        first = {"xaxis": across, "yaxis": axis(measure, **value)}
+    up = axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
+    return first | {
         "xaxis2": axis("privacy loss ε", type="log", range=[-2.04, 1.04], anchor="y2") | EPSILON_TICKS,
         # Beside the first panel it shares that panel's scale.
         "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone, **value),
         "xaxis3": axis(measure, anchor="y3", **value),
-        "yaxis3": axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
-        | {"tickvals": third.positions, "showgrid": False},
-        "meta": {
-            **{"titles": titles[1:] if missing else titles, "rows": third.bottom + 0.6},
-            "picture": drawn is not None,
-        },
+        "yaxis3": up | {"tickvals": third.positions, "showgrid": False},
+        "meta": {"titles": titles, "rows": third.bottom + 0.6, "picture": drawn is not None},
         "hovermode": "closest",
         "showlegend": False,
     }

@@ -25,21 +25,11 @@ def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
     names = [table.features[row] if table else f"feature {row + 1}" for row in rows.tolist()]
     peak = float(max(np.abs(truth[rows]).max(), np.abs(shown[rows]).max()))
     columns = [f"{j + 1}" for j in range(truth.shape[1])]
-    sides = ((truth, "", "true"), (shown, "2", "found"))
-    data = [
-        heat_map(
-            names,
-            matrix[rows],
-            peak,
-            x=columns,
-            xaxis=f"x{suffix}",
-            yaxis="y",
-            name=name,
-            showscale=name == "found",
-            hovertemplate=f"{name}, component %{{x}}<br>%{{y}}: %{{z}}<extra></extra>",
-        )
-        for matrix, suffix, name in sides
-    ]
+    data = []
+    for matrix, across, name in ((truth, "x", "true"), (shown, "x2", "found")):
+        hover = f"{name}, component %{{x}}<br>%{{y}}: %{{z}}<extra></extra>"
+        more = {"xaxis": across, "yaxis": "y", "showscale": name == "found", "hovertemplate": hover}
+        data.append(heat_map(names, matrix[rows], peak, name=name, x=columns, **more))
     layout = {
         "xaxis": axis("true", domain=[0, 0.48], type="category"),
         "xaxis2": axis("found", domain=[0.52, 1], type="category"),
