@@ -14,9 +14,8 @@ from dppca_core.bounds.ge_figure2 import EPSILONS as EPSILON_RANGE
 from dppca_core.bounds.regimes import REGIONS
 from dppca_core.experiments.explorer.closed_forms import found_all
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
-from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.regime_map import RegimeMap
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
 from pages.shared import text

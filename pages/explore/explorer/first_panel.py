@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import Results, quantiles
 from pages.shared.charts import Trace, axis
 
 LegendEntry = tuple[str, str, str, str]  # label, colour, dash, kind

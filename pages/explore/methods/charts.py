@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.arrays import Array
-from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.experiments.sweeps.recipe import METRICS, Value
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics

@@ -11,8 +11,7 @@ import numpy as np
 
 from dppca_core.datasets import MEASUREMENTS, PATIENTS
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.experiments.explorer.strength import strength
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget

@@ -15,8 +15,7 @@ from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
 from dppca_core.experiments.explorer.picture import NOISES
-from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.experiments.explorer.results import Cell, Results
+from dppca_core.experiments.explorer.results import Cell, Results, quantiles
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import subspace_metrics
 
