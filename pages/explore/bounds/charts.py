@@ -10,7 +10,6 @@ from scipy import ndimage
 
 from dppca_core.auditing import clopper_pearson
 from dppca_core.bounds import BOUNDS, ge_figure2
-from dppca_core.bounds.ge_figure2 import EPSILONS as EPSILON_RANGE
 from dppca_core.bounds.regimes import REGIONS
 from dppca_core.experiments.explorer.closed_forms import found_all
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
@@ -253,7 +252,7 @@ def _region_names(regime_map: RegimeMap) -> list[Trace]:
 
 def figure_2() -> dict[str, Any]:
     """Draw the theorem's terms against epsilon as in Figure 2 of Ge et al., from the fitted curve."""
-    epsilons = np.linspace(*EPSILON_RANGE, 60)
+    epsilons = np.linspace(*ge_figure2.EPSILONS, 60)
     terms = ge_figure2.curves(epsilons)
     lines = {
         "total": ("overall", "#1F7FC0", "solid"),
@@ -265,7 +264,7 @@ def figure_2() -> dict[str, Any]:
     curves = [
         line(1, *each, x=rounded(epsilons), y=rounded(terms[term]), **shown) for term, each in lines.items()
     ]
-    ends = {"x": list(EPSILON_RANGE), "y": [math.sqrt(5)] * 2}
+    ends = {"x": list(ge_figure2.EPSILONS), "y": [math.sqrt(5)] * 2}
     curves.append(line(1, "largest possible error, √5", style.GUESS, "dot", **ends, **shown))
     upward = axis("bound on ‖sin Θ‖<sub>F</sub>", rangemode="tozero")
     return one_panel(curves, xaxis=axis("privacy loss ε"), yaxis=upward, height=360)

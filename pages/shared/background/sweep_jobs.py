@@ -53,7 +53,7 @@ class Job:
     ) -> None:
         self.recipe = recipe
         self.visitor = visitor
-        self.visitor_may_return = sessions.returning(visitor, sessions.KEPT_SECONDS)
+        self.visitor_may_return = sessions.returning(visitor)
         self.state: Literal["waiting", "running", "complete", "stopped", "failed", "again"] = "waiting"
         self.reason = ""
         self.progress = Progress(0, len(recipe.cells()), None)
