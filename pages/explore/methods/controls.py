@@ -1,6 +1,6 @@
 """The methods page's own controls: which methods, what is swept, and the jobs that measure them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -16,7 +16,6 @@ from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.settings import CHOICES, Settings, editions, widgets
 
 LIVE = ""  # the key of the job of all methods that are not heavy
-_PICKED = "methods compared"
 PICKED_POINT = "a point was clicked"  # only the fragment that draws it knows so far
 
 
@@ -42,23 +41,17 @@ def choose(settings: Settings) -> None:
 
 def _choose_methods(settings: Settings) -> None:
     now = used(settings)
-    key = editions.key(_PICKED, now)
     st.multiselect(
-        *("Methods", order(list(METHODS))),
-        default=now,
-        key=key,
+        *("Methods", order(list(METHODS)), now),
         format_func=lambda name: METHODS[name].title,
-        on_change=_keep_methods,
-        args=(key,),
         placeholder="choose one or more",
+        **editions.bound("methods compared", now, _keep_methods),
     )
 
 
-def _keep_methods(key: str) -> None:
-    picked = editions.moved_to(_PICKED, key)
-    if picked is not None:
-        for name in METHODS:
-            widgets.set_to(f"use.{name}", name in picked)
+def _keep_methods(picked: Collection[str]) -> None:
+    for name in METHODS:
+        widgets.set_to(f"use.{name}", name in picked)
 
 
 def jobs(slot: str, sweep: SweepSetting) -> dict[str, sweep_jobs.Job]:

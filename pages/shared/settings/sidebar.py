@@ -35,15 +35,12 @@ def render(page: str) -> None:
     if panel.hidden:
         return
     with st.sidebar, st.container(key="shared-settings"):
-        key = editions.key("preset", chosen)
         st.selectbox(
             *("Start from", names),
-            key=key,
             index=names.index(chosen) if chosen else None,
             placeholder="Start from a preset ...",
             label_visibility="collapsed",
-            on_change=_apply_preset,
-            args=(key,),
+            **editions.bound("preset", chosen, _apply_preset),
         )
         main, others = (PLAIN_MAIN, PLAIN_MORE) if plain else (MAIN, MORE)
         for key in main:
@@ -62,11 +59,9 @@ def _preset(name: str, now: Settings) -> Settings:
     return catalogue.changed({key: now[key] for key in _KEPT} | PRESETS[name])
 
 
-def _apply_preset(key: str) -> None:
-    name = editions.moved_to("preset", key)
-    if name is not None:
-        st.session_state[_PRESET] = name
-        set_all(_preset(name, settings()))
+def _apply_preset(name: str) -> None:
+    st.session_state[_PRESET] = name
+    set_all(_preset(name, settings()))
 
 
 def _widget(key: str, now: Settings, panel: Panel) -> None:

@@ -39,21 +39,17 @@ def _possible_settings() -> tuple[Settings, list[str]]:
     return possible, st.session_state[_NOTICES] if moved is None else sentences
 
 
-def _remember(setting: str, widget: str, key: str, also: Settings | None = None) -> None:
-    """Note that a widget was moved: its setting is what it shows now, and others are set with it."""
-    value = editions.moved_to(widget, key)
-    if value is not None:
-        st.session_state.setdefault(_MOVED, {}).update({setting: value} | (also or {}))
-
-
 def bound(setting: str, value: Any, widget: str = "", also: Settings | None = None) -> dict[str, Any]:
     """Return the arguments that bind a widget, which shows this value, to its setting.
 
     also: what else is set as soon as it is moved.
     """
-    widget = widget or setting
-    key = editions.key(widget, value, follows=setting not in st.session_state.get(_MOVED, {}))
-    return {"key": key, "on_change": _remember, "args": (setting, widget, key, also)}
+
+    def remember(moved_to: Any) -> None:
+        st.session_state.setdefault(_MOVED, {}).update({setting: moved_to} | (also or {}))
+
+    follows = setting not in st.session_state.get(_MOVED, {})
+    return editions.bound(widget or setting, value, remember, follows)
 
 
 def set_to(key: str, value: object) -> None:
