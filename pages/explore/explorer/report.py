@@ -66,9 +66,8 @@ def _formulas(method: str) -> tuple[str, ...]:
 def _figures(view: ExplorerView, payload: dict[str, Any]) -> list[html_report.ReportFigure]:
     results, epsilon = view.results, view.epsilon
     words = payload["words"][payload["active"]]
-    first = (
-        "The answer as a picture, the cost" if payload["layout"]["meta"]["picture"] else "The cost by round,"
-    )
+    drawn = payload["layout"]["meta"]["picture"]
+    first = "The answer as a picture, the cost" if drawn else "The cost by round,"
     finding = f"{words.get('spoken', words['sentence'])} {phrases.error_definition(view.settings)}"
     figures = [html_report.ReportFigure(payload, f"{first} by privacy setting and by method", finding)]
     method = results.experiment.method

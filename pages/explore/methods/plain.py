@@ -109,9 +109,8 @@ def figure(curves: Curves, each: list[rows.Shares]) -> dict[str, Any]:
         traces.this_setting(1, [x[curves.here]] * 2, [0, 100]),
     ]
     up = axis(text.METRIC_TITLES["share"], range=SPANS["share"], fixedrange=True)
-    return one_panel(
-        drawn, xaxis=_across(curves.key, x), yaxis=up, legend={"traceorder": "normal"}, height=430
-    )
+    across, legend = _across(curves.key, x), {"traceorder": "normal"}
+    return one_panel(drawn, xaxis=across, yaxis=up, legend=legend, height=430)
 
 
 def _across(key: str, x: list[float]) -> Trace:

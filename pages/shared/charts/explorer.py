@@ -115,9 +115,8 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
     at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
     low, middle, high = (scale.drawn(values) for values in spread[seen].T)
     forms = {e: bound.final for e, bound in zip(EPSILONS, predictions, strict=True) if bound.applies}
-    if (
-        forms
-    ):  # where noise hardly matters it is up to 40 % too high, and begins to rise: no privacy does that
+    # Where noise hardly matters it is up to 40 % too high, and begins to rise: no privacy does that.
+    if forms:
         forms = dict(list(forms.items())[: int(np.argmin(list(forms.values()))) + 1])
     predicted = scale.drawn(scale.bounded(np.array(list(forms.values()))))
     runs = [scale.last(cell) for cell in results.measured(free, EPSILONS[0])]
