@@ -44,10 +44,9 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="methods sho
     here = [RECOMMENDED, *to_experiment.selectable(experiment, settings["trust"])]
     widgets.choose_among("method", here)
 if settings["all_methods"]:
-    widgets.slow_methods_button(
-        [METHODS[name].title for name in results.slow],
-        sum(run_seconds(name, experiment.d, experiment.k, experiment.providers) for name in results.slow),
-    )
+    sizes = experiment.d, experiment.k, experiment.providers
+    seconds = sum(run_seconds(name, *sizes) for name in results.slow)
+    widgets.slow_methods_button([METHODS[name].title for name in results.slow], seconds)
 st.markdown(f"**Try this:** {text.try_this(experiment, settings)}")
 with st.expander(exercises.TITLE):
     st.markdown(exercises.markdown())

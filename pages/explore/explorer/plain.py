@@ -96,11 +96,8 @@ def render() -> None:
     st.markdown(plain_text.TRY if experiment.table is None else plain_text.TRY_TABLE)
     build = partial(report, view, html_report.link(widgets.settings()))
     html_report.button(build, "dppca-explorer")
-    screen.fold(
-        settings,
-        lambda: rows.shares(results, epsilon, settings["trust"]),
-        *(experiment.k, lambda: (sources.how_measured(results),)),
-    )
+    shares = partial(rows.shares, results, epsilon, settings["trust"])
+    screen.fold(settings, shares, experiment.k, sources.how_measured(results))
 
 
 def report(view: PlainView, link: str) -> html_report.Report:

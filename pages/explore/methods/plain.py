@@ -152,8 +152,5 @@ def render() -> None:
 
     curves.show(panels)
     st.markdown(plain_text.TRY_TABLE if table else plain_text.TRY)
-    results = curves.stores[curves.here]
-    screen.fold(
-        *(settings, lambda: curves.shares(curves.here), experiment.k),
-        lambda: (sources.how_measured(results),),
-    )
+    measured = sources.how_measured(curves.stores[curves.here])
+    screen.fold(settings, lambda: curves.shares(curves.here), experiment.k, measured)

@@ -133,5 +133,4 @@ def render() -> None:
 
     differing.show(panels)
     st.markdown(plain_text.TRY if synthetic else plain_text.TRY_HEART)
-    about = (page_text.about(chosen.recipe),)
-    screen.fold(settings, differing.shares, chosen.recipe.k, lambda: about)
+    screen.fold(settings, differing.shares, chosen.recipe.k, page_text.about(chosen.recipe))

@@ -19,21 +19,14 @@ def show(job: Job, slot: str) -> None:
     left, right = st.columns([5, 1], vertical_alignment="center")
     if job.running:
         left.progress(done / total, progress(job))
-        waiting = job.state == "waiting"
-        right.button(
-            "Leave" if waiting else "Stop",
-            key=f"stop {slot}",
-            on_click=job.stop,
-            help=_WHY_WAIT if waiting else None,
-            width="stretch",
-        )
-        return
-    if job.state == "stopped":
+        label, why = ("Leave", _WHY_WAIT) if job.state == "waiting" else ("Stop", None)
+        right.button(label, key=f"stop {slot}", on_click=job.stop, help=why, width="stretch")
+    elif job.state == "stopped":
         left.caption(f"Stopped: {done:,} of {total:,} runs are shown.")
-    else:
+        right.button("Go on", key=f"go on {slot}", on_click=job.again, width="stretch")
+    elif job.state == "failed":
         left.warning(f"The runs ended early, {done:,} of {total:,} are shown. {job.reason}")
-    again = "Go on" if job.state == "stopped" else "Try again"
-    right.button(again, key=f"go on {slot}", on_click=job.again, width="stretch")
+        right.button("Try again", key=f"go on {slot}", on_click=job.again, width="stretch")
 
 
 def progress(job: Job) -> str:

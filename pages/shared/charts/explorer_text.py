@@ -30,14 +30,13 @@ def words(
     """Return all sentences and figures with the charts; beside: the methods that stand side by side."""
     experiment = results.experiment
     cells = results.measured(experiment.method, epsilon)
+    drawn = [name for name in (*results.names, *results.slow) if name in beside]
     shown = {
         "epsilon": text.number(epsilon),
         "odds": text.odds(true_epsilon(results, epsilon), experiment.delta, experiment.neighbours),
         "theorem": _theorem(bounds, view),
         "notes": _notes(results, epsilon, beside),
-        "printed": printed(
-            results, epsilon, [name for name in (*results.names, *results.slow) if name in beside]
-        ),
+        "printed": printed(results, epsilon, drawn),
     }
     if not cells:
         coming = results.missing((experiment.method, epsilon, repeat) for repeat in range(experiment.repeats))

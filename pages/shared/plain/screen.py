@@ -1,7 +1,7 @@
 """Show what pages in plain view share: rows with their menu, cells that come, the statistician's fold."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -57,13 +57,6 @@ def bars(shares: rows.Shares, name: str, title: str, says: str = "", note: str =
     st.caption(note or rows.note(shares))
 
 
-def fold(
-    settings: Settings, shares: Callable[[], rows.Shares], k: int, about: Callable[[], Iterable[str]]
-) -> None:
+def fold(settings: Settings, shares: Callable[[], rows.Shares], k: int, *about: str) -> None:
     """Show the fold with the methods behind the rows, and how they were measured."""
-    sources.foot(
-        settings,
-        lambda: (rows.table(shares(), k), *about()),
-        *("", sources.LIMITS),
-        title=phrases.FOLD,
-    )
+    sources.foot(settings, lambda: (rows.table(shares(), k), *about), "", sources.LIMITS, phrases.FOLD)

@@ -17,8 +17,10 @@ _NOTICES = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
 _MOVE = "slider moved last, and by how much"
 _HEADLINE = "headline shown last"
-_GHOST = "The previous setting stays in the figure, dotted."
-_LOADINGS = "The loadings of one release, beside the true ones."
+_SHOWN = (
+    ("ghost", "Hold as a ghost", "The previous setting stays in the figure, dotted."),
+    ("loadings", "Loadings", "The loadings of one release, beside the true ones."),
+)
 
 _CONTROLS = {True: st.select_slider, False: st.selectbox}  # by whether the options are numbers
 
@@ -134,10 +136,7 @@ def beside(name: str, spec: int | Sequence[float]) -> list[DeltaGenerator]:
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
     """Show the switches for detail, ghost and loadings: what is shown, not what is measured."""
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
-        for key, name, explained in (
-            ("ghost", "Hold as a ghost", _GHOST),
-            ("loadings", "Loadings", _LOADINGS),
-        ):
+        for key, name, explained in _SHOWN:
             if key in shown:
                 now = settings()[key]
                 st.toggle(name, now, help=explained, width="content", **bound(key, now))
@@ -265,11 +264,8 @@ def slow_methods_button(titles: Sequence[str], seconds: float) -> None:
     if not titles:
         return
     measuring = settings()["slow"]
-    label = (
-        "Leave out what is not live"
-        if measuring
-        else f"Measure what is not live (about {max(seconds, 1):.0f} s a run)"
-    )
+    about = f"Measure what is not live (about {max(seconds, 1):.0f} s a run)"
+    label = "Leave out what is not live" if measuring else about
     left, right = st.columns([2, 3], vertical_alignment="center")
     left.button(label, on_click=set_to, args=("slow", not measuring), key="slow button")
     right.caption(f"Not live: {', '.join(titles)}.")
