@@ -59,21 +59,15 @@ class PlainView(ExplorerView):
         each = [rows.shares(results, at, trust, beside) for at in EPSILONS]
         first, frames, words = drawn.traces, [], []
         for at, shares in zip(EPSILONS, each, strict=True):
-            moved = drawn.frame(at) | {
-                len(first) + i: patch for i, patch in enumerate(rows.patches(shares.rows))
-            }
+            moved = drawn.frame(at) | dict(enumerate(rows.patches(shares.rows), len(first)))
             frames.append({"traces": {str(i): patch for i, patch in moved.items()}})
             sentence = headline(results, shares, trust)
             promise = text.odds(at, experiment.delta, experiment.neighbours, yours=True)
             spoken = [sentence, drawn.spoken(at), rows.description(shares)]
-            words.append(
-                {
-                    **{"sentence": sentence, "spoken": " ".join(filter(None, spoken)), "tiles": []},
-                    **{"at": f"{at:g}", "epsilon": f"{at:g}"},
-                    "odds": f"{phrases.references(shares.unprotected, shares.guess)} {promise}",
-                    "notes": rows.note(shares),
-                }
-            )
+            entry = {"sentence": sentence, "spoken": " ".join(filter(None, spoken)), "tiles": []}
+            odds = f"{phrases.references(shares.unprotected, shares.guess)} {promise}"
+            entry |= {"at": f"{at:g}", "epsilon": f"{at:g}", "odds": odds, "notes": rows.note(shares)}
+            words.append(entry)
         references = [(name, colour, dash, "line") for name, colour, dash, _ in rows.references(each[0])]
         meta = {"titles": (phrases.PICTURE, phrases.TITLE), "rows": _ROWS, "left": 12, "picture": True}
         layout = {"meta": meta, "hovermode": "closest", "showlegend": False}

@@ -58,12 +58,9 @@ class Curves(screen.Several):
         for repeats in (1, _FEW, self.settings["repeats"]):
             for i in order:
                 experiment, epsilon = self.points[i]
-                names = trusts.shown(experiment, epsilon)
-                yield from (
-                    (i, name, epsilon, r)
-                    for name in names
-                    for r in range(min(repeats, self.stores[i].repeats_of(name)))
-                )
+                for name in trusts.shown(experiment, epsilon):
+                    few = min(repeats, self.stores[i].repeats_of(name))
+                    yield from ((i, name, epsilon, r) for r in range(few))
 
     def shares(self, i: int) -> rows.Shares:
         """Return the rows of a point."""
