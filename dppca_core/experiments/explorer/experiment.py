@@ -14,7 +14,6 @@ from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
-from dppca_core.experiments.draws import Scaling
 from dppca_core.methods import METHODS
 from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.populations.spiked import SpikedModel, hospital_sizes
@@ -102,11 +101,11 @@ class ExplorerExperiment:
         return isinstance(self.population, SpikedModel)
 
     @property
-    def scaling(self) -> Scaling:
+    def scaling(self) -> draws.Scaling:
         """Return the rule that brings rows to their public bound."""
         if self.clip is not None:
-            return Scaling("clipped", bound=self.clip)
-        return Scaling(failure=self.failure)
+            return draws.Scaling("clipped", bound=self.clip)
+        return draws.Scaling(failure=self.failure)
 
     def budget(self, epsilon: float) -> Budget:
         """Return what methods may spend."""

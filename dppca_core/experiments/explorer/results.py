@@ -16,7 +16,6 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments import draws
 from dppca_core.experiments.cells import CellStore
-from dppca_core.experiments.draws import Truth
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
 from dppca_core.experiments.explorer.many_runs import dps_pca_runs
 from dppca_core.experiments.explorer.picture import COMPONENTS, NOISES, AnglePlane, plane, turned
@@ -44,6 +43,20 @@ class Cell(NamedTuple):
     angle: Array  # the largest principal angle of each iterate, in degrees
     plane: AnglePlane | None = None
     components: Array | None = None
+
+
+def quantiles(values: Sequence[Array] | Sequence[float] | Array) -> Array:
+    """Return the 10, 50 and 90 % quantiles over the first axis (repeats), linearly interpolated: (3, ...).
+
+    The numbers are np.quantile's, without its overhead, which is most of a page's time on ten values.
+    """
+    ordered = np.sort(np.asarray(values, dtype=float), axis=0)
+    position = np.array([0.1, 0.5, 0.9]) * (len(ordered) - 1)
+    below = position.astype(int)
+    above = np.minimum(below + 1, len(ordered) - 1)
+    share = (position - below).reshape(-1, *[1] * (ordered.ndim - 1))
+    interpolated: Array = ordered[below] * (1 - share) + ordered[above] * share
+    return interpolated
 
 
 def eigenproblem_seconds(d: int) -> float:
@@ -85,7 +98,7 @@ class Results(CellStore[Key, Cell]):
         self._lock = Lock()  # shared by the threads that measure steps
 
     @cached_property
-    def truth(self) -> Truth:
+    def truth(self) -> draws.Truth:
         """Return a spiked model's basis, or pooled non-private PCA of a table's clipped rows.
 
         It comes without its matrix (d, d), which is `second_moment`.
@@ -133,10 +146,6 @@ class Results(CellStore[Key, Cell]):
         """Return the methods that run here only when asked for."""
         return tuple(name for name in self.methods if name not in self.names and name not in self.skipped)
 
-    def private(self, name: str) -> bool:
-        """Return whether the method depends on epsilon at all."""
-        return METHODS[name].private
-
     def repeats_of(self, name: str) -> int:
         """Return how many repeats of a method are measured: all, fewer where one run takes long."""
         experiment = self.experiment
@@ -167,7 +176,7 @@ class Results(CellStore[Key, Cell]):
     def key(self, cell: Key) -> Key:
         """Return a cell's key: a method without privacy has one run for all epsilons."""
         name, epsilon, repeat = cell
-        return (name, epsilon if self.private(name) else EPSILONS[0], repeat)
+        return (name, epsilon if METHODS[name].private else EPSILONS[0], repeat)
 
     def measure(self, cell: Key) -> Cell:
         """Run a method once and measure its answer."""
@@ -317,7 +326,7 @@ class Results(CellStore[Key, Cell]):
         main = self.experiment.method
         yield from ((main, epsilon, r) for r in range(self.experiment.repeats))
         # The headline compares with an answer without privacy, on the same patients.
-        for name in (name for name in names if not self.private(name)):
+        for name in (name for name in names if not METHODS[name].private):
             yield from ((name, epsilon, r) for r in range(self.repeats_of(name)))
         yield from ((main, e, 0) for e in others)
         # Those with the least error first: where a run takes long, the others come seconds later.
@@ -331,7 +340,7 @@ class Results(CellStore[Key, Cell]):
             for repeat in range(_SLOW_REPEATS):
                 yield from ((name, epsilon, repeat) for name in self.slow if repeat < self.repeats_of(name))
         for e in others:
-            for name in (name for name in names if self.private(name) and name != main):
+            for name in (name for name in names if METHODS[name].private and name != main):
                 yield from ((name, e, r) for r in range(min(self.repeats_of(name), _SWEEP_REPEATS)))
         for e in others if self._noises_together else ():
             yield from self._noises(e)
@@ -366,8 +375,8 @@ class Results(CellStore[Key, Cell]):
         for step, error in enumerate(value.sin):
             yield {
                 "method": name,
-                "epsilon": epsilon if self.private(name) else None,
-                "delta": self.experiment.delta if self.private(name) else None,
+                "epsilon": epsilon if METHODS[name].private else None,
+                "delta": self.experiment.delta if METHODS[name].private else None,
                 "repeat": repeat,
                 "iteration": step if len(value.sin) > 1 or name == TRACED else None,
                 "sin_theta": float(error),

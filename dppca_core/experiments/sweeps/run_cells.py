@@ -17,8 +17,7 @@ from dppca_core import datasets
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws, failures
 from dppca_core.experiments.explorer.results import run_seconds
-from dppca_core.experiments.sweeps import executors
-from dppca_core.experiments.sweeps.blas import use_one_thread
+from dppca_core.experiments.sweeps import blas, executors
 from dppca_core.experiments.sweeps.recipe import BY_ROUND, METRICS, OF_POPULATION, Key, Recipe, Value, Variant
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
@@ -82,7 +81,7 @@ def run_in_worker(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -
 
     Its caches are small: loky restarts a worker whose memory grows by more than 300 MB.
     """
-    use_one_thread()
+    blas.use_one_thread()
     for cache in (draws.DRAWS, draws.DEALS, draws.TRUTHS, draws.MOMENTS):
         cache.shrink(_WORKER_BYTES)
     return run(recipe, keys, cancelled_by)

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from dppca_core.experiments.sweeps import run_cells, store
+from dppca_core.experiments.sweeps import executors, run_cells, store
 from dppca_core.experiments.sweeps.blas import one_thread
-from dppca_core.experiments.sweeps.executors import LOST, Cores, cancellation_file
 from dppca_core.experiments.sweeps.recipe import Key, Recipe
 from dppca_core.experiments.sweeps.recipe_file import fingerprint
 from dppca_core.experiments.sweeps.run_cells import Row, Task
@@ -142,10 +141,10 @@ def _pass(
             else:
                 yield seconds, keys, future.result()
         if lost:
-            raise ConnectionError(LOST)
+            raise ConnectionError(executors.LOST)
 
     # Tasks that processes have started end before their next cell once the file is gone.
-    with cancellation_file() if isinstance(executor, Cores) else nullcontext("") as path:
+    with executors.cancellation_file() if isinstance(executor, executors.Cores) else nullcontext("") as path:
         try:
             while (waiting or running) and not cancel():
                 while waiting and len(running) < ahead:

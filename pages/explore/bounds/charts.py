@@ -10,31 +10,16 @@ from scipy import ndimage
 
 from dppca_core.auditing import clopper_pearson
 from dppca_core.bounds import BOUNDS, ge_figure2
-from dppca_core.bounds.ge_figure2 import EPSILONS as EPSILON_RANGE
 from dppca_core.bounds.regimes import REGIONS
 from dppca_core.experiments.explorer.closed_forms import found_all
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
-from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.regime_map import RegimeMap
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
 from pages.shared import text
-from pages.shared.charts import style
-from pages.shared.charts.metric_axis import Scale
-from pages.shared.charts.traces import (
-    EPSILON_TICKS,
-    Trace,
-    arms,
-    axis,
-    band,
-    line,
-    marks,
-    one_panel,
-    rounded,
-    this_setting,
-)
-from pages.shared.settings.catalogue import Settings
+from pages.shared.charts import Scale, Trace, arms, axis, band, line, marks, one_panel, rounded, style, traces
+from pages.shared.settings import Settings
 
 KIND_DASH = {"upper": "solid", "lower": "dot", "prediction": "dash"}
 REGIME_COLOURS = ("#1B9E77", "#F0C34E", "#C44E52", "#9AA5B1")
@@ -101,20 +86,20 @@ def against_epsilon(
         scale.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
         top = 2.2 * float(scale.bounded(most))
         reach = [math.log10(scale.floor), math.log10(1.1 * top)]
-    traces = _measured(method, list(cells_by_epsilon), map(scale.drawn, spread), width=3)
-    traces.append(_guess(scale, [EPSILONS[0], EPSILONS[-1]]))
+    curves = _measured(method, list(cells_by_epsilon), map(scale.drawn, spread), width=3)
+    curves.append(_guess(scale, [EPSILONS[0], EPSILONS[-1]]))
     for row, (name, bounds) in enumerate(evaluated.items()):
         inside = (0.98 if linear else 0.96) ** (2 * row)
         edge = top * (1.02 - inside) if scale.rises else top * inside
-        traces += _bound_traces(name, bounds, scale, most, edge)
-    here = this_setting(1, [epsilon] * 2, [scale.floor, top])
+        curves += _bound_traces(name, bounds, scale, most, edge)
+    here = traces.this_setting(1, [epsilon] * 2, [scale.floor, top])
     upward = axis(text.METRIC_TITLES[scale.metric], decades=not linear, range=reach)
     across = _privacy_axis(range=[-2.04, 1.04])
-    return one_panel([*traces, here], xaxis=across, yaxis=upward, height=460)
+    return one_panel([*curves, here], xaxis=across, yaxis=upward, height=460)
 
 
 def _privacy_axis(**more: Any) -> Trace:
-    return axis("privacy loss ε", type="log", **more) | EPSILON_TICKS
+    return axis("privacy loss ε", type="log", **more) | traces.EPSILON_TICKS
 
 
 def _guess(scale: Scale, ends: Sequence[float]) -> Trace:
@@ -144,14 +129,14 @@ def chances(results: Results, method: str, predicted: Sequence[Bound], epsilon: 
     colour = style.look(method).colour
     chance = [bound.quantities.get("support_probability", math.nan) for bound in predicted]
     measured = marks(1, "share of runs", colour, "circle", 7, x=list(cells_by_epsilon), y=rounded(share))
-    traces = [
+    curves = [
         line(1, "predicted chance", colour, "dash", x=list(EPSILONS), y=rounded(chance), showlegend=True),
         measured | {"showlegend": True, "error_y": arms(low, share, high, style.faded(colour, 0.5))},
-        this_setting(1, [epsilon] * 2, [0, 1]),
+        traces.this_setting(1, [epsilon] * 2, [0, 1]),
     ]
     across = _privacy_axis(range=[-2.04, 1.04])
     upward = axis("all true features found", range=[-0.04, 1.04])
-    return one_panel(traces, legend_at=-0.3, xaxis=across, yaxis=upward, height=300)
+    return one_panel(curves, legend_at=-0.3, xaxis=across, yaxis=upward, height=300)
 
 
 def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]]) -> pd.DataFrame:
@@ -201,7 +186,7 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
     """Draw Theorem 4.3's terms stacked over the iterations, and the measured trajectory."""
     iterations = results.experiment.iterations
     steps = list(range(iterations + 1))
-    traces: list[Trace] = []
+    curves: list[Trace] = []
     top = scale.span(0.01)[1] if scale.rises else 1.6 * scale.guess
     if bound.terms and state("ge2018", bound, largest_error(results)) != "void":
         each = [np.broadcast_to(bound.terms[term], iterations) for term in ("stat", "priv", "opt")]
@@ -210,15 +195,15 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
         names = ("sampling ξ_stat", "+ privacy ξ_priv", "+ optimisation ξ_opt")
         strong = 0.6 if bound.applies else 0.25
         for row, name, shade, dash in zip(stacked, names, style.THEOREM, style.THEOREM_DASHES, strict=True):
-            fill = {"fill": "tonexty" if traces else "tozeroy", "fillcolor": style.faded(shade, strong)}
+            fill = {"fill": "tonexty" if curves else "tozeroy", "fillcolor": style.faded(shade, strong)}
             curve = line(1, name, style.THEOREM[0], dash, x=steps[1:], y=rounded(row), showlegend=True)
-            traces.append(curve | fill)
+            curves.append(curve | fill)
     if cells := results.measured(TRACED, epsilon):
         spread = quantiles([scale.values(cell) for cell in cells])
-        traces += _measured(TRACED, steps, map(rounded, spread), mode="lines+markers")
+        curves += _measured(TRACED, steps, map(rounded, spread), mode="lines+markers")
     across = axis("iteration t", range=[-0.3, iterations + 0.3], dtick=max(1, iterations // 5))
     upward = axis(text.METRIC_TITLES[scale.metric], range=[0, top])
-    return one_panel([*traces, _guess(scale, [0, iterations])], xaxis=across, yaxis=upward, height=380)
+    return one_panel([*curves, _guess(scale, [0, iterations])], xaxis=across, yaxis=upward, height=380)
 
 
 def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
@@ -254,21 +239,21 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
 
 def _region_names(regime_map: RegimeMap) -> list[Trace]:
     """Write each region's name where there is most room, in ink that is readable on its colour."""
-    traces = []
+    labels = []
     for code, (name, ink) in enumerate(zip(REGIONS, REGIME_INKS, strict=True)):
         room = ndimage.distance_transform_edt(np.pad(regime_map.codes == code, 1))[1:-1, 1:-1]
         i, j = np.unravel_index(int(room.argmax()), room.shape)
         if room[i, j] >= _ROOM:
             at = {"x": [float(regime_map.patients[j])], "y": [float(regime_map.epsilons[i])]}
             words = {"mode": "text", "text": [name.replace(" is ", "<br>is ")], "hoverinfo": "skip"}
-            traces.append(line(1, name, ink, **at) | words | {"textfont": {"color": ink, "size": 12}})
-    return traces
+            labels.append(line(1, name, ink, **at) | words | {"textfont": {"color": ink, "size": 12}})
+    return labels
 
 
 def figure_2() -> dict[str, Any]:
     """Draw the theorem's terms against epsilon as in Figure 2 of Ge et al., from the fitted curve."""
-    epsilons = np.linspace(*EPSILON_RANGE, 60)
-    curves = ge_figure2.curves(epsilons)
+    epsilons = np.linspace(*ge_figure2.EPSILONS, 60)
+    terms = ge_figure2.curves(epsilons)
     lines = {
         "total": ("overall", "#1F7FC0", "solid"),
         "stat": ("sampling", "#C58300", "dash"),
@@ -276,10 +261,10 @@ def figure_2() -> dict[str, Any]:
         "opt": ("optimisation", "#009E73", "dashdot"),
     }
     shown = {"showlegend": True}
-    traces = [
-        line(1, *each, x=rounded(epsilons), y=rounded(curves[term]), **shown) for term, each in lines.items()
+    curves = [
+        line(1, *each, x=rounded(epsilons), y=rounded(terms[term]), **shown) for term, each in lines.items()
     ]
-    ends = {"x": list(EPSILON_RANGE), "y": [math.sqrt(5)] * 2}
-    traces.append(line(1, "largest possible error, √5", style.GUESS, "dot", **ends, **shown))
+    ends = {"x": list(ge_figure2.EPSILONS), "y": [math.sqrt(5)] * 2}
+    curves.append(line(1, "largest possible error, √5", style.GUESS, "dot", **ends, **shown))
     upward = axis("bound on ‖sin Θ‖<sub>F</sub>", rangemode="tozero")
-    return one_panel(traces, xaxis=axis("privacy loss ε"), yaxis=upward, height=360)
+    return one_panel(curves, xaxis=axis("privacy loss ε"), yaxis=upward, height=360)

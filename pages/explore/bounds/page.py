@@ -11,7 +11,7 @@ from dppca_core.experiments.explorer.regime_map import RULES
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.explore.bounds import charts, controls, text
 from pages.shared.background import cache, engine, failed_runs, refresh
-from pages.shared.charts.metric_axis import Scale, error_unit
+from pages.shared.charts import Scale, error_unit
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 

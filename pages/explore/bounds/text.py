@@ -15,9 +15,8 @@ from dppca_core.methods import METHODS
 from dppca_core.records import Bound
 from pages.explore.bounds.charts import concerns, largest_error, state
 from pages.shared import text
-from pages.shared.charts.metric_axis import Scale
-from pages.shared.charts.traces import Figure, drawn_values
-from pages.shared.settings.catalogue import Settings
+from pages.shared.charts import Figure, Scale, drawn_values
+from pages.shared.settings import Settings
 
 TITLE = "Bounds"
 STEPS = (

@@ -14,14 +14,13 @@ from dppca_core.experiments import Axis, Recipe
 from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.contraction import Contraction, contraction, tail
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.experiments.sweeps.iterate_table import by_round
 from dppca_core.methods import METHODS
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.records import Bound
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
-from pages.shared.charts.metric_axis import QUANTITIES, error_unit, in_unit, rises, value_text
+from pages.shared.charts import QUANTITIES, error_unit, in_unit, rises, value_text
 from pages.shared.settings import catalogue, swept, to_experiment
 from pages.shared.settings.catalogue import CHOICES, Settings, Value
 

@@ -7,7 +7,7 @@ from dppca_core.experiments.sweeps.iterate_table import by_round
 from pages.explore.convergence import charts, curves, stages, text
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared.background import cache, refresh, sweep_jobs, sweep_status
-from pages.shared.charts.metric_axis import error_unit
+from pages.shared.charts import error_unit
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 

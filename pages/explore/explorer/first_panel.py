@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.experiments.explorer.results import Results
-from pages.shared.charts.traces import Trace, axis
+from dppca_core.experiments.explorer.results import Results, quantiles
+from pages.shared.charts import Trace, axis
 
 LegendEntry = tuple[str, str, str, str]  # label, colour, dash, kind
 

@@ -8,10 +8,9 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.explore.explorer.view import ExplorerView
 from pages.shared.background import prefetch, refresh
-from pages.shared.charts.metric_axis import unit
+from pages.shared.charts import unit
 from pages.shared.reports import take_along
-from pages.shared.settings import to_experiment, widgets
-from pages.shared.settings.catalogue import CHOICES
+from pages.shared.settings import CHOICES, to_experiment, widgets
 
 
 def keep_scrubbed() -> None:

@@ -12,12 +12,9 @@ from pages.explore.explorer.view import ExplorerView
 from pages.shared.background import failed_runs
 from pages.shared.charts import loadings
 from pages.shared.reports import html_report, sources, take_along
-from pages.shared.settings import to_experiment, widgets
-from pages.shared.settings.catalogue import RECOMMENDED
+from pages.shared.settings import RECOMMENDED, to_experiment, widgets
 
-if widgets.settings()["view"] == "plain":
-    plain.render()
-    st.stop()
+widgets.in_plain_view(plain.render)
 view = ExplorerView(widgets.settings())
 experiment, epsilon, results = view.experiment, view.epsilon, view.results
 why = text.why(experiment, epsilon, widgets.settings()["trust"])
@@ -45,13 +42,11 @@ live_figure.measured(panels, view)
 with st.container(horizontal=True, vertical_alignment="bottom", key="methods shown"):
     widgets.choose("all_methods")
     here = [RECOMMENDED, *to_experiment.selectable(experiment, settings["trust"])]
-    chosen = settings["method"] if settings["method"] in here else RECOMMENDED
-    widgets.choose_among("method", here, chosen)
+    widgets.choose_among("method", here)
 if settings["all_methods"]:
-    widgets.slow_methods_button(
-        [METHODS[name].title for name in results.slow],
-        sum(run_seconds(name, experiment.d, experiment.k, experiment.providers) for name in results.slow),
-    )
+    sizes = experiment.d, experiment.k, experiment.providers
+    seconds = sum(run_seconds(name, *sizes) for name in results.slow)
+    widgets.slow_methods_button([METHODS[name].title for name in results.slow], seconds)
 st.markdown(f"**Try this:** {text.try_this(experiment, settings)}")
 with st.expander(exercises.TITLE):
     st.markdown(exercises.markdown())

@@ -14,18 +14,15 @@ from pages.explore.explorer.view import ExplorerView, picture
 from pages.shared import text
 from pages.shared.background import failed_runs
 from pages.shared.plain import phrases, rows, screen
-from pages.shared.plain.rows import Shares
 from pages.shared.reports import html_report, sources
 from pages.shared.reports import phrases as report_phrases
-from pages.shared.reports.html_report import Report, ReportFigure
-from pages.shared.settings import sidebar, widgets
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings import Settings, sidebar, widgets
 
 _MORE = "still measuring"
 _ROWS = 12  # lines of text that the rows are as high as, where panels stand under each other
 
 
-def headline(results: Results, shares: Shares, trust: str) -> str:
+def headline(results: Results, shares: rows.Shares, trust: str) -> str:
     """Return what the hospitals recover under the trust that was chosen."""
     row, experiment = shares.under(trust), results.experiment
     if not row.measured:
@@ -48,7 +45,7 @@ class PlainView(ExplorerView):
 
     def next_cell(self) -> Key | None:
         """Return the cell to measure next; None where the view is complete."""
-        return trusts.next_missing(self.results, self.epsilon)
+        return self.results.next_missing(self.epsilon, False, self.shown)
 
     def payload(self) -> dict[str, Any]:
         """Return everything that the component draws."""
@@ -62,21 +59,15 @@ class PlainView(ExplorerView):
         each = [rows.shares(results, at, trust, beside) for at in EPSILONS]
         first, frames, words = drawn.traces, [], []
         for at, shares in zip(EPSILONS, each, strict=True):
-            moved = drawn.frame(at) | {
-                len(first) + i: patch for i, patch in enumerate(rows.patches(shares.rows))
-            }
+            moved = drawn.frame(at) | dict(enumerate(rows.patches(shares.rows), len(first)))
             frames.append({"traces": {str(i): patch for i, patch in moved.items()}})
             sentence = headline(results, shares, trust)
             promise = text.odds(at, experiment.delta, experiment.neighbours, yours=True)
             spoken = [sentence, drawn.spoken(at), rows.description(shares)]
-            words.append(
-                {
-                    **{"sentence": sentence, "spoken": " ".join(filter(None, spoken)), "tiles": []},
-                    **{"at": f"{at:g}", "epsilon": f"{at:g}"},
-                    "odds": f"{phrases.references(shares.unprotected, shares.guess)} {promise}",
-                    "notes": rows.note(shares),
-                }
-            )
+            entry = {"sentence": sentence, "spoken": " ".join(filter(None, spoken)), "tiles": []}
+            odds = f"{phrases.references(shares.unprotected, shares.guess)} {promise}"
+            entry |= {"at": f"{at:g}", "epsilon": f"{at:g}", "odds": odds, "notes": rows.note(shares)}
+            words.append(entry)
         references = [(name, colour, dash, "line") for name, colour, dash, _ in rows.references(each[0])]
         meta = {"titles": (phrases.PICTURE, phrases.TITLE), "rows": _ROWS, "left": 12, "picture": True}
         layout = {"meta": meta, "hovermode": "closest", "showlegend": False}
@@ -99,14 +90,11 @@ def render() -> None:
     st.markdown(plain_text.TRY if experiment.table is None else plain_text.TRY_TABLE)
     build = partial(report, view, html_report.link(widgets.settings()))
     html_report.button(build, "dppca-explorer")
-    screen.fold(
-        settings,
-        lambda: rows.shares(results, epsilon, settings["trust"]),
-        *(experiment.k, lambda: (sources.how_measured(results),)),
-    )
+    shares = partial(rows.shares, results, epsilon, settings["trust"])
+    screen.fold(settings, shares, experiment.k, sources.how_measured(results))
 
 
-def report(view: PlainView, link: str) -> Report:
+def report(view: PlainView, link: str) -> html_report.Report:
     """Return all that the page shows at this privacy loss, as measured so far."""
     experiment, results, trust = view.experiment, view.results, view.settings["trust"]
     shares = rows.shares(results, view.epsilon, trust)
@@ -118,11 +106,11 @@ def report(view: PlainView, link: str) -> Report:
         "" if payload["complete"] else plain_text.MEASURING,
         plain_text.LIMITS,
     ]
-    return Report(
+    return html_report.Report(
         title=plain_text.TITLE,
         sentence=headline(results, shares, trust),
         settings=report_phrases.settings_in_words(view.settings, (*sidebar.PLAIN_MAIN, *sidebar.PLAIN_MORE)),
-        figures=[ReportFigure(payload, phrases.TITLE, rows.description(shares))],
+        figures=[html_report.ReportFigure(payload, phrases.TITLE, rows.description(shares))],
         guarantee=text.odds(view.epsilon, experiment.delta, experiment.neighbours, yours=True),
         limits=[limit for limit in limits if limit],
         sources=[

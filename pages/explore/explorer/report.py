@@ -7,12 +7,11 @@ from dppca_core.experiments.explorer.closed_forms import CLOSED_FORMS
 from dppca_core.experiments.explorer.experiment import TRACED
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
-from pages.explore.explorer.text import TITLE, two_stages, why
+from pages.explore.explorer import text as page_text
 from pages.explore.explorer.view import ExplorerView
 from pages.shared import text
 from pages.shared.charts import explorer_text, loadings
 from pages.shared.reports import html_report, phrases, sources
-from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
 from pages.shared.settings import sidebar
 
 _FORMULAS = (
@@ -23,7 +22,7 @@ _FORMULAS = (
 )
 
 
-def build(view: ExplorerView, link: str) -> Report:
+def build(view: ExplorerView, link: str) -> html_report.Report:
     """Return all that the page shows at this epsilon, as measured so far."""
     results, epsilon, settings, payload = view.results, view.epsilon, view.settings, view.payload()
     words = payload["words"][payload["active"]]
@@ -32,17 +31,17 @@ def build(view: ExplorerView, link: str) -> Report:
     constants = text.unmarked(sources.constants(results, epsilon))
     formulas = [*_formulas(method.name), phrases.accounting(settings), constants]
     texts = [
-        ("The method", text.unmarked(why(results.experiment, epsilon, settings["trust"]))),
-        ("Two stages", two_stages(results, epsilon, settings)),
+        ("The method", text.unmarked(page_text.why(results.experiment, epsilon, settings["trust"]))),
+        ("Two stages", page_text.two_stages(results, epsilon, settings)),
     ]
     numbers = f"{method.title} in four numbers"
-    return Report(
-        title=TITLE,
+    return html_report.Report(
+        title=page_text.TITLE,
         sentence=words["sentence"],
         settings=phrases.settings_in_words(settings, (*sidebar.MAIN, *sidebar.MORE)),
         figures=_figures(view, payload),
         texts=texts,
-        tables=[ReportTable(numbers, ("", "", ""), tiles)],
+        tables=[html_report.ReportTable(numbers, ("", "", ""), tiles)],
         guarantee=_guarantee(results, epsilon),
         limits=_limits(view, payload),
         sources=[
@@ -64,14 +63,13 @@ def _formulas(method: str) -> tuple[str, ...]:
     return (reference, f"Closed form: {BOUNDS[form].title}, {BOUNDS[form].formula}") if form else (reference,)
 
 
-def _figures(view: ExplorerView, payload: dict[str, Any]) -> list[ReportFigure]:
+def _figures(view: ExplorerView, payload: dict[str, Any]) -> list[html_report.ReportFigure]:
     results, epsilon = view.results, view.epsilon
     words = payload["words"][payload["active"]]
-    first = (
-        "The answer as a picture, the cost" if payload["layout"]["meta"]["picture"] else "The cost by round,"
-    )
+    drawn = payload["layout"]["meta"]["picture"]
+    first = "The answer as a picture, the cost" if drawn else "The cost by round,"
     finding = f"{words.get('spoken', words['sentence'])} {phrases.error_definition(view.settings)}"
-    figures = [ReportFigure(payload, f"{first} by privacy setting and by method", finding)]
+    figures = [html_report.ReportFigure(payload, f"{first} by privacy setting and by method", finding)]
     method = results.experiment.method
     if (method, epsilon, 0) in results.failed:
         return figures
@@ -83,7 +81,7 @@ def _figures(view: ExplorerView, payload: dict[str, Any]) -> list[ReportFigure]:
         kept = "every feature is kept."
     finding = f"Left the true loadings, right those that one run found: {kept}"
     figure = loadings.loadings(results, results.estimate(method, epsilon, 0).basis)
-    return [*figures, ReportFigure(figure, title, finding)]
+    return [*figures, html_report.ReportFigure(figure, title, finding)]
 
 
 def _guarantee(results: Results, epsilon: float) -> str:
@@ -100,29 +98,14 @@ def _guarantee(results: Results, epsilon: float) -> str:
 
 
 def _limits(view: ExplorerView, payload: dict[str, Any]) -> list[str]:
-    experiment, s = view.experiment, view.settings["s"]
-    words = payload["words"][payload["active"]]
+    experiment, words = view.experiment, payload["words"][payload["active"]]
     limits = [words["theorem"], text.large_delta(experiment.delta, experiment.n), words["notes"]]
     if isinstance(experiment.population, str):
-        limits.append(
-            "The errors are computed from the rows of the table without noise: they are not private."
-        )
+        limits.append(page_text.NOT_PRIVATE)
     else:
-        limits.append("The patients are simulated: data that differ from the settings above err otherwise.")
-        if experiment.s_hat < s:
-            limits.append(
-                f"Of {s} measurements that matter only {experiment.s_hat} are kept: "
-                "the rest is lost at any privacy."
-            )
+        limits += [page_text.SIMULATED, page_text.features_lost(view.settings["s"], experiment.s_hat)]
     if experiment.start_error is not None and experiment.method == TRACED:
-        limits.append(
-            f"{METHODS[TRACED].title} starts {text.number(experiment.start_error)} from the truth here, "
-            "which nobody has outside a simulation."
-        )
+        limits.append(page_text.starts_near(experiment.start_error))
     if not payload["complete"]:
         limits.append(f"Made while measuring went on: {payload['progress']}.")
-    limits += [
-        "Methods under 'No privacy' protect nobody. They are drawn to show what privacy costs the others.",
-        sources.LIMITS,
-    ]
-    return [limit for limit in limits if limit]
+    return [limit for limit in (*limits, page_text.REFERENCE, sources.LIMITS) if limit]

@@ -12,8 +12,7 @@ from dppca_core.experiments.explorer.picture import COMPONENTS, PATIENTS, SEED
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.numerics.moments import clip_rows
 from pages.explore.explorer.first_panel import FirstPanel, bare_axes
-from pages.shared.charts import style
-from pages.shared.charts.traces import Trace, line
+from pages.shared.charts import Trace, line, style
 
 _MOST_NUMBERS = 10_000  # of rows that are sent, at four bytes each
 # Of two diagnoses: colour, Plotly's number of the marker (a cross, a circle), and its name in the legend.

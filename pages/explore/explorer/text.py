@@ -8,8 +8,8 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.methods import METHODS
 from pages.shared import text
-from pages.shared.charts.metric_axis import QUANTITIES, Scale
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.charts import QUANTITIES, Scale
+from pages.shared.settings import CHOICES, Settings
 
 TITLE = "Explorer"
 STEPS = (
@@ -17,6 +17,23 @@ STEPS = (
     "Move privacy to the right: less noise, and the patterns meet.",
     "The error says how far the noise moves the answer.",
 )
+
+NOT_PRIVATE = "The errors are computed from the rows of the table without noise: they are not private."
+SIMULATED = "The patients are simulated: data that differ from the settings above err otherwise."
+REFERENCE = "Methods under 'No privacy' protect nobody. They are drawn to show what privacy costs the others."
+
+
+def features_lost(matter: int, kept: int) -> str:
+    """Return that fewer features are kept than matter; empty where enough are."""
+    if kept >= matter:
+        return ""
+    return f"Of {matter} measurements that matter only {kept} are kept: the rest is lost at any privacy."
+
+
+def starts_near(error: float) -> str:
+    """Return that DPS-PCA starts at this error."""
+    start = f"{METHODS[TRACED].title} starts {text.number(error)} from the truth here"
+    return f"{start}, which nobody has outside a simulation."
 
 
 def why(experiment: ExplorerExperiment, epsilon: float, trust: str) -> str:

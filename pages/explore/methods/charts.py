@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.arrays import Array
-from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.experiments.sweeps.recipe import METRICS, Value
 from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
@@ -18,24 +17,9 @@ from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import TRUSTS
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
-from pages.shared.charts import style, traces
-from pages.shared.charts.metric_axis import (
-    QUANTITIES,
-    SPANS,
-    Span,
-    error_title,
-    error_unit,
-    in_unit,
-    loss,
-    random_guess,
-    rises,
-    span_of,
-    unit,
-    value_text,
-)
+from pages.shared.charts import metric_axis, style, traces
 from pages.shared.charts.traces import ZERO, Trace, arms, axis, band, line, plain_figure, rounded
-from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings import CHOICES, Settings
 
 Spreads = dict[str, tuple[list[float], Array]]  # by method: swept values, and 10, 50 and 90 % at each
 _COSTS = {  # by panel: column, factor to the unit shown, axis title, words before a value
@@ -51,12 +35,13 @@ class ComparisonMeasure:
     def __init__(self, results: Results, settings: Settings, panel: str) -> None:
         self.results, self.settings, self.panel = results, settings, panel
         self.errs = panel not in _COSTS
-        self.metric = unit(settings) if panel == "error" else error_unit(settings)
-        self.energy, self.rises = self.metric == "energy", rises(self.metric)
-        self.log = settings["scale"] == "log" and not (self.errs and self.metric in SPANS)
+        self.metric = metric_axis.unit(settings) if panel == "error" else metric_axis.error_unit(settings)
+        self.energy, self.rises = self.metric == "energy", metric_axis.rises(self.metric)
+        self.log = settings["scale"] == "log" and not (self.errs and self.metric in metric_axis.SPANS)
         energy = (METRICS["energy"], 1.0, text.METRIC_TITLES["energy"], "captured energy")
         column = METRICS["angle" if self.metric == "degrees" else "sin"]
-        error = (column, 1.0, error_title(settings), QUANTITIES.get(self.metric, "error"))
+        quantity = metric_axis.QUANTITIES.get(self.metric, "error")
+        error = (column, 1.0, metric_axis.error_title(settings), quantity)
         shown = _COSTS.get(panel, energy if self.energy else error)
         self.column, self.factor, self.title, self.quantity = shown
 
@@ -65,7 +50,7 @@ class ComparisonMeasure:
         values = rows[self.column].to_numpy(dtype=float, na_value=np.nan) * self.factor
         if self.errs and self.metric not in ("energy", "degrees"):
             k = rows["k"].to_numpy(dtype=float) if "k" in rows else self.results.experiment.k
-            values = in_unit(self.metric, values, k)
+            values = metric_axis.in_unit(self.metric, values, k)
         finite: Array = values[np.isfinite(values)]
         return finite
 
@@ -73,20 +58,20 @@ class ComparisonMeasure:
         """Return a value as a sentence has it."""
         if not self.errs:
             return text.duration(value / 1e3) if self.panel == "time" else text.size(value)
-        return f"{value:.3f}" if self.energy else value_text(self.metric, value)
+        return f"{value:.3f}" if self.energy else metric_axis.value_text(self.metric, value)
 
     def wanted(self, target: float) -> str:
         """Return the error that is asked for: as the control has it, or the share that it recovers."""
         if self.metric != "share":
             return f"error of {text.number(target)}"
-        share = float(in_unit("share", target, self.results.experiment.k))
-        return f"{value_text('share', share)} of the pattern"
+        share = float(metric_axis.in_unit("share", target, self.results.experiment.k))
+        return f"{metric_axis.value_text('share', share)} of the pattern"
 
     def beats(self, value: float, guess: float) -> bool:
         """Return whether this is a tenth better than a random guess; less may be luck."""
         if self.energy:
             return value > 1.1 * guess
-        return loss(self.metric, value) < 0.9 * loss(self.metric, guess)
+        return metric_axis.loss(self.metric, value) < 0.9 * metric_axis.loss(self.metric, guess)
 
     def guess(self, name: str, value: Value) -> float:
         """Return what a random subspace gives where the swept parameter has this value."""
@@ -94,10 +79,17 @@ class ComparisonMeasure:
         sizes = {name: int(value)} if name in ("d", "k", "s") else {}
         d, k = sizes.get("d", experiment.d), sizes.get("k", experiment.k)
         if not self.energy:
-            return random_guess(self.settings, d, k)
+            return metric_axis.random_guess(self.settings, d, k)
         if sizes and isinstance(experiment.population, SpikedModel):
             eigenvalues = replace(experiment.population, **sizes).eigenvalues
         return subspace_metrics.random_energy(eigenvalues, k)
+
+    def span(self, drawn: Sequence[float], guesses: Sequence[float]) -> metric_axis.Span:
+        """Return the range of the vertical axis, and the value at its lower edge."""
+        positive = [value for value in drawn if value > (ZERO if self.errs else 0)]
+        metric, begins = (self.metric, 1e-2) if self.errs else ("", math.inf)
+        most = max([*positive, *guesses], default=1.0)
+        return metric_axis.span_of(metric, self.log, min(positive, default=1.0), most, begins)
 
 
 def spreads(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], name: str) -> Spreads:
@@ -149,7 +141,7 @@ def against(runs: SweepRuns) -> dict[str, Any]:
     drawn = spreads(table, measure, order(methods), sweep.over)
     ends = [float(value) for value in sweep.values]
     guesses = [measure.guess(sweep.over, value) for value in ends] if measure.errs else []
-    reach, floor = span_drawn(measure, [v for _, values in drawn.values() for v in values.flat], guesses)
+    reach, floor = measure.span([v for _, values in drawn.values() for v in values.flat], guesses)
     for method, (x, (low, middle, high)) in drawn.items():
         look, title = style.look(method), METHODS[method].title
         if measure.panel != "bytes" and len(x) > 1:
@@ -163,15 +155,7 @@ def against(runs: SweepRuns) -> dict[str, Any]:
         lines.append(line(1, "random guess", style.GUESS, "dot", x=ends, y=rounded(guesses), showlegend=True))
     y = [10**v for v in reach] if measure.log else reach
     here = traces.this_setting(1, [sweep.here] * 2, y)
-    return plain_figure([*bands, *lines, here], across(measure, sweep.over, ends), upward(measure, reach))
-
-
-def span_drawn(measure: ComparisonMeasure, drawn: Sequence[float], guesses: Sequence[float]) -> Span:
-    """Return the range of the vertical axis, and the value at its lower edge."""
-    positive = [value for value in drawn if value > (ZERO if measure.errs else 0)]
-    metric, begins = (measure.metric, 1e-2) if measure.errs else ("", math.inf)
-    most = max([*positive, *guesses], default=1.0)
-    return span_of(metric, measure.log, min(positive, default=1.0), most, begins)
+    return plain_figure([*bands, *lines, here], across(sweep.over, ends), upward(measure, reach))
 
 
 def upward(measure: ComparisonMeasure, span: Sequence[float]) -> Trace:
@@ -180,9 +164,9 @@ def upward(measure: ComparisonMeasure, span: Sequence[float]) -> Trace:
     return axis(measure.title, decades=measure.log, range=list(span), **powers)
 
 
-def across(measure: ComparisonMeasure, key: str, values: Sequence[float]) -> Trace:
+def across(key: str, values: Sequence[float]) -> Trace:
     """Return the horizontal axis of a swept control."""
-    title = catalogue.CHOICES[key].label
+    title = CHOICES[key].label
     low, high = values[0], values[-1]
     if high / low < _LOG_FROM:
         pad = 0.04 * (high - low)

@@ -1,6 +1,6 @@
 """The methods page's own controls: which methods, what is swept, and the jobs that measure them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -13,12 +13,9 @@ from pages.explore.methods.charts import order
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.background import sweep_jobs, sweep_status
-from pages.shared.background.sweep_jobs import Job
-from pages.shared.settings import editions, widgets
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings import CHOICES, Settings, editions, widgets
 
 LIVE = ""  # the key of the job of all methods that are not heavy
-_PICKED = "methods compared"
 PICKED_POINT = "a point was clicked"  # only the fragment that draws it knows so far
 
 
@@ -44,26 +41,20 @@ def choose(settings: Settings) -> None:
 
 def _choose_methods(settings: Settings) -> None:
     now = used(settings)
-    key = editions.key(_PICKED, now)
     st.multiselect(
-        *("Methods", order(list(METHODS))),
-        default=now,
-        key=key,
+        *("Methods", order(list(METHODS)), now),
         format_func=lambda name: METHODS[name].title,
-        on_change=_keep_methods,
-        args=(key,),
         placeholder="choose one or more",
+        **editions.bound("methods compared", now, _keep_methods),
     )
 
 
-def _keep_methods(key: str) -> None:
-    picked = editions.moved_to(_PICKED, key)
-    if picked is not None:
-        for name in METHODS:
-            widgets.set_to(f"use.{name}", name in picked)
+def _keep_methods(picked: Collection[str]) -> None:
+    for name in METHODS:
+        widgets.set_to(f"use.{name}", name in picked)
 
 
-def jobs(slot: str, sweep: SweepSetting) -> dict[str, Job]:
+def jobs(slot: str, sweep: SweepSetting) -> dict[str, sweep_jobs.Job]:
     """Return the jobs of heavy methods that were asked for at this setting, and that of all others under "".
 
     Jobs of heavy methods at another setting are stopped.
@@ -80,7 +71,7 @@ def jobs(slot: str, sweep: SweepSetting) -> dict[str, Job]:
     return jobs
 
 
-def _live_job(slot: str, recipe: Recipe, first: Recipe) -> Job:
+def _live_job(slot: str, recipe: Recipe, first: Recipe) -> sweep_jobs.Job:
     """Return the job of the live methods: one run of each first, where all of them take long."""
     former = sweep_jobs.at(slot)
     fresh = former is None or not sweeps.shares_rows(former.recipe, recipe)
@@ -92,7 +83,7 @@ def _live_job(slot: str, recipe: Recipe, first: Recipe) -> Job:
     return sweep_jobs.start(slot, recipe)
 
 
-def progress(sweep: SweepSetting, jobs: dict[str, Job]) -> str:
+def progress(sweep: SweepSetting, jobs: dict[str, sweep_jobs.Job]) -> str:
     """Return how far the live methods are; empty when they are complete."""
     live = jobs.get(LIVE)
     if live is None or (live.recipe == sweep.live and not live.running):
@@ -100,7 +91,7 @@ def progress(sweep: SweepSetting, jobs: dict[str, Job]) -> str:
     return f"{sweep_status.progress(live) if live.recipe == sweep.live else 'One run of each method first'}."
 
 
-def show_heavy(slot: str, sweep: SweepSetting, jobs: dict[str, Job]) -> None:
+def show_heavy(slot: str, sweep: SweepSetting, jobs: dict[str, sweep_jobs.Job]) -> None:
     """Show how heavy methods stand, and a button for each that was not asked for yet."""
     for name, recipe in sweep.heavy.items():
         title, job_slot = METHODS[name].title, f"{slot} {name}"
@@ -114,23 +105,20 @@ def show_heavy(slot: str, sweep: SweepSetting, jobs: dict[str, Job]) -> None:
             st.button(label, key=key, on_click=sweep_jobs.start, args=(job_slot, recipe))
 
 
-def table(jobs: dict[str, Job]) -> pd.DataFrame | None:
+def table(jobs: dict[str, sweep_jobs.Job]) -> pd.DataFrame | None:
     """Return everything measured so far; None where nothing was asked for."""
     parts = [job.table() for job in jobs.values()]
     filled = [part for part in parts if len(part)]
     return pd.concat(filled, ignore_index=True) if filled else (parts[0] if parts else None)
 
 
-def choose_release(settings: Settings, methods: Sequence[str]) -> str:
+def choose_release(methods: Sequence[str]) -> str:
     """Show controls that choose a point of the frontier, as a click does; return the method that is shown."""
     left, right = st.columns(2)
-    asked = str(settings["compare.release"])
-    shown = asked if asked in methods else methods[0]
-    with left:
-        widgets.choose_among("compare.release", methods, shown)
     with right:
         widgets.choose("compare.at")
-    return shown
+    with left:
+        return str(widgets.choose_among("compare.release", methods))
 
 
 def keep_picked() -> None:

@@ -10,11 +10,9 @@ import pandas as pd
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.methods import METHODS
 from pages.explore.methods import charts
-from pages.explore.methods.charts import ComparisonMeasure
 from pages.explore.methods.sweeps import AXES
-from pages.shared.charts import style
+from pages.shared.charts import line, marked_line, marks, plain_figure, rounded, style
 from pages.shared.charts.explorer_text import other_epsilon
-from pages.shared.charts.traces import line, marked_line, marks, plain_figure, rounded
 
 
 class Corner(NamedTuple):
@@ -26,7 +24,7 @@ class Corner(NamedTuple):
     level: frozenset[str]
 
 
-def hull(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str]) -> list[Corner]:
+def hull(table: pd.DataFrame, measure: charts.ComparisonMeasure, methods: Sequence[str]) -> list[Corner]:
     """Return the corners of the medians' convex hull against epsilon, in the axes as drawn.
 
     It is the lower hull, or the upper where more is better.
@@ -52,13 +50,13 @@ def hull(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str]
     return corners
 
 
-def _span(measure: ComparisonMeasure, spreads: charts.Spreads) -> tuple[list[float], float]:
+def _span(measure: charts.ComparisonMeasure, spreads: charts.Spreads) -> tuple[list[float], float]:
     medians = [value for _, (_, middle, _) in spreads.values() for value in middle]
-    return charts.span_drawn(measure, medians, [measure.guess("epsilon", 1.0)])
+    return measure.span(medians, [measure.guess("epsilon", 1.0)])
 
 
 def figure(
-    table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], corners: Sequence[Corner]
+    table: pd.DataFrame, measure: charts.ComparisonMeasure, methods: Sequence[str], corners: Sequence[Corner]
 ) -> dict[str, Any]:
     """Draw medians as points to click, error against epsilon, their hull, and a ring around the release."""
     spreads = charts.spreads(table, measure, charts.order(methods), "epsilon")
@@ -80,7 +78,7 @@ def figure(
             ring |= {"x": [x[i] for i in here], "y": [y[i] for i in here]}
     guess = rounded([measure.guess("epsilon", 1.0)] * len(ends))
     random = line(1, "random guess", style.GUESS, "dot", x=ends, y=guess, showlegend=True, hoverinfo="skip")
-    across, upward = charts.across(measure, "epsilon", ends), charts.upward(measure, reach)
+    across, upward = charts.across("epsilon", ends), charts.upward(measure, reach)
     return plain_figure([*drawn, random, ring], across, upward)
 
 

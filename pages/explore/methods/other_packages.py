@@ -9,8 +9,7 @@ import pandas as pd
 
 from dppca_core.numerics import subspace_metrics
 from pages.shared import text
-from pages.shared.charts import style
-from pages.shared.charts.traces import axis, line, marked_line, plain_figure, rounded
+from pages.shared.charts import axis, line, marked_line, plain_figure, rounded, style
 
 _FILE = Path(__file__).parents[3] / "data" / "peers.json"
 _OURS = {"Analyze Gauss + sparse step": "analyze_gauss_sparse", "DPS-PCA": "dps_pca"}

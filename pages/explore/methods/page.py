@@ -10,9 +10,7 @@ from pages.shared.charts import explorer_text
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
-if widgets.settings()["view"] == "plain":
-    plain.render()
-    st.stop()
+widgets.in_plain_view(plain.render)
 settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)
 neighbours = settings["neighbours"]
 experiment, epsilon = to_experiment.from_settings(settings | {"start": "random"})  # sweeps know no other
@@ -50,7 +48,7 @@ def render() -> None:
 if sweep is not None:
     refresh.while_more(render, lambda: any(job.running for job in controls.jobs(slot, sweep).values()))
     if panel == "frontier":
-        name = controls.choose_release(settings, methods)
+        name = controls.choose_release(methods)
         panels.release(measure, name)
 st.markdown(text.recommended(experiment, epsilon, settings["trust"]))
 st.caption(text.notes(results, controls.used(settings), settings))

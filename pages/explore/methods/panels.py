@@ -12,10 +12,8 @@ from dppca_core.methods import METHODS
 from dppca_core.numerics import subspace_metrics
 from pages.explore.methods import charts, controls, sweeps, text
 from pages.explore.methods import frontier as frontier_charts
-from pages.explore.methods.charts import ComparisonMeasure, SweepRuns
-from pages.shared.charts import loadings
+from pages.shared.charts import QUANTITIES, error_unit, factor, loadings, runs_in_unit, value_text
 from pages.shared.charts.explorer_text import other_epsilon
-from pages.shared.charts.metric_axis import QUANTITIES, error_unit, factor, runs_in_unit, value_text
 from pages.shared.reports import take_along
 from pages.shared.settings import swept, widgets
 from pages.shared.text import duration, short
@@ -26,7 +24,7 @@ _NUMBER, _CHANCE = 78, 100
 
 
 def _show(
-    runs: SweepRuns,
+    runs: charts.SweepRuns,
     finding: str,
     figure: dict[str, Any],
     caption: str,
@@ -53,13 +51,13 @@ def _show(
     return st.container()
 
 
-def _drawn(runs: SweepRuns) -> dict[str, Any]:
+def _drawn(runs: charts.SweepRuns) -> dict[str, Any]:
     """Return the arguments of the table of what is drawn against what is swept."""
     measure, k = runs.measure, runs.measure.results.experiment.k
     return {"over": runs.sweep.over, "column": measure.column, "k": k, "metric": measure.metric}
 
 
-def against(runs: SweepRuns) -> DeltaGenerator:
+def against(runs: charts.SweepRuns) -> DeltaGenerator:
     """Show error, time or bytes of every method against what is swept, and a table at the current setting."""
     measure, sweep = runs.measure, runs.sweep
     finding = text.compared(measure, runs.here(measure), sweep.over, sweep.here)
@@ -83,7 +81,7 @@ def against(runs: SweepRuns) -> DeltaGenerator:
     return below
 
 
-def needed(runs: SweepRuns) -> DeltaGenerator:
+def needed(runs: charts.SweepRuns) -> DeltaGenerator:
     """Show how many patients each method needs for the error wanted, once all numbers of them were run."""
     measure, sweep, table, methods, progress = runs
     target = measure.settings["compare.target"]
@@ -97,7 +95,7 @@ def needed(runs: SweepRuns) -> DeltaGenerator:
     return _show(runs, finding, figure, caption, names, "needed", values)
 
 
-def frontier(runs: SweepRuns) -> DeltaGenerator:
+def frontier(runs: charts.SweepRuns) -> DeltaGenerator:
     """Show error against epsilon as points to click, with the hull of methods with the same promise."""
     measure, _, table, methods, progress = runs
     off = frontier_charts.off_hull(measure.results.experiment, methods)
@@ -109,7 +107,7 @@ def frontier(runs: SweepRuns) -> DeltaGenerator:
     return _show(runs, finding, figure, caption, names, "against", _drawn(runs), **pick)
 
 
-def release(measure: ComparisonMeasure, name: str) -> None:
+def release(measure: charts.ComparisonMeasure, name: str) -> None:
     """Show the release that the sweep measured first at this epsilon: same patients, same noise."""
     results, epsilon = measure.results, measure.settings["compare.at"]
     experiment, title = results.experiment, METHODS[name].title

@@ -19,23 +19,17 @@ from dppca_core.experiments.sweeps.patients_needed import last_fall
 from pages.explore.methods import plain_text, sweeps
 from pages.shared import text
 from pages.shared.background import cache
-from pages.shared.charts import traces
-from pages.shared.charts.metric_axis import SPANS
-from pages.shared.charts.style import GUESS
-from pages.shared.charts.traces import Trace, axis, band, line, marked_line, one_panel, rounded
+from pages.shared.charts import SPANS, Trace, axis, band, line, marked_line, one_panel, rounded, style, traces
 from pages.shared.plain import phrases, rows, screen
-from pages.shared.plain.rows import Shares
-from pages.shared.plain.screen import Several
 from pages.shared.reports import sources, take_along
-from pages.shared.settings import catalogue, to_experiment, widgets
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings import Settings, catalogue, to_experiment, widgets
 
 _PATIENTS = (*(m * 10**p for p in range(2, 6) for m in (1, 3)), 10**6)
 _LOSSES = EPSILONS[::5]
 _FEW = 3  # repeats of every point before more of any
 
 
-class Curves(Several):
+class Curves(screen.Several):
     """Hold the settings along which the rows are measured.
 
     Args:
@@ -64,18 +58,15 @@ class Curves(Several):
         for repeats in (1, _FEW, self.settings["repeats"]):
             for i in order:
                 experiment, epsilon = self.points[i]
-                names = trusts.shown(experiment, epsilon)
-                yield from (
-                    (i, name, epsilon, r)
-                    for name in names
-                    for r in range(min(repeats, self.stores[i].repeats_of(name)))
-                )
+                for name in trusts.shown(experiment, epsilon):
+                    few = min(repeats, self.stores[i].repeats_of(name))
+                    yield from ((i, name, epsilon, r) for r in range(few))
 
-    def shares(self, i: int) -> Shares:
+    def shares(self, i: int) -> rows.Shares:
         """Return the rows of a point."""
         return rows.shares(self.stores[i], self.points[i][1], self.trust)
 
-    def needed(self, each: list[Shares]) -> dict[str, float]:
+    def needed(self, each: list[rows.Shares]) -> dict[str, float]:
         """Return how much each trust needs for the share wanted; NaN before the first runs."""
         k, result = self.points[0][0].k, {}
         for trust in rows.LOOKS:
@@ -97,7 +88,7 @@ class Curves(Several):
         return screen.code(self.points, self.methods)
 
 
-def figure(curves: Curves, each: list[Shares]) -> dict[str, Any]:
+def figure(curves: Curves, each: list[rows.Shares]) -> dict[str, Any]:
     """Draw a line for each trust, the answer without protection, and a guess."""
     x = [float(value) for value in curves.values]
     drawn: list[Trace] = []
@@ -111,13 +102,12 @@ def figure(curves: Curves, each: list[Shares]) -> dict[str, Any]:
     unprotected, guesses = rounded([s.unprotected for s in each]), rounded([s.guess for s in each])
     drawn += [
         line(1, "without protection", rows.OPEN, x=x, y=unprotected, showlegend=True),
-        line(1, "a guess", GUESS, "dot", x=x, y=guesses, showlegend=True),
+        line(1, "a guess", style.GUESS, "dot", x=x, y=guesses, showlegend=True),
         traces.this_setting(1, [x[curves.here]] * 2, [0, 100]),
     ]
     up = axis(text.METRIC_TITLES["share"], range=SPANS["share"], fixedrange=True)
-    return one_panel(
-        drawn, xaxis=_across(curves.key, x), yaxis=up, legend={"traceorder": "normal"}, height=430
-    )
+    across, legend = _across(curves.key, x), {"traceorder": "normal"}
+    return one_panel(drawn, xaxis=across, yaxis=up, legend=legend, height=430)
 
 
 def _across(key: str, x: list[float]) -> Trace:
@@ -159,8 +149,5 @@ def render() -> None:
 
     curves.show(panels)
     st.markdown(plain_text.TRY_TABLE if table else plain_text.TRY)
-    results = curves.stores[curves.here]
-    screen.fold(
-        *(settings, lambda: curves.shares(curves.here), experiment.k),
-        lambda: (sources.how_measured(results),),
-    )
+    measured = sources.how_measured(curves.stores[curves.here])
+    screen.fold(settings, lambda: curves.shares(curves.here), experiment.k, measured)

@@ -21,10 +21,9 @@ from pages.explore.methods.charts import ComparisonMeasure, SweepRuns
 from pages.explore.methods.frontier import Corner
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
+from pages.shared.charts import in_unit, unit
 from pages.shared.charts.explorer_text import other_epsilon
-from pages.shared.charts.metric_axis import in_unit, unit
-from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings import CHOICES, Settings
 
 TITLE = "Methods"
 STEPS = (
@@ -66,7 +65,7 @@ def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, 
     """Return the finding of methods against each other, and the value of a method that is alone."""
     if not values:
         return text.MEASURING
-    choice = catalogue.CHOICES[key]
+    choice = CHOICES[key]
     where = f"At {choice.label.split()[-1]} = {text.number(here)}"
     finding = _least_error(measure, values, key, here) if measure.errs else _least_cost(measure, values)
     finding = f"{where}{finding}"
@@ -138,7 +137,7 @@ def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings)
     if sweep.over == wanted or settings["compare.panel"] in ("needed", "frontier"):
         return ""
     table = TABLES[settings["data"]].title.split(",")[0]
-    name, instead = (catalogue.CHOICES[key].label for key in (wanted, sweep.over))
+    name, instead = (CHOICES[key].label for key in (wanted, sweep.over))
     return f"{table} fixes “{name}”: “{instead}” is varied instead."
 
 

@@ -11,9 +11,7 @@ from pages.shared.background import cache, engine, failed_runs, refresh
 from pages.shared.reports import phrases, sources, take_along
 from pages.shared.settings import widgets
 
-if widgets.settings()["view"] == "plain":
-    plain.render()
-    st.stop()
+widgets.in_plain_view(plain.render)
 settings = widgets.head(text.TITLE, text.LEAD, text.STEPS)
 results = cache.site_results(view.recipe(settings))
 shown = view.SiteView(results, settings)

@@ -10,7 +10,7 @@ import streamlit as st
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import recommend
 from dppca_core.experiments.collaboration.joining import SiteCell
-from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.mechanisms import two_stage
 from pages.hospitals.differences import plain_text
 from pages.hospitals.differences import text as page_text
@@ -133,5 +133,4 @@ def render() -> None:
 
     differing.show(panels)
     st.markdown(plain_text.TRY if synthetic else plain_text.TRY_HEART)
-    about = (page_text.about(chosen.recipe),)
-    screen.fold(settings, differing.shares, chosen.recipe.k, lambda: about)
+    screen.fold(settings, differing.shares, chosen.recipe.k, page_text.about(chosen.recipe))

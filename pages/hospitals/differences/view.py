@@ -5,7 +5,7 @@ import numpy as np
 from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration.joining import SiteCell, SiteResults, What
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
-from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.populations import clinical
 from pages.shared.charts import metric_axis

@@ -12,9 +12,7 @@ from pages.shared.background import engine, refresh, sessions
 from pages.shared.reports import html_report, sources, take_along
 from pages.shared.settings import widgets
 
-if widgets.settings()["view"] == "plain":
-    plain.render()
-    st.stop()
+widgets.in_plain_view(plain.render)
 planner = Planner(controls.choose_population(widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)))
 controls.choose(planner, "plan.of", "plan.trust", "plan.way", "plan.tuned")
 controls.stop(planner)

@@ -232,8 +232,8 @@ def about(recipe: CollaborationSetting) -> str:
     if isinstance(recipe.population, str):
         return (
             f"**Simulation on a real table**, {runs}, each with its own noise. Rows are assigned to "
-            "hospitals at random, clipped to a public bound. Truth is PCA without privacy on the whole table; "
-            f"errors are therefore *not private*. {methods}"
+            "hospitals at random, clipped to a public bound. Truth is PCA without privacy on the whole "
+            f"table; errors are therefore *not private*. {methods}"
         )
     return (
         f"**Simulation**, {runs} over {text.count(recipe.patient_draws, 'draw', 'draws')} of patients. "

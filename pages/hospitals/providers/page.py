@@ -12,9 +12,7 @@ from pages.shared.background import cache, failed_runs, refresh
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
-if widgets.settings()["view"] == "plain":
-    plain.render()
-    st.stop()
+widgets.in_plain_view(plain.render)
 settings = widgets.head(page_text.TITLE, page_text.INTRODUCTION, page_text.STEPS)
 widgets.choose_panel("join.panel")
 recipe, adjustments = view.recipe(settings)

@@ -133,4 +133,4 @@ def render() -> None:
     controls.sizes(joining.recipe, settings)
     st.markdown(plain_text.TRY if len(joining.recipe.sizes) > 1 else plain_text.ALONE)
     about = (*joining.adjustments, gain_text.about(joining.recipe))
-    screen.fold(settings, joining.shares, experiment.k, lambda: about)
+    screen.fold(settings, joining.shares, experiment.k, *about)

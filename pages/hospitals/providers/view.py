@@ -11,7 +11,7 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS, Protocol
 from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetting
-from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.methods import METHODS
 from pages.hospitals.providers import settings as page_settings
 from pages.hospitals.providers import text as page_text

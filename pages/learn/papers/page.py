@@ -100,7 +100,7 @@ def source(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None)
 overview = results.overview()
 introduction = page_text.introduction(*results.counts())
 settings = widgets.head(page_text.TITLE, introduction, page_text.STEPS, instead="Explorer")
-widgets.choose_among("figure", list(FIGURES), settings["figure"], also={"run": 0})
+widgets.choose_among("figure", list(FIGURES), also={"run": 0})
 figure = FIGURES[settings["figure"]]
 index = min(settings["run"], len(figure.runs) - 1)
 if len(figure.runs) > 1:

@@ -29,9 +29,7 @@ OF_ATTACK = ("attack.method", "attack.alarms", "attack.draws")
 
 settings = widgets.head(attack_text.TITLE, attack_text.INTRODUCTION, attack_text.STEPS)
 method = settings["attack.method"]
-if settings["view"] == "plain":
-    plain.show(settings)
-    st.stop()
+widgets.in_plain_view(partial(plain.show, settings))
 budget, (n, _), asked = view.budget(settings), sizes(settings), settings["attack.draws"]
 draws = cache.attack_draws(view.attack_setting(settings))
 attack = view.attack(draws, settings["attack.alarms"], asked)

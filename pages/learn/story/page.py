@@ -51,8 +51,7 @@ take_along.menu(
 fold = st.expander("For the statistician", key="statistician", on_change="rerun")
 if fold.open:
     with fold:
-        shown = settings["metric"] if settings["metric"] in UNITS else UNITS[0]
-        widgets.choose_among("metric", UNITS, shown)
+        widgets.choose_among("metric", UNITS)
         for paragraph in slides.for_the_statistician(settings):
             st.markdown(paragraph)
         st.caption(f"Seed {settings['seed']}. {sources.LIMITS}")

@@ -20,7 +20,7 @@ from dppca_core.experiments.collaboration.setting import ALL, CollaborationSetti
 from dppca_core.experiments.demonstrations import differencing
 from dppca_core.experiments.demonstrations.neighbours import Picture, picture
 from dppca_core.experiments.explorer.experiment import EPSILONS
-from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget

@@ -18,7 +18,6 @@ from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.experiments.collaboration.site_recipe import SiteRecipe
-from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
 from dppca_core.experiments.explorer.closed_forms import evaluate
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
@@ -69,11 +68,11 @@ def _cells(store: Callable[[Any], Any], recipe: Hashable, cell_bytes: int, more_
     )
 
 
-def transcript(recipe: CollaborationSetting, way: str) -> Transcript:
+def transcript(recipe: CollaborationSetting, way: str) -> transcripts.Transcript:
     """Return one run message by message. Raises MemoryError, with one sentence, where it does not fit now."""
     size = transcripts.kept_bytes(recipe, PROTOCOLS[way])
 
-    def simulate() -> Transcript:
+    def simulate() -> transcripts.Transcript:
         with _simulating:  # simulate one run at a time: each may allocate a gigabyte
             memory.check_run(size + transcripts.passing_bytes(recipe), memory.available())
             run = transcripts.simulate(recipe, way)
@@ -81,7 +80,7 @@ def transcript(recipe: CollaborationSetting, way: str) -> Transcript:
                 return_memory()  # the simulation's own arrays
             return run
 
-    result: Transcript = TRANSCRIPTS.get((recipe, way), simulate, size)
+    result: transcripts.Transcript = TRANSCRIPTS.get((recipe, way), simulate, size)
     return result
 
 

@@ -27,11 +27,10 @@ NextCell = Callable[[], tuple[Any, ...] | None]
 
 
 FIRST_SECONDS = 2.0  # a page measures for this long before it shows what there is
-_SHOWN_SECONDS = 8.0  # a view that is not refreshed for this long is dropped
+SHOWN_SECONDS = 8.0  # a view that is not refreshed for this long is dropped
 _PREFETCH_SECONDS = 30.0  # nothing is prefetched for visitors who have not moved a control for this long
-_CROWD = 8  # above this many visitors the thread sleeps more than half of the time
+CROWD = 8  # above this many visitors the thread sleeps more than half of the time
 _YIELD_SECONDS = 0.1  # the longest time that the engine waits for running pages
-_REFRESH_SECONDS = 0.6
 _FAULT_SECONDS = 1.0  # until the engine tries again after it failed to choose a step
 _REST_SECONDS = 0.002  # between two steps, so that a key press finds the interpreter free
 _ENDED = object()
@@ -64,7 +63,7 @@ class Engine:
 
     def complete(self, visitor: str, cells: Cells, next_cell: NextCell) -> None:
         """Complete this view, which the visitor looks at now; drop the one before."""
-        self._show(visitor, Rank.SHOWN, missing_cells(cells, next_cell), _SHOWN_SECONDS)
+        self._show(visitor, Rank.SHOWN, missing_cells(cells, next_cell), SHOWN_SECONDS)
 
     def prefetch(self, visitor: str, urgent: Iterator[None], other: Iterator[None]) -> None:
         """Measure what this visitor may ask for next, in place of an earlier call; for few visitors only.
@@ -89,8 +88,7 @@ class Engine:
         """Note that a sweep was asked to stop: it frees its place, or ends where it waits."""
         with self._changed:
             entry.ending = True
-            if not entry.running and entry in self._queue:
-                self._queue.remove(entry)
+            if not entry.running and self._queue.remove(entry):
                 entry.abandon(None)
             self._begin_sweeps()
 
@@ -165,7 +163,7 @@ class Engine:
                 began = time.monotonic()
                 self._step(entry)
                 # Leave the interpreter to the pages where many visitors look: the engine lags anyway.
-                rest = _REST_SECONDS + (time.monotonic() - began) * self.crowd() / _CROWD
+                rest = _REST_SECONDS + (time.monotonic() - began) * self.crowd() / CROWD
             time.sleep(rest)
 
     def _next(self) -> Queued:
@@ -195,17 +193,3 @@ class Engine:
 def engine() -> Engine:
     """Return the one engine of this server."""
     return Engine()
-
-
-def at_first(steps: Iterator[None]) -> Iterator[None]:
-    """Yield from these steps for FIRST_SECONDS at most; the engine does the rest."""
-    until = time.monotonic() + FIRST_SECONDS
-    for _ in steps:
-        yield
-        if time.monotonic() > until:
-            return
-
-
-def refresh_seconds() -> float:
-    """Return the seconds between two refreshes of an incomplete page: longer where many refresh."""
-    return min(max(_REFRESH_SECONDS, _REFRESH_SECONDS * engine().crowd() / _CROWD), _SHOWN_SECONDS / 2)

@@ -13,8 +13,7 @@ from urllib.parse import urlencode
 
 from pages.shared.background import engine, sessions
 from pages.shared.charts import explorer_summary
-from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES, Settings, fixed, reconcile, to_link
 
 SLIDERS = ("providers", "n", "k", "s", "d", "delta", "s_hat")  # epsilon is answered in the browser
 Move = tuple[str, int]  # a slider, and the number of options that it was moved by last
@@ -42,13 +41,13 @@ def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
     key, last_step = move or (SLIDERS[0], 1)
     onwards = 1 if last_step > 0 else -1
     moves = [(key, onwards), (key, -onwards), *((name, step) for name in SLIDERS for step in (1, -1))]
-    fixed = catalogue.fixed(now)
+    free = [name for name in SLIDERS if name not in fixed(now)]
     settings_by_move = {}
     for name, step in dict.fromkeys(moves):
         options = CHOICES[name].options
         index = options.index(now[name]) + step
-        if name in SLIDERS and name not in fixed and 0 <= index < len(options):
-            settings_by_move[name, step] = catalogue.reconcile(now | {name: options[index]}, name)[0]
+        if name in free and 0 <= index < len(options):
+            settings_by_move[name, step] = reconcile(now | {name: options[index]}, name)[0]
     return settings_by_move
 
 
@@ -80,7 +79,7 @@ def ready(now: Settings) -> dict[str, Any]:
 
 def link(now: Settings) -> dict[str, str]:
     """Return what a figure tells the browser so that it fetches them; nothing where many visitors look."""
-    return {"near": urlencode(catalogue.to_link(now))} if engine.engine().prefetches() else {}
+    return {"near": urlencode(to_link(now))} if engine.engine().prefetches() else {}
 
 
 def _key(settings: Settings) -> tuple[Any, ...]:

@@ -59,9 +59,6 @@ class Queue:
         self._capacity = capacity
         self._entries: list[Queued] = []
 
-    def __contains__(self, entry: Queued) -> bool:
-        return entry in self._entries
-
     def add(self, entry: Queued) -> None:
         """Put this entry at the end of its line."""
         self._entries.append(entry)
@@ -88,14 +85,15 @@ class Queue:
     def requeue(self, entry: Queued) -> None:
         """Put an entry that has run a step and has more at the end of its line."""
         entry.running = False
-        if entry in self._entries:
-            self._entries.remove(entry)
-            self._entries.append(entry)
+        if self.remove(entry):
+            self.add(entry)
 
-    def remove(self, entry: Queued) -> None:
-        """Remove this entry, if it is still there."""
-        if entry in self._entries:
+    def remove(self, entry: Queued) -> bool:
+        """Remove this entry. Return whether it was still there."""
+        there = entry in self._entries
+        if there:
             self._entries.remove(entry)
+        return there
 
     def drop(self, unwanted: Callable[[Queued], bool]) -> list[Queued]:
         """Remove the entries that do not run and are `unwanted`, and return them."""

@@ -1,12 +1,12 @@
 """Refresh a part of a page while something is measured beside it."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import streamlit as st
 
 from pages.shared import text
 from pages.shared.background import engine, sessions
-from pages.shared.background.engine import Cells, NextCell
 from pages.shared.figure import component
 
 SECONDS = 0.6  # between two renderings
@@ -33,8 +33,8 @@ def while_more(part: Callable[[], None], more: Callable[[], bool], seconds: floa
 
 def while_cells_come(
     part: Callable[[], None],
-    store: Cells,
-    next_cell: NextCell,
+    store: engine.Cells,
+    next_cell: engine.NextCell,
     first: Callable[[], Iterator[None]] = lambda: iter(()),
     seconds: float = 0.0,
 ) -> None:
@@ -53,14 +53,19 @@ def while_cells_come(
 
     def render() -> None:
         nonlocal begun
-        for _ in engine.at_first(iter(()) if begun else first()):
+        until = time.monotonic() + engine.FIRST_SECONDS
+        for _ in () if begun else first():
             st.session_state.get("epsilon")  # Streamlit interrupts the run here when the visitor has moved on
+            if time.monotonic() > until:
+                break
         begun = True
         part()
         if next_cell() is not None:
             engine.engine().complete(sessions.visitor(), store, next_cell)
 
-    while_more(render, lambda: next_cell() is not None, max(seconds, engine.refresh_seconds()))
+    crowded = max(1.0, engine.engine().crowd() / engine.CROWD)  # where many refresh, each does so less often
+    least = min(SECONDS * crowded, engine.SHOWN_SECONDS / 2)
+    while_more(render, lambda: next_cell() is not None, max(seconds, least))
 
 
 def coming(runs: int) -> str:

@@ -21,7 +21,6 @@ from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import Progress, Recipe, failures, sweep
 from dppca_core.experiments.sweeps import executors, recipe_file, run_cells, store
 from dppca_core.experiments.sweeps.recipe import Key
-from dppca_core.experiments.sweeps.run_cells import Row
 from pages.shared import text
 from pages.shared.background import sessions
 from pages.shared.background.engine import Engine, engine
@@ -49,12 +48,12 @@ class Job:
         self,
         recipe: Recipe,
         visitor: str,
-        known: tuple[Row, ...] = (),
+        known: tuple[run_cells.Row, ...] = (),
         keep: Callable[["Job"], None] = lambda job: None,
     ) -> None:
         self.recipe = recipe
         self.visitor = visitor
-        self.visitor_may_return = sessions.returning(visitor, sessions.KEPT_SECONDS)
+        self.visitor_may_return = sessions.returning(visitor)
         self.state: Literal["waiting", "running", "complete", "stopped", "failed", "again"] = "waiting"
         self.reason = ""
         self.progress = Progress(0, len(recipe.cells()), None)
@@ -63,7 +62,7 @@ class Job:
         self._engine: Engine | None = None
         self._entry: Queued | None = None
         self._seconds, self._cells = 0.0, 0
-        self._rows: dict[Key, Row] = {}
+        self._rows: dict[Key, run_cells.Row] = {}
         self._table = store.table(recipe, {})
         self._building = threading.Lock()
         self._stop = threading.Event()
@@ -75,7 +74,7 @@ class Job:
         return not self._ended.is_set()
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[run_cells.Row, ...]:
         """Return what has been measured so far, for another recipe to take over what they share."""
         return tuple(self._rows.values())
 
@@ -177,7 +176,7 @@ class Job:
         return self._stop.is_set() or not sessions.present(self.visitor)
 
 
-def _missing(recipe: Recipe, known: tuple[Row, ...]) -> tuple[float, int]:
+def _missing(recipe: Recipe, known: tuple[run_cells.Row, ...]) -> tuple[float, int]:
     """Return the rough seconds and the number of the cells that are not known."""
     fingerprints = {recipe_file.fingerprint(recipe, chosen) for chosen in recipe.methods}
     measured = {store.key_of(recipe, row) for row in known if row["recipe"] in fingerprints}

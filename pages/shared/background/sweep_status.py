@@ -19,14 +19,8 @@ def show(job: Job, slot: str) -> None:
     left, right = st.columns([5, 1], vertical_alignment="center")
     if job.running:
         left.progress(done / total, progress(job))
-        waiting = job.state == "waiting"
-        right.button(
-            "Leave" if waiting else "Stop",
-            key=f"stop {slot}",
-            on_click=job.stop,
-            help=_WHY_WAIT if waiting else None,
-            width="stretch",
-        )
+        label, why = ("Leave", _WHY_WAIT) if job.state == "waiting" else ("Stop", None)
+        right.button(label, key=f"stop {slot}", on_click=job.stop, help=why, width="stretch")
     elif job.state == "stopped":
         left.caption(f"Stopped: {done:,} of {total:,} runs are shown.")
         right.button("Go on", key=f"go on {slot}", on_click=job.again, width="stretch")

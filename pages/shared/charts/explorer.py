@@ -10,8 +10,7 @@ from dppca_core.arrays import Array
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.explorer.closed_forms import closed_form
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED
-from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import Bound
@@ -19,7 +18,7 @@ from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import QUANTITIES, Scale
 from pages.shared.charts.traces import EPSILON_TICKS, ZERO, Trace, arms, axis, band, line, this_setting
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings import Settings
 
 # The groups of the third panel, from the most trust to the least.
 _ORDER = ("none", "central", "secure aggregation", "untrusted server", "local")
@@ -43,7 +42,7 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
     out = np.full((len(names), len(EPSILONS), 3), math.nan)
     alike: dict[int, list[tuple[int, int, list[float]]]] = {}
     for i, name in enumerate(names):
-        for j, epsilon in enumerate(EPSILONS if results.private(name) else EPSILONS[:1]):
+        for j, epsilon in enumerate(EPSILONS if METHODS[name].private else EPSILONS[:1]):
             runs = [scale.last(cell) for cell in results.measured(name, epsilon)]
             alike.setdefault(len(runs), []).append((i, j, runs))
     alike.pop(0, None)
@@ -51,7 +50,7 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
         rows, columns, runs = zip(*group, strict=True)
         out[rows, columns] = quantiles(np.transpose(runs)).T
     for i, name in enumerate(names):
-        if not results.private(name):
+        if not METHODS[name].private:
             out[i] = out[i, 0]
     return out
 
@@ -116,9 +115,8 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
     at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
     low, middle, high = (scale.drawn(values) for values in spread[seen].T)
     forms = {e: bound.final for e, bound in zip(EPSILONS, predictions, strict=True) if bound.applies}
-    if (
-        forms
-    ):  # where noise hardly matters it is up to 40 % too high, and begins to rise: no privacy does that
+    # Where noise hardly matters it is up to 40 % too high, and begins to rise: no privacy does that.
+    if forms:
         forms = dict(list(forms.items())[: int(np.argmin(list(forms.values()))) + 1])
     predicted = scale.drawn(scale.bounded(np.array(list(forms.values()))))
     runs = [scale.last(cell) for cell in results.measured(free, EPSILONS[0])]
@@ -255,37 +253,27 @@ def explorer(
 
 def _layout(third: Comparison, span: list[float], drawn: Any) -> dict[str, Any]:
     results, scale = third.results, third.scale
+    method = METHODS[results.experiment.method]
     word = ({"energy": "energy"} | QUANTITIES).get(scale.metric, "error")
-    measure = text.METRIC_TITLES[scale.metric]
-    kind = "log" if scale.log else "linear"
+    measure, kind = text.METRIC_TITLES[scale.metric], "log" if scale.log else "linear"
     value = {"decades": scale.log, "type": kind, "range": span, "fixedrange": False}
-    name = METHODS[results.experiment.method].title
-    last = steps_of(results)[-1]
-    step = "iteration" if results.experiment.method == TRACED else "step"
-    titles = (
-        drawn.title if drawn else f"{name}, {word} per {step}",
-        f"{word.capitalize()} against ε",
-        "Methods side by side",
-    )
-    missing = drawn is None and not METHODS[results.experiment.method].iterative
-    alone = drawn is not None or missing
-    first = {
-        "xaxis": axis(f"{step} t", range=[-0.3, last + 0.3], dtick=max(1, last // 5)),
-        "yaxis": axis(measure, **value),
-    }
+    titles = [f"{word.capitalize()} against ε", "Methods side by side"]
+    first, alone = {}, bool(drawn) or not method.iterative
     if drawn:
-        first = drawn.axes
-    return ({} if missing else first) | {
+        first, titles = drawn.axes, [drawn.title, *titles]
+    elif method.iterative:
+        last, step = steps_of(results)[-1], "iteration" if method.name == TRACED else "step"
+        titles = [f"{method.title}, {word} per {step}", *titles]
+        across = axis(f"{step} t", range=[-0.3, last + 0.3], dtick=max(1, last // 5))
+        first = {"xaxis": across, "yaxis": axis(measure, **value)}
+    up = axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
+    return first | {
         "xaxis2": axis("privacy loss ε", type="log", range=[-2.04, 1.04], anchor="y2") | EPSILON_TICKS,
         # Beside the first panel it shares that panel's scale.
         "yaxis2": axis(measure if alone else "", anchor="x2", showticklabels=alone, **value),
         "xaxis3": axis(measure, anchor="y3", **value),
-        "yaxis3": axis("", anchor="x3", range=[third.bottom, -0.6], ticks="")
-        | {"tickvals": third.positions, "showgrid": False},
-        "meta": {
-            **{"titles": titles[1:] if missing else titles, "rows": third.bottom + 0.6},
-            "picture": drawn is not None,
-        },
+        "yaxis3": up | {"tickvals": third.positions, "showgrid": False},
+        "meta": {"titles": titles, "rows": third.bottom + 0.6, "picture": drawn is not None},
         "hovermode": "closest",
         "showlegend": False,
     }

@@ -11,10 +11,9 @@ from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from pages.shared.background.engine import NextCell
-from pages.shared.charts import explorer, explorer_text, style
+from pages.shared.charts import Scale, explorer, explorer_text, style
 from pages.shared.charts.explorer import BoundPair
-from pages.shared.charts.metric_axis import Scale
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings import Settings
 
 Build = Callable[[Results, Settings, tuple[str, ...]], dict[str, Any]]
 _NOT_DRAWN = ("epsilon", "ghost", "loadings")

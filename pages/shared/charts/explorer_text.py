@@ -11,17 +11,15 @@ import numpy as np
 
 from dppca_core.datasets import MEASUREMENTS, PATIENTS
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
-from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.experiments.explorer.strength import strength
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from pages.shared import text
 from pages.shared.background import failed_runs
-from pages.shared.charts import explorer
+from pages.shared.charts import Scale, explorer, unit
 from pages.shared.charts.explorer import BoundPair
-from pages.shared.charts.metric_axis import Scale, unit
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings import CHOICES, Settings
 
 _SAME = 0.01  # a true epsilon within this share of the nominal one counts as equal
 
@@ -32,14 +30,13 @@ def words(
     """Return all sentences and figures with the charts; beside: the methods that stand side by side."""
     experiment = results.experiment
     cells = results.measured(experiment.method, epsilon)
+    drawn = [name for name in (*results.names, *results.slow) if name in beside]
     shown = {
         "epsilon": text.number(epsilon),
         "odds": text.odds(true_epsilon(results, epsilon), experiment.delta, experiment.neighbours),
         "theorem": _theorem(bounds, view),
         "notes": _notes(results, epsilon, beside),
-        "printed": printed(
-            results, epsilon, [name for name in (*results.names, *results.slow) if name in beside]
-        ),
+        "printed": printed(results, epsilon, drawn),
     }
     if not cells:
         coming = results.missing((experiment.method, epsilon, repeat) for repeat in range(experiment.repeats))

@@ -8,8 +8,7 @@ from dppca_core.arrays import Array
 from dppca_core.experiments.explorer.picture import turned
 from dppca_core.experiments.explorer.results import Results
 from pages.shared import text
-from pages.shared.charts.traces import Figure, Trace, axis, heat_map
-from pages.shared.text.numbers import listed
+from pages.shared.charts import Figure, Trace, axis, heat_map
 
 
 def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
@@ -26,21 +25,11 @@ def loadings(results: Results, basis: Array, limit: int = 40) -> dict[str, Any]:
     names = [table.features[row] if table else f"feature {row + 1}" for row in rows.tolist()]
     peak = float(max(np.abs(truth[rows]).max(), np.abs(shown[rows]).max()))
     columns = [f"{j + 1}" for j in range(truth.shape[1])]
-    sides = ((truth, "", "true"), (shown, "2", "found"))
-    data = [
-        heat_map(
-            names,
-            matrix[rows],
-            peak,
-            x=columns,
-            xaxis=f"x{suffix}",
-            yaxis="y",
-            name=name,
-            showscale=name == "found",
-            hovertemplate=f"{name}, component %{{x}}<br>%{{y}}: %{{z}}<extra></extra>",
-        )
-        for matrix, suffix, name in sides
-    ]
+    data = []
+    for matrix, across, name in ((truth, "x", "true"), (shown, "x2", "found")):
+        hover = f"{name}, component %{{x}}<br>%{{y}}: %{{z}}<extra></extra>"
+        more = {"xaxis": across, "yaxis": "y", "showscale": name == "found", "hovertemplate": hover}
+        data.append(heat_map(names, matrix[rows], peak, name=name, x=columns, **more))
     layout = {
         "xaxis": axis("true", domain=[0, 0.48], type="category"),
         "xaxis2": axis("found", domain=[0.52, 1], type="category"),
@@ -69,6 +58,6 @@ def description(figure: Figure) -> str:
     agreeing = len(set(wanted) & set(heaviest))
     return (
         f"Heat map of {text.count(len(true['y']), 'feature', 'features')}, true beside found. "
-        f"Heaviest in truth: {listed(wanted)}. Heaviest found: {listed(heaviest)}. {agreeing} of "
+        f"Heaviest in truth: {text.listed(wanted)}. Heaviest found: {text.listed(heaviest)}. {agreeing} of "
         f"{len(wanted)} agree."
     )

@@ -120,8 +120,8 @@ def plain_figure(traces: list[Trace], xaxis: Trace, yaxis: Trace) -> dict[str, A
 Figure = Mapping[str, Any]
 
 
-def drawn_values(trace: Trace, name: str = "y") -> Array:
-    return np.array([math.nan if value is None else value for value in trace[name]], dtype=float)
+def drawn_values(trace: Trace) -> Array:
+    return np.array([math.nan if value is None else value for value in trace["y"]], dtype=float)
 
 
 def _still(trace: Trace, base: Sequence[Sequence[float]]) -> Trace:

@@ -50,9 +50,9 @@ def preliminary(more: bool) -> Iterator[None]:
 def figure(
     payload: dict[str, Any],
     key: str,
-    on_use: Callable[[], None] | None = None,
-    on_pick: Callable[[], None] | None = None,
-    on_move: Callable[[], None] | None = None,
+    on_use: Callable[[], None] = _nothing,
+    on_pick: Callable[[], None] = _nothing,
+    on_move: Callable[[], None] = _nothing,
     says: str = "",
 ) -> None:
     """Show a figure of `charts`.
@@ -79,17 +79,11 @@ def figure(
     """
     if not says and not payload.get("words"):
         raise ValueError(f"{key} must say its main finding, for those who do not see it")
-    sent = payload | {"picks": on_pick is not None, "says": text.unmarked(says)}
+    sent = payload | {"picks": on_pick is not _nothing, "says": text.unmarked(says)}
     if "scene" not in sent:  # a figure without frames is identified by its content
         sent["scene"] = f"{zlib.crc32(repr(sent).encode()):08x}"
     base = config.get_option("server.baseUrlPath").strip("/")
     sent |= {"key": key, "server": f"/{base}" if base else ""}
     sent.setdefault("complete", not _preliminary.get())
     sent["turn"] = [_SERVER, next(_turns)]
-    _mount(
-        key=key,
-        data=sent,
-        on_use_change=on_use or _nothing,
-        on_pick_change=on_pick or _nothing,
-        on_move_change=on_move or _nothing,
-    )
+    _mount(key=key, data=sent, on_use_change=on_use, on_pick_change=on_pick, on_move_change=on_move)

@@ -1,7 +1,7 @@
 """Show what pages in plain view share: rows with their menu, cells that come, the statistician's fold."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,9 +12,8 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.shared.background import engine, refresh
 from pages.shared.plain import phrases, rows
-from pages.shared.plain.rows import Shares
 from pages.shared.reports import sources, take_along
-from pages.shared.settings.catalogue import Settings
+from pages.shared.settings import Settings
 
 Cell = tuple[Any, ...]
 
@@ -51,20 +50,13 @@ def code(points: Sequence[tuple[ExplorerExperiment, float]], methods: Sequence[s
     return FigureRecipe("explorer.shares", {"points": tuple(points), "methods": tuple(methods)})
 
 
-def bars(shares: Shares, name: str, title: str, says: str = "", note: str = "", **along: Any) -> None:
+def bars(shares: rows.Shares, name: str, title: str, says: str = "", note: str = "", **along: Any) -> None:
     """Show the rows as a figure; `along` is what else may be taken along of it."""
     says = f"{says} {rows.description(shares)}".strip()
     take_along.show(rows.figure(shares), f"{name} figure", f"dppca-{name}", title, says=says, **along)
     st.caption(note or rows.note(shares))
 
 
-def fold(
-    settings: Settings, shares: Callable[[], Shares], k: int, about: Callable[[], Iterable[str]]
-) -> None:
+def fold(settings: Settings, shares: Callable[[], rows.Shares], k: int, *about: str) -> None:
     """Show the fold with the methods behind the rows, and how they were measured."""
-    sources.foot(
-        settings,
-        lambda: (rows.table(shares(), k), *about()),
-        *("", sources.LIMITS),
-        title=phrases.FOLD,
-    )
+    sources.foot(settings, lambda: (rows.table(shares(), k), *about), "", sources.LIMITS, phrases.FOLD)

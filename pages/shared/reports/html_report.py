@@ -17,7 +17,7 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from pages.shared.charts.traces import frozen
+from pages.shared.charts import frozen
 from pages.shared.figure import plotly_bundle
 from pages.shared.reports import number_tables
 from pages.shared.reports import sources as origins

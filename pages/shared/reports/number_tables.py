@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from pages.shared.charts.traces import frozen
+from pages.shared.charts import frozen
 
 _MOST = 200  # longer lines are left out: nobody reads so many numbers
 _MARKUP = re.compile(r"</?(?:b|i|sub|sup|span)(?: [^>]*)?>|<br>")
@@ -38,10 +38,9 @@ def frame(figure: dict[str, Any]) -> pd.DataFrame:
         series = plainly(str(trace.get("name") or ""))
         titles = {"across": _title(across, ""), "up": _title(up, ""), "series": series}
         if trace.get("z"):
-            cells = pd.DataFrame(trace["z"], trace.get("y"), trace.get("x")).rename_axis(
-                index="y", columns="x"
-            )
-            parts.append(cells.stack(future_stack=True).rename("value").reset_index().assign(**titles))
+            cells = pd.DataFrame(trace["z"], trace.get("y"), trace.get("x"))
+            cells = cells.rename_axis(index="y", columns="x").stack(future_stack=True)
+            parts.append(cells.rename("value").reset_index().assign(**titles))
             continue
         columns = {name: trace[name] for name in "xy" if trace.get(name) is not None}
         for name, (side, key) in product("xy", (("above", "array"), ("below", "arrayminus"))):

@@ -7,10 +7,9 @@ import pandas as pd
 from dppca_core.datasets import TABLES
 from dppca_core.methods import METHODS
 from pages.shared import text
-from pages.shared.charts.metric_axis import unit
+from pages.shared.charts import unit
 from pages.shared.reports.html_report import ReportTable
-from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES, FIXED_BY_TABLE, Settings
 
 _GLOSSED = {"epsilon": "Privacy loss (smaller protects more)"}
 _SYMBOLIC = ("metric", "scale", "accounting")  # left out for a board
@@ -29,7 +28,7 @@ def settings_in_words(settings: Settings, keys: Iterable[str]) -> list[tuple[str
     rows, sizes = [], {} if table is None else {"n": table.n, "d": table.d}
     for key in keys:
         choice, value = CHOICES[key], sizes.get(key, settings[key])
-        decided = table is not None and key in catalogue.FIXED_BY_TABLE and key not in sizes
+        decided = table is not None and key in FIXED_BY_TABLE and key not in sizes
         if decided or (plain and key in _SYMBOLIC):
             continue
         shown = text.one_in(value) if plain and key.endswith("delta") else choice.option(value, plain)

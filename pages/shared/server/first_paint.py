@@ -58,8 +58,7 @@ class FirstPaint:
                 whole = body.replace(b"</head>", _HEAD, 1).replace(_ROOT, drawn + _ROOT, 1)
                 headers = MutableHeaders(scope=begun)
                 for name in ("etag", "last-modified"):  # of the page without the style sheet
-                    if name in headers:
-                        del headers[name]
+                    del headers[name]
                 if "content-length" in headers and whole:  # an answer to HEAD states the length of another
                     headers["content-length"] = str(len(whole))
                 await send(begun)

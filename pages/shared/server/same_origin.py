@@ -18,12 +18,9 @@ from websockets.server import ServerProtocol
 
 METRICS = "DPPCA_METRICS"  # the environment variable that opens Streamlit's own figures
 WRONG_NAME = "This server does not answer under that name. Its owner can add it to server.allowedHosts.\n"
-_POLICY = "Content-Security-Policy"
-_GUARDS = {
-    _POLICY: "frame-ancestors 'self'",  # Streamlit shows its components in frames of its own origin
-    "X-Frame-Options": "SAMEORIGIN",
-    "X-Content-Type-Options": "nosniff",
-}
+# Forbid other sites to frame an answer, and browsers to guess its type.
+_FRAMES = {"Content-Security-Policy": "frame-ancestors 'self'"}  # Streamlit frames its own components
+_GUARDS = {"X-Frame-Options": "SAMEORIGIN", "X-Content-Type-Options": "nosniff"}
 _THIS_MACHINE = {"localhost", "127.0.0.1", "0.0.0.0"}
 _PORTS = {"http": 80, "https": 443}
 
@@ -50,7 +47,10 @@ class SameOrigin:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                _guard(MutableHeaders(scope=message))
+                answered = MutableHeaders(scope=message)
+                for name, value in _FRAMES.items():  # an answer may have another policy as well
+                    answered.append(name, value)
+                answered.update(_GUARDS)
             await send(message)
 
         headers = Headers(scope=scope)
@@ -85,18 +85,10 @@ def answer_refused_handshakes() -> None:
     @wraps(plain)
     def reject(self: ServerProtocol, status: int, text: str) -> Response:
         response = plain(self, status, text.encode("ascii", "replace").decode())
-        for name, value in _GUARDS.items():
-            response.headers[name] = value
+        response.headers.update(_FRAMES | _GUARDS)
         return response
 
     ServerProtocol.reject = reject  # type: ignore[method-assign]
-
-
-def _guard(headers: MutableHeaders) -> None:
-    """Forbid other sites to frame an answer, and browsers to guess its type."""
-    headers.append(_POLICY, _GUARDS[_POLICY])  # an answer may have another policy as well
-    for name in _GUARDS.keys() - {_POLICY}:
-        headers[name] = _GUARDS[name]
 
 
 def foreign(headers: Headers) -> bool:

@@ -6,6 +6,15 @@ from pathlib import Path
 import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
+_UNREADABLE = (
+    "What this server knows about signing in cannot be read, so nobody is let in. Whoever keeps it finds the "
+    "reason in its log."
+)
+_NOT_INSTALLED = (
+    "This server is for those who sign in, and what signing in takes is not installed on it "
+    "(requirements-sign-in.txt): nobody is let in."
+)
+
 
 def required() -> bool:
     """Return whether only those who sign in are let in: the server's secrets have a section [auth].
@@ -18,25 +27,14 @@ def required() -> bool:
 
 def ask(title: str) -> None:
     """Let the page go on where nobody need sign in, or the visitor has; else say what to do, and stop."""
+    fault = ""
     try:
         if not required() or st.user.is_logged_in:
             return
+        if find_spec("authlib") is None:
+            fault = _NOT_INSTALLED
     except StreamlitSecretNotFoundError:
-        _close(
-            title,
-            "What this server knows about signing in cannot be read, so nobody is let in. Whoever keeps it "
-            "finds the reason in its log.",
-        )
-    if find_spec("authlib") is None:
-        _close(
-            title,
-            "This server is for those who sign in, and what signing in takes is not installed on it "
-            "(requirements-sign-in.txt): nobody is let in.",
-        )
-    _close(title)
-
-
-def _close(title: str, fault: str = "") -> None:
+        fault = _UNREADABLE
     st.set_page_config(title)
     st.title("What does privacy cost?")
     if fault:

@@ -4,6 +4,7 @@ A browser reports what all its widgets show. Where it has not drawn our last run
 before our change. Had the widget kept its key, that report would count as the visitor's choice.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -41,6 +42,21 @@ def moved_to(widget: str, key: str) -> Any:
     st.session_state[_SHOWN][widget] = st.session_state[key], edition
     st.session_state[_HELD] = widget
     return st.session_state[key]
+
+
+def bound(widget: str, value: Any, then: Callable[[Any], None], follows: bool = True) -> dict[str, Any]:
+    """Return the arguments that bind a widget, which shows this value, to what is done once it is moved.
+
+    then: Called with the value that it is moved to. follows: as `key` has it.
+    """
+    shown = key(widget, value, follows)
+
+    def act() -> None:
+        moved = moved_to(widget, shown)
+        if moved is not None:
+            then(moved)
+
+    return {"key": shown, "on_change": act}
 
 
 def release() -> None:

@@ -8,9 +8,8 @@ from pages.shared.text import deployments as text
 
 def published(plain: bool) -> None:
     """Show one line that opens a table of published releases with their units."""
-    line = st.popover(
-        text.title(deployments(), plain), type="tertiary", key="epsilon elsewhere", on_change="rerun"
-    )
+    title = text.title(deployments(), plain)
+    line = st.popover(title, type="tertiary", key="epsilon elsewhere", on_change="rerun")
     if line.open:
         line.markdown(text.table(deployments(), plain))
         line.caption(text.NOTE)

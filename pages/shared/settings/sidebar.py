@@ -3,8 +3,7 @@
 import streamlit as st
 
 from dppca_core.datasets import TABLES
-from pages.shared.settings import catalogue, editions, in_context, of_pages
-from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
+from pages.shared.settings import CHOICES, PRESETS, Settings, catalogue, editions, in_context, of_pages
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.widgets import label_with_ends, set_all, settings, show, update
 
@@ -36,15 +35,12 @@ def render(page: str) -> None:
     if panel.hidden:
         return
     with st.sidebar, st.container(key="shared-settings"):
-        key = editions.key("preset", chosen)
         st.selectbox(
             *("Start from", names),
-            key=key,
             index=names.index(chosen) if chosen else None,
             placeholder="Start from a preset ...",
             label_visibility="collapsed",
-            on_change=_apply_preset,
-            args=(key,),
+            **editions.bound("preset", chosen, _apply_preset),
         )
         main, others = (PLAIN_MAIN, PLAIN_MORE) if plain else (MAIN, MORE)
         for key in main:
@@ -63,11 +59,9 @@ def _preset(name: str, now: Settings) -> Settings:
     return catalogue.changed({key: now[key] for key in _KEPT} | PRESETS[name])
 
 
-def _apply_preset(key: str) -> None:
-    name = editions.moved_to("preset", key)
-    if name is not None:
-        st.session_state[_PRESET] = name
-        set_all(_preset(name, settings()))
+def _apply_preset(name: str) -> None:
+    st.session_state[_PRESET] = name
+    set_all(_preset(name, settings()))
 
 
 def _widget(key: str, now: Settings, panel: Panel) -> None:

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from pages.shared import text
-from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES, Settings, conflict
 from pages.shared.settings.setting import Value
 
 
@@ -12,14 +11,14 @@ def possible(
     settings: Settings, key: str, values: Iterable[Value]
 ) -> tuple[tuple[Value, ...], dict[Value, str]]:
     """Return the values that are possible, and the others with what makes them impossible."""
-    conflicts = {value: catalogue.conflict(settings | {key: value}) for value in values}
-    left_out = {value: conflict for value, conflict in conflicts.items() if conflict is not None}
+    conflicts = {value: conflict(settings | {key: value}) for value in values}
+    left_out = {value: reason for value, reason in conflicts.items() if reason is not None}
     return tuple(value for value in conflicts if value not in left_out), left_out
 
 
 def left_out(key: str, values: Mapping[Value, str]) -> list[str]:
     """Return a sentence for each reason why values are impossible."""
-    reasons = text.by_value({CHOICES[key].text(value): conflict for value, conflict in values.items()})
+    reasons = text.by_value({CHOICES[key].text(value): reason for value, reason in values.items()})
     return [
         f"{CHOICES[key].label} {', '.join(names)} left out: {reason}." for reason, names in reasons.items()
     ]

@@ -12,8 +12,7 @@ from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.methods import METHODS
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import RELEASED
-from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import RECOMMENDED, Settings
+from pages.shared.settings.catalogue import RECOMMENDED, Settings, rows_kept, sizes
 
 _RUNS = (
     *("s_hat", "providers", "largest_share", "iterations", "burn_in", "provider_noise"),
@@ -26,16 +25,16 @@ def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
     """Return the experiment and the epsilon that these (already possible) settings describe."""
     population: SpikedModel | str = settings["data"]
     if population not in TABLES:
-        sizes = {name: settings[name] for name in ("d", "k", "s", "spike", "seed")}
-        population = SpikedModel(bulk=(0.0, settings["bulk"]), **sizes)
+        model = {name: settings[name] for name in ("d", "k", "s", "spike", "seed")}
+        population = SpikedModel(bulk=(0.0, settings["bulk"]), **model)
     experiment = ExplorerExperiment(
         population=population,
-        n=catalogue.sizes(settings)[0],
+        n=sizes(settings)[0],
         failure=0.5 if settings["scaling"] == "largest" else 0.01,
         energy=settings["metric"] == "energy",
         start_error=START_ERROR if settings["start"] == "near" else None,
         **{name: settings[name] for name in ("k", "delta", "repeats", *_RUNS)}
-        | {"s_hat": catalogue.rows_kept(settings)},
+        | {"s_hat": rows_kept(settings)},
         choose_rows=settings["s_hat"] == RELEASED,
     )
     return experiment, settings["epsilon"]

@@ -9,8 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import text
 from pages.shared.plain import phrases
-from pages.shared.settings import catalogue, editions, newcomer
-from pages.shared.settings.catalogue import CHOICES, Settings
+from pages.shared.settings import CHOICES, Settings, catalogue, editions, newcomer
 from pages.shared.settings.setting import Choice
 
 _LAST = "settings of the last run"
@@ -18,8 +17,10 @@ _NOTICES = "sentences about what was changed"
 _MOVED = "settings moved since the last run"
 _MOVE = "slider moved last, and by how much"
 _HEADLINE = "headline shown last"
-_GHOST = "The previous setting stays in the figure, dotted."
-_LOADINGS = "The loadings of one release, beside the true ones."
+_SHOWN = (
+    ("ghost", "Keep the last result", "The previous setting stays in the figure, dotted."),
+    ("loadings", "Loadings", "The loadings of one release, beside the true ones."),
+)
 
 _CONTROLS = {True: st.select_slider, False: st.selectbox}  # by whether the options are numbers
 
@@ -40,21 +41,17 @@ def _possible_settings() -> tuple[Settings, list[str]]:
     return possible, st.session_state[_NOTICES] if moved is None else sentences
 
 
-def _remember(setting: str, widget: str, key: str, also: Settings | None = None) -> None:
-    """Note that a widget was moved: its setting is what it shows now, and others are set with it."""
-    value = editions.moved_to(widget, key)
-    if value is not None:
-        st.session_state.setdefault(_MOVED, {}).update({setting: value} | (also or {}))
-
-
 def bound(setting: str, value: Any, widget: str = "", also: Settings | None = None) -> dict[str, Any]:
     """Return the arguments that bind a widget, which shows this value, to its setting.
 
     also: what else is set as soon as it is moved.
     """
-    widget = widget or setting
-    key = editions.key(widget, value, follows=setting not in st.session_state.get(_MOVED, {}))
-    return {"key": key, "on_change": _remember, "args": (setting, widget, key, also)}
+
+    def remember(moved_to: Any) -> None:
+        st.session_state.setdefault(_MOVED, {}).update({setting: moved_to} | (also or {}))
+
+    follows = setting not in st.session_state.get(_MOVED, {})
+    return editions.bound(widget or setting, value, remember, follows)
 
 
 def set_to(key: str, value: object) -> None:
@@ -139,10 +136,7 @@ def beside(name: str, spec: int | Sequence[float]) -> list[DeltaGenerator]:
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
     """Show the switches for detail, ghost and loadings: what is shown, not what is measured."""
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
-        for key, name, explained in (
-            ("ghost", "Keep the last result", _GHOST),
-            ("loadings", "Loadings", _LOADINGS),
-        ):
+        for key, name, explained in _SHOWN:
             if key in shown:
                 now = settings()[key]
                 st.toggle(name, now, help=explained, width="content", **bound(key, now))
@@ -165,6 +159,13 @@ def choose_word(
 def settings() -> Settings:
     """Return the settings of all controls, possible together."""
     return dict(st.session_state[_LAST])
+
+
+def in_plain_view(render: Callable[[], None]) -> None:
+    """Render this instead of all that follows on a page, where its visitor has chosen the plain view."""
+    if settings()["view"] == "plain":
+        render()
+        st.stop()
 
 
 def last_move() -> tuple[str, int] | None:
@@ -241,15 +242,21 @@ def choose_panel(key: str) -> None:
     choose_word(key, st.pills, wrap=True)
 
 
-def choose_among(key: str, options: Sequence[Any], shown: Any, also: Settings | None = None) -> None:
-    """Choose one of `options`; the link keeps what was asked for until that is among them again.
+def choose_among(key: str, options: Sequence[Any], shown: Any = None, also: Settings | None = None) -> Any:
+    """Choose one of `options`, and return the one that is shown.
 
+    The link keeps what was asked for until that is among them again.
+
+    shown: what is shown; by default what was asked for, or the first where that is not among the options.
     also: what else is set by the choice.
     """
-    choice = CHOICES[key]
+    choice, asked = CHOICES[key], settings()[key]
+    if shown is None:
+        shown = asked if asked in options else options[0]
     words = partial(choice.option, plain=settings()["view"] == "plain")
     binding = bound(key, shown, also=also)
     st.selectbox(choice.label, options, options.index(shown), format_func=words, **binding)
+    return shown
 
 
 def slow_methods_button(titles: Sequence[str], seconds: float) -> None:
@@ -257,11 +264,8 @@ def slow_methods_button(titles: Sequence[str], seconds: float) -> None:
     if not titles:
         return
     measuring = settings()["slow"]
-    label = (
-        "Leave out the slow methods"
-        if measuring
-        else f"Measure the slow methods (about {max(seconds, 1):.0f} s a run)"
-    )
+    about = f"Measure the slow methods (about {max(seconds, 1):.0f} s a run)"
+    label = "Leave out the slow methods" if measuring else about
     left, right = st.columns([2, 3], vertical_alignment="center")
     left.button(label, on_click=set_to, args=("slow", not measuring), key="slow button")
     right.caption(f"Too slow to update automatically: {', '.join(titles)}.")

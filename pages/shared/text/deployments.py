@@ -26,10 +26,7 @@ def table(published: Sequence[Deployment], plain: bool) -> str:
     for each in published:
         failing = f", δ = {number(each.delta)}" if each.delta and not plain else ""
         field = "" if each.health else ", not health"
-        cells = (
-            f"{each.epsilon:g}{failing}",
-            each.unit,
-            f"[{each.name}]({each.source}), {each.by} {each.year}{field}",
-        )
+        release = f"[{each.name}]({each.source}), {each.by} {each.year}{field}"
+        cells = (f"{each.epsilon:g}{failing}", each.unit, release)
         rows.append("| " + " | ".join(cell if each.person else f":gray[{cell}]" for cell in cells) + " |")
     return "\n".join(rows)

@@ -15,8 +15,7 @@ from dppca_core.byte_cache import ByteCache
 from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import EPSILONS, TRACED, ExplorerExperiment
 from dppca_core.experiments.explorer.picture import NOISES
-from dppca_core.experiments.explorer.quantiles import quantiles
-from dppca_core.experiments.explorer.results import Cell, Results
+from dppca_core.experiments.explorer.results import Cell, Results, quantiles
 from dppca_core.methods import dps_pca
 from dppca_core.numerics import subspace_metrics
 
@@ -179,9 +178,9 @@ def wanted_cells(results: Results, epsilon: float) -> set[tuple[str, float, int]
     grid = {epsilon, *EPSILONS}
     cells = {(TRACED, e, r) for e in grid for r in range(NOISES)}  # more than repeats, for the picture
     for name in results.names:
-        at = epsilon if results.private(name) else EPSILONS[0]
+        at = epsilon if METHODS[name].private else EPSILONS[0]
         cells |= {(name, at, r) for r in range(results.repeats_of(name))}
-        if results.private(name):
+        if METHODS[name].private:
             cells |= {(name, e, r) for e in grid for r in range(min(results.repeats_of(name), 3))}
     return cells
 

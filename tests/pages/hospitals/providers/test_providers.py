@@ -8,7 +8,7 @@ import pytest
 from dppca_core.experiments.collaboration.outcomes import CollaborationResults
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL
-from dppca_core.experiments.explorer.quantiles import quantiles
+from dppca_core.experiments.explorer.results import quantiles
 from pages.hospitals.providers import controls, gain_charts, gain_text, view
 from pages.hospitals.providers import text as page_text
 from pages.shared import text

@@ -41,7 +41,7 @@ def arriving(results: Results) -> Iterator[None]:
                 results.cells[passing] = like["dps_pca"]
             if next(lines) % 5 == 0 and (cell := next(wanted, None)):
                 name, epsilon, repeat = cell
-                results.cells[name, epsilon if results.private(name) else EPSILONS[0], repeat] = like[name]
+                results.cells[name, epsilon if METHODS[name].private else EPSILONS[0], repeat] = like[name]
         return at_line
 
     def in_ours(frame: FrameType, event: str, value: object) -> object:

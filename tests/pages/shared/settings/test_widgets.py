@@ -6,14 +6,16 @@ from streamlit.testing.v1 import AppTest
 def moved_and_gone() -> None:
     import streamlit as st
 
-    from pages.shared.settings import widgets
+    from pages.shared.settings import editions, widgets
 
-    key = widgets.bound("view", "analyst")["key"]
-    st.session_state[key] = "plain"
-    widgets._remember("view", "view", key)
-    del st.session_state[key]
-    widgets._remember("view", "view", key)
-    widgets._remember("epsilon", "epsilon", "epsilon")
+    bound = widgets.bound("view", "analyst")
+    st.session_state[bound["key"]] = "plain"
+    bound["on_change"]()
+    del st.session_state[bound["key"]]
+    bound["on_change"]()
+    forgotten = widgets.bound("epsilon", 1.0)
+    del st.session_state[editions._SHOWN]["epsilon"]
+    forgotten["on_change"]()
 
 
 def changed_and_moved_before() -> None:
@@ -21,13 +23,14 @@ def changed_and_moved_before() -> None:
 
     from pages.shared.settings import widgets
 
-    before = widgets.bound("n", 1000)["key"]
-    now = widgets.bound("n", 100)["key"]
-    st.session_state[before], st.session_state[now] = 1000, 100
-    widgets._remember("n", "n", before)
+    before = widgets.bound("n", 1000)
+    bound = widgets.bound("n", 100)
+    now = bound["key"]
+    st.session_state[before["key"]], st.session_state[now] = 1000, 100
+    before["on_change"]()
     st.session_state["moved by the browser"] = widgets.moved()
     st.session_state[now] = 500
-    widgets._remember("n", "n", now)
+    bound["on_change"]()
     st.session_state["moved by hand"] = dict(st.session_state[widgets._MOVED])
     del st.session_state[widgets._MOVED]
     st.session_state["held"] = now == widgets.bound("n", 200)["key"], st.session_state[now]

@@ -10,9 +10,8 @@ from dppca_core.auditing.membership import Rates
 from dppca_core.bounds.regimes import REGIONS
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import ALL
-from dppca_core.experiments.explorer.quantiles import quantiles
 from dppca_core.experiments.explorer.regime_map import RegimeMap
-from dppca_core.experiments.explorer.results import Results
+from dppca_core.experiments.explorer.results import Results, quantiles
 from dppca_core.experiments.sweeps.recipe import METRICS
 from dppca_core.privacy import Budget
 from pages.explore.bounds import text as bounds_descriptions
