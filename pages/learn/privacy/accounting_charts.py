@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from dppca_core.accounting.compare import ACCOUNTINGS
-from pages.learn.privacy import accounting_text
+from pages.learn.privacy import text as page_text
 from pages.learn.privacy.view import ROUNDS, Accounted
 from pages.shared.charts import style
 from pages.shared.charts.traces import Trace, axis, band, line, marked_line, one_panel, rounded, this_setting
@@ -56,7 +56,7 @@ def against_rounds(costs: Accounted, quantity: str) -> dict[str, Any]:
         hover = {"hovertemplate": "%{x} rounds: %{y:.3~g}"}
         traces.append(marked_line(ACCOUNTINGS[name].title, look, list(ROUNDS), y, 6, **hover))
     here = this_setting(1, [costs.steps] * 2, [10**value for value in reach])
-    up = axis(accounting_text.QUANTITIES[quantity], range=reach, type="log", minexponent=4)
+    up = axis(page_text.QUANTITIES[quantity], range=reach, type="log", minexponent=4)
     up |= {"exponentformat": "power", "dtick": "D2" if reach[1] - reach[0] < 1.5 else 1}
     across = axis("rounds T", type="log", range=[-0.03, math.log10(56)])
     across |= {"tickvals": [1, 2, 5, 10, 20, 50], "ticktext": ["1", "2", "5", "10", "20", "50"]}

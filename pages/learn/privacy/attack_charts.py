@@ -14,7 +14,7 @@ from dppca_core.auditing import tradeoff_curves
 from dppca_core.auditing.membership import Rates
 from dppca_core.experiments.demonstrations.neighbours import Picture
 from dppca_core.privacy import Budget
-from pages.learn.privacy import attack_text
+from pages.learn.privacy import text as page_text
 from pages.learn.privacy.view import Attack
 from pages.shared import text
 from pages.shared.charts import style
@@ -65,7 +65,7 @@ def releases(picture: Picture, limit: float) -> dict[str, Any]:
         "data": [*plane, *beside, divide],
         "layout": _releases_layout(titles, reach, count),
         "frames": frames,
-        "words": attack_text.frames(picture, limit),
+        "words": page_text.frames(picture, limit),
         "active": 0,
         "play": True,
         "scrub": "Releases",
@@ -178,7 +178,7 @@ def audits(promised: float, true_epsilon: float, shown: Mapping[str, float]) -> 
     shades = [*(WITHOUT if value > promised else WITH for value in values[:-2]), _CROWD, "#009E73"]
     bars = {
         **{"type": "bar", "orientation": "h", "x": rounded(values), "y": list(rows), "width": 0.6},
-        **{"marker": {"color": shades}, "text": [attack_text.figures(value) for value in values]},
+        **{"marker": {"color": shades}, "text": [page_text.figures(value) for value in values]},
         **{"textangle": 0, "textposition": "auto", "insidetextanchor": "start", "cliponaxis": False},
         **{"hovertemplate": "%{y}: %{x:.3g}<extra></extra>", "showlegend": False},
     }
