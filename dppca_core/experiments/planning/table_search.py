@@ -48,16 +48,14 @@ class TableSearch(Search):
 
     def errors(self, value: Value, pattern: Pattern) -> Array:
         """Return sin Theta of the runs at a value on one population, (repeats,)."""
-        epsilon = float(value) if self.asked == "epsilon" else self.at
-        name = self.plan.method.name
+        name, (_, epsilon, _) = self.plan.method.name, self.question.at(value / self._unit)
         results = Results(self.experiment(value, pattern), (name,))
         return np.array([results.measure((name, epsilon, run)).sin[-1] for run in range(self.repeats)])
 
     def experiment(self, value: Value, pattern: Pattern) -> ExplorerExperiment:
         """Return the rehearsal at a value on one population."""
-        plan, n = self.plan, round(self.at if self.asked == "epsilon" else value)
-        table, same = plan.table, plan.experiment
-        epsilon = float(value) if self.asked == "epsilon" else self.at
+        plan, table, same = self.plan, self.plan.table, self.plan.experiment
+        n, epsilon, hospitals = self.question.at(value / self._unit)
         share, _ = table.shares(same.budget(epsilon), n)
         spikes = tuple(BULK * spike for spike in pattern.spikes)
         spiked = SpikedModel(table.d, same.k, pattern.carriers, spikes, (0.0, BULK), same.seed)
@@ -67,7 +65,7 @@ class TableSearch(Search):
             same.k,
             table.d,
             same.delta,
-            round(n / self.size) if self.asked == "hospitals" else same.providers,
+            hospitals or same.providers,
             neighbours=same.neighbours,
             repeats=self.repeats,
             method=plan.method.name,

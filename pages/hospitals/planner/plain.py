@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
-from pages.hospitals.planner import controls, figure_code, plain_chart, plain_text, view
+from pages.hospitals.planner import charts, controls, plain_text, view
 from pages.hospitals.planner import text as analyst_text
 from pages.hospitals.planner.view import CautiousPlanner, Planner
 from pages.shared import text
@@ -74,8 +74,7 @@ class PlainPlan(CautiousPlanner):
     def figure(self) -> dict[str, Any]:
         """Return the bars, with a line at what there is now."""
         lengths = {each.trust: float(each.answer.value or math.nan) for each in self.least}
-        now = {"patients": self.n, "hospitals": self.settings["providers"], "epsilon": self.epsilon}
-        return plain_chart.figure(lengths, self.numbers, plain_text.AXES[self.asked], now[self.asked])
+        return charts.by_trust(lengths, self.numbers, plain_text.AXES[self.asked], self.here)
 
     def cautious(self) -> list[str]:
         """Return what one more cautious hospital costs under each trust; nothing where none can be."""
@@ -154,7 +153,7 @@ def render() -> None:
         take_along.show(
             *(plan.figure(), "plain plan figure", "dppca-plan", analyst_text.TITLE),
             says=" ".join(plan.rows),
-            code=partial(figure_code.by_trust, plan),
+            code=plan.code_by_trust,
         )
         st.markdown(_listed(plan.rows))
         if plan.asked == "patients":
