@@ -1,6 +1,6 @@
 """Form the providers page's introduction, notes on its settings, and hints on what to try next.
 
-Sentences about errors are in gain_text, about a run in run_text, about its messages in message_text.
+Sentences about errors are in gain_text, about a run and its messages in run_text.
 """
 
 from dppca_core.experiments.collaboration import transcript
