@@ -22,7 +22,6 @@ from dppca_core.federated.message import Arrays
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.power_rounds import PowerRounds
 from dppca_core.federated.prior_round import PriorRound
-from dppca_core.federated.protocol import Noise
 from dppca_core.federated.record import Record
 from dppca_core.federated.two_stages import TwoStages
 from dppca_core.methods import dps_pca
@@ -121,12 +120,12 @@ def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transc
     options = tuple(sorted(setting.options(chosen).items()))
     plan = Plan("simulated", chosen.method, setting.sizes, setting.d, setting.k, setting.budget, options)
     base = (setting.seed, repeat, *key.encode())
-    noise = [Noise(seed=(*base, 1 + i), shared=(*base, 0)) for i in range(plan.hospitals)]
+    noise = [protocol.Noise(seed=(*base, 1 + i), shared=(*base, 0)) for i in range(plan.hospitals)]
     start = coordinator.public_start(plan, np.random.default_rng([*base, 0, 0]))
     record, _ = in_process.simulate(plan, cohort, noise, start)
     if record.ended:
         raise ValueError(record.ended)
-    exchange, silent = protocol.exchange_of(plan), Noise(silent=True).for_round(0)
+    exchange, silent = protocol.exchange_of(plan), protocol.Noise(silent=True).for_round(0)
     hidden = []
     for done in record.rounds:
         question = done.question.arrays

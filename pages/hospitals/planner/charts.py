@@ -5,7 +5,6 @@ Figures are plain dictionaries. No Streamlit here.
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -206,9 +205,7 @@ def table(planner: Planner) -> pd.DataFrame:
     return pd.concat(parts).reindex(columns=columns)
 
 
-def by_trust(
-    lengths: Mapping[str, float], numbers: Mapping[str, str], title: str, now: float
-) -> dict[str, Any]:
+def by_trust(lengths: Mapping[str, float], numbers: Mapping[str, str], title: str, now: float) -> Trace:
     """Draw a bar for each trust from the top, with its number, where there is one.
 
     now: what there is now, a line across the bars where it is in reach.

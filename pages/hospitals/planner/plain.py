@@ -15,7 +15,6 @@ from pages.shared import text
 from pages.shared.background import refresh
 from pages.shared.plain import phrases
 from pages.shared.reports import html_report, sources, take_along
-from pages.shared.reports.html_report import Report, ReportFigure
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
@@ -193,7 +192,7 @@ def _about(planner: Planner) -> Iterator[str]:
     yield plain_text.FOLD_NOTE
 
 
-def report(settings: Settings, link: str) -> Report:
+def report(settings: Settings, link: str) -> html_report.Report:
     """Return the report."""
     CautiousPlanner(settings | ADVISED).complete()
     plan = PlainPlan(settings)
@@ -202,7 +201,7 @@ def report(settings: Settings, link: str) -> Report:
         plain_text.CAUTIOUS_TITLE: " ".join(plan.cautious()),
         analyst_text.PARAGRAPH_TITLE: plan.paragraph,
     }
-    return Report(
+    return html_report.Report(
         title=analyst_text.QUESTION,
         sentence=plan.headline,
         settings=[
@@ -212,7 +211,7 @@ def report(settings: Settings, link: str) -> Report:
             ("Privacy loss", text.number(settings["epsilon"])),
             ("Chance that privacy fails", text.one_in(settings["delta"])),
         ],
-        figures=[ReportFigure(plan.figure(), plain_text.AXES[plan.asked], plan.rows[0])],
+        figures=[html_report.ReportFigure(plan.figure(), plain_text.AXES[plan.asked], plan.rows[0])],
         texts=[(title, words) for title, words in texts.items() if words],
         guarantee=plan.guarantee,
         limits=[plan.likeness, *plain_text.LIMITS],

@@ -48,7 +48,6 @@ _QUICK_SECONDS = 2.0  # a simulation up to here begins by itself where no closed
 QUESTIONS: tuple[Asked, ...] = ("patients", "epsilon", "hospitals")
 EVALUATING = PlanAnswer(None, "evaluating")
 LIKELY = 0.9  # below this chance that all features that matter are kept an answer is called a guess
-Simulations = dict[str, SimulatedAnswer]  # by the name of the planned method
 
 
 def method(name: str) -> Method:
@@ -110,7 +109,7 @@ class Planner:
 
     Args:
         settings: Of the page, for a visitor's own table as it decides them.
-        simulations: The answers by simulation.
+        simulations: The answers by simulation, by the name of the planned method.
 
     Attributes:
         asked, epsilon, n, size: The `question`, as a plan's answer takes it; `n` is the number of patients
@@ -121,7 +120,7 @@ class Planner:
         listed: The planned methods under the chosen trust, those that trust most first, by formula first.
     """
 
-    def __init__(self, settings: Settings, simulations: Simulations | None = None) -> None:
+    def __init__(self, settings: Settings, simulations: dict[str, SimulatedAnswer] | None = None) -> None:
         self.settings, self.simulations = settings, simulations or {}
         self.table, self.bundled = own_table.table_of(settings), TABLES.get(settings["data"])
         self.asked: Asked = settings["plan.asked"]

@@ -11,10 +11,8 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments import draws
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.transcript import Transcript
-from dppca_core.experiments.draws import PUBLIC
 from dppca_core.federated import record
 from dppca_core.federated.exchange import ALL
-from dppca_core.federated.record import Record
 from pages.shared import text
 from pages.shared.charts.metric_axis import error_unit, runs_in_unit
 from pages.shared.settings.catalogue import Settings
@@ -33,13 +31,13 @@ def name(shown: Transcript, hospital: int) -> str:
     return kept.replace("&", "and") or f"Hospital {hospital + 1}"
 
 
-def from_record(recorded: Record, table_name: str = "") -> Transcript:
+def from_record(recorded: record.Record, table_name: str = "") -> Transcript:
     """Return a recorded run, with its errors where its patients are all those of a table that is here."""
     plan = recorded.plan
     table = TABLES.get(table_name)
     if table is None or (table.d, table.n) != (plan.d, sum(plan.sizes)):
         return Transcript(recorded)
-    truth = draws.truth(table.name, (table.n,), plan.k, PUBLIC, 0)
+    truth = draws.truth(table.name, (table.n,), plan.k, draws.PUBLIC, 0)
     return Transcript(recorded, (), *transcript.errors(recorded, truth.basis))
 
 

@@ -8,7 +8,6 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.hospitals.providers import settings as page_settings
 from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import Settings
 
 TITLE = "Providers"
 STEPS = (
@@ -40,7 +39,7 @@ def sizes_note(hospitals: int, patients: int) -> str:
     )
 
 
-def try_this(recipe: CollaborationSetting, settings: Settings) -> str:
+def try_this(recipe: CollaborationSetting, settings: catalogue.Settings) -> str:
     """Return a suggestion of what to do next that is possible and makes a visible difference here."""
     panel = settings["join.panel"]
 

@@ -1,7 +1,6 @@
 """Draw what delta lets happen, and what rounds cost, as plain dictionaries. No Streamlit here."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +20,7 @@ LOOKS = {
 }
 
 
-def published(table: pd.DataFrame, n: int, delta: float) -> dict[str, Any]:
+def published(table: pd.DataFrame, n: int, delta: float) -> Trace:
     """Draw the patients of n whom the worst mechanism publishes, against delta; mark the current delta.
 
     table: 10 %, the expectation and 90 %, by delta.
@@ -43,7 +42,7 @@ def published(table: pd.DataFrame, n: int, delta: float) -> dict[str, Any]:
     return one_panel(traces, height=430, xaxis=across, yaxis=up)
 
 
-def against_rounds(costs: Accounted, quantity: str) -> dict[str, Any]:
+def against_rounds(costs: Accounted, quantity: str) -> Trace:
     """Draw the "noise" of every round, or what rounds with one noise are "charged", against their number."""
     table: pd.DataFrame = getattr(costs, quantity)
     values = table.to_numpy()

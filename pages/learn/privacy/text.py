@@ -1,8 +1,6 @@
 """The sentences of the privacy page, formed from its numbers. No Streamlit here."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 
@@ -16,7 +14,7 @@ from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from pages.learn.privacy.view import LEVEL, ROUNDS, Accounted, Attack
 from pages.shared import text
-from pages.shared.settings.catalogue import CHOICES
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 TITLE = "Privacy"
 STEPS = (
@@ -126,7 +124,7 @@ def experiment(picture: Picture, limit: float, budget: Budget) -> str:
     )
 
 
-def frames(picture: Picture, limit: float) -> list[dict[str, Any]]:
+def frames(picture: Picture, limit: float) -> list[dict[str, object]]:
     """Return what each frame says, and how the figure is read aloud."""
     count = len(picture.here)
     first, second = (side.lower() for side in text.sides(picture.instead is not None))
@@ -186,7 +184,7 @@ def _measured(share: float, span: tuple[float, float] | None = None) -> str:
     return f"{100 * share:.1f} %{interval}"
 
 
-def attacked(method: str, settings: Mapping[str, Any]) -> str:
+def attacked(method: str, settings: Settings) -> str:
     """Return what is drawn, for below the charts."""
     count = text.count(settings["iterations"], "message", "messages")
     what = {

@@ -13,7 +13,6 @@ import streamlit as st
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.methods import METHODS
 from pages.learn.story import charts, glossary, text, view
-from pages.learn.story.glossary import StepText
 from pages.learn.story.settings import STEPS
 from pages.shared.settings.catalogue import Settings
 
@@ -75,7 +74,7 @@ class Slide(NamedTuple):
     """Hold a step as it is on the screen."""
 
     title: str
-    text: StepText
+    text: glossary.StepText
     figure: dict[str, Any]
 
 
@@ -97,7 +96,7 @@ def for_the_statistician(settings: Settings) -> tuple[str, ...]:
     return f"**Shown here.** {'; '.join(named)}.", listed, FORMULAS
 
 
-def notes(step: int, shown: StepText) -> None:
+def notes(step: int, shown: glossary.StepText) -> None:
     """Show what the speaker says here, is asked, and when the step should end."""
     note = NOTES[step - 1]
     until = sum(note.seconds for note in NOTES[:step])

@@ -4,8 +4,7 @@ They are as plain as a newspaper's.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.auditing.membership import coin_span
@@ -18,7 +17,7 @@ from pages.learn.story.settings import WAYS
 from pages.learn.story.units import Spread, Unit
 from pages.learn.story.view import NEARLY_FREE, Curve, Decision, Joined
 from pages.shared import text
-from pages.shared.settings.catalogue import delta_for
+from pages.shared.settings.catalogue import Settings, delta_for
 from pages.shared.text.verdicts import A_BOARD_CARES, Gain, gain
 
 STEPS = (
@@ -372,25 +371,25 @@ def _spy(budget: Budget) -> str:
     return f"About any one patient, a spy is {right}; a coin is right 50 times."
 
 
-def opening(settings: Mapping[str, Any]) -> str:
+def opening(settings: Settings) -> str:
     """Return what the page shows."""
     return f"Sharing a pattern, not a patient, shown on {described(settings).partition(',')[0]}."
 
 
-def waiting(settings: Mapping[str, Any]) -> str:
+def waiting(settings: Settings) -> str:
     """Return what stands there while a step is measured; many measurements take a while on one of them."""
     if settings["story.step"] == 6 and settings["data"] not in TABLES and settings["d"] >= _SLOW:
         return f"Measuring crowds of up to a billion patients, {settings['d']:,} values each …"
     return text.MEASURING
 
 
-def described(settings: Mapping[str, Any]) -> str:
+def described(settings: Settings) -> str:
     """Return whose patients these are."""
     table = TABLES.get(settings["data"])
     return f"a real table, {table.title}" if table else "made-up patients, drawn by the computer"
 
 
-def listed(settings: Mapping[str, Any], setting: CollaborationSetting) -> Sequence[tuple[str, str]]:
+def listed(settings: Settings, setting: CollaborationSetting) -> Sequence[tuple[str, str]]:
     """Return the settings in words, for paper."""
     return (
         ("Patients", f"{setting.n:,}"),
