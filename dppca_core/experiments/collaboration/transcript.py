@@ -101,13 +101,12 @@ class Transcript:
         return done.question.arrays["rows"] if second else None
 
 
-def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transcript:
-    """Simulate one run of a protocol, message by message.
+def simulate(setting: CollaborationSetting, key: str) -> Transcript:
+    """Simulate the first run of a protocol, message by message.
 
     Args:
         setting: The hospitals, the budget and the parameters.
         key: The protocol, one of `CARRIED`.
-        repeat: The run, which determines patients and noise.
 
     Returns:
         The record, the messages without their noise, and the errors after each round.
@@ -116,10 +115,10 @@ def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transc
         ValueError: For a protocol without messages, or a run that ends before its result.
     """
     checks.one_of(CARRIED, protocol=key)
-    chosen, cohort = PROTOCOLS[key], setting.cohort(repeat)
+    chosen, cohort = PROTOCOLS[key], setting.cohort(0)
     options = tuple(sorted(setting.options(chosen).items()))
     plan = Plan("simulated", chosen.method, setting.sizes, setting.d, setting.k, setting.budget, options)
-    base = (setting.seed, repeat, *key.encode())
+    base = (setting.seed, 0, *key.encode())
     noise = [protocol.Noise(seed=(*base, 1 + i), shared=(*base, 0)) for i in range(plan.hospitals)]
     start = coordinator.public_start(plan, np.random.default_rng([*base, 0, 0]))
     record, _ = in_process.simulate(plan, cohort, noise, start)
