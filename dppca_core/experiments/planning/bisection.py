@@ -18,10 +18,9 @@ they may share their patients.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
-import pandas as pd
 
 from dppca_core import checks
 from dppca_core.arrays import Array
@@ -149,10 +148,13 @@ class Search:
             **{name: getattr(experiment, name) for name in _SAME_FIELDS},
         )
 
-    def losses(self, table: pd.DataFrame) -> tuple[Array, Array]:
-        """Return the complete values, ascending (m,), and squared errors or lost energy, (m, repeats)."""
+    def losses(self, runs: Any) -> tuple[Array, Array]:
+        """Return the complete values, ascending (m,), and squared errors or lost energy, (m, repeats).
+
+        runs: The table of a sweep by `recipe`.
+        """
         column = METRICS["energy" if self.plan.energy else "sin"]
-        wide = table.pivot(index=self.name, columns="repeat", values=column).sort_index().dropna()
+        wide = runs.pivot(index=self.name, columns="repeat", values=column).sort_index().dropna()
         measured = wide.to_numpy(dtype=float)
         return wide.index.to_numpy(dtype=float), (1 - measured if self.plan.energy else measured**2)
 
@@ -164,9 +166,12 @@ class Search:
     def _target(self) -> float:
         return self.plan.allowed if self.plan.energy else self.plan.allowed**2
 
-    def more(self, table: pd.DataFrame) -> tuple[Value, ...]:
-        """Return the values of the next table: this one's and one more; the same where it is complete."""
-        at, losses = self.losses(table)
+    def more(self, runs: Any) -> tuple[Value, ...]:
+        """Return the values of the next runs: of these and one more; the same where they are complete.
+
+        runs: As `losses` takes them.
+        """
+        at, losses = self.losses(runs)
         values = {self._value(value) for value in at}
         following = self._next(at, self._typical(losses, axis=1)) if 0 < len(at) < _MOST_VALUES else None
         return tuple(sorted(values if following is None else values | {self._value(following)}))
@@ -186,21 +191,21 @@ class Search:
         """Return the index of the last value that misses the target, -1 where all reach it."""
         return int(np.flatnonzero(np.append(True, means > self._target))[-1]) - 1
 
-    def reading(self, table: pd.DataFrame) -> SimulatedAnswer:
-        """Return the answer that the runs so far give."""
-        at, losses = self.losses(table)
-        values, runs, unit = len(at), losses.size, self._unit
-        measuring = SimulatedAnswer("measuring", values, runs)
-        if not values:
+    def reading(self, runs: Any) -> SimulatedAnswer:
+        """Return the answer that the runs so far give, which are as `losses` takes them."""
+        at, losses = self.losses(runs)
+        counts, unit = (len(at), losses.size), self._unit
+        measuring = SimulatedAnswer("measuring", *counts)
+        if not len(at):
             return measuring
-        complete, means = len(self.more(table)) == values, self._typical(losses, axis=1)
+        complete, means = len(self.more(runs)) == len(at), self._typical(losses, axis=1)
         last = self._last_miss(means)
-        if last in (-1, values - 1) and not complete:
+        if last in (-1, len(at) - 1) and not complete:
             return measuring
         if last == -1:
             least = at[0] / unit
-            return SimulatedAnswer("least", values, runs, least, least, least)
-        if last == values - 1:
+            return SimulatedAnswer("least", *counts, least, least, least)
+        if last == len(at) - 1:
             return replace(measuring, state="none")
         middle = math.sqrt(at[last] * at[last + 1])
         window = _WINDOW if self.plan.smooth else _WINDOW_WITHOUT_FORM
@@ -218,7 +223,7 @@ class Search:
         state: Literal["found", "measuring"] = "found" if complete else "measuring"
         # A curve that is fitted to few values may miss the target between two that enclose it.
         value = crossings[0] if math.isfinite(crossings[0]) else at[last + 1]
-        return SimulatedAnswer(state, values, runs, value / unit, low / unit, high / unit)
+        return SimulatedAnswer(state, *counts, value / unit, low / unit, high / unit)
 
     def _predicted(self, at: Array) -> Array:
         """Return the logarithm of the mean loss that a smooth closed form predicts at these values, or 0."""

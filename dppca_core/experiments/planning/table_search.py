@@ -7,10 +7,8 @@ centred as a release does it, so a run at the table's own size is one of its reh
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from dppca_core.arrays import Array
 from dppca_core.bounds.stated_spectra import Pattern
@@ -18,7 +16,7 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.planning.bisection import Search
 from dppca_core.experiments.planning.table_plan import TablePlan
-from dppca_core.experiments.sweeps.recipe import METRICS, Value
+from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.populations.dictionary_twin import spiked_twin
 from dppca_core.populations.spiked import SpikedModel
 
@@ -74,14 +72,14 @@ class TableSearch(Search):
             mean_share=share,
         )
 
-    def frame(self, measured: Mapping[Value, Sequence[Array]]) -> pd.DataFrame:
-        """Return the runs as `more` and `reading` take them: at each value those with the largest median."""
-        rows: list[dict[str, Any]] = [
-            {self.name: value, "repeat": repeat, METRICS["sin"]: error}
-            for value, each in measured.items()
-            for repeat, error in enumerate(each[int(np.argmax(np.median(each, axis=1)))])
-        ]
-        return pd.DataFrame(rows)
+    def losses(self, runs: Mapping[Value, Sequence[Array]]) -> tuple[Array, Array]:
+        """Return the values, ascending (m,), and squared errors, (m, repeats).
+
+        runs: At each value those on each population, of which those with the largest median count.
+        """
+        worst = {value: each[int(np.argmax(np.median(each, axis=1)))] for value, each in runs.items()}
+        at = sorted(worst)
+        return np.array(at, dtype=float), np.array([worst[value] for value in at]) ** 2
 
 
 def can_search(plan: TablePlan, patients: float) -> bool:

@@ -82,7 +82,6 @@ def simulated(simulation: TableSearch) -> tuple[SimulatedAnswer, list[Evaluation
         missing = [cell for each in cells.values() for cell in each if cell not in results]
         if missing:
             return SimulatedAnswer("measuring", len(known), simulation.repeats * len(known)), missing
-        table = simulation.frame(known)
-        if (more := simulation.more(table)) == values:
-            return simulation.reading(table), []
+        if (more := simulation.more(known)) == values:
+            return simulation.reading(known), []
         values = more
