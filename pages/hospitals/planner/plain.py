@@ -37,11 +37,10 @@ class PlainPlan(CautiousPlanner):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings | ADVISED)
         self.least = self.by_trust()[::-1]
-        values = {each.trust: each.answer.value for each in self.least}
         self.numbers = {
-            trust: analyst_text.number(value, self.asked)
-            for trust, value in values.items()
-            if value is not None
+            each.trust: analyst_text.number(each.answer.value, self.asked)
+            for each in self.least
+            if each.answer.value is not None
         }
         self.chosen = next(each for each in self.least if each.trust == settings["trust"])
 

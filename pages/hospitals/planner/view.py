@@ -340,15 +340,20 @@ class Planner:
             wanted_value = (1 + settings[key]) / 2 if self.energetic else settings[key] / 2
         return key, CHOICES[key].nearest(wanted_value)
 
+    def _answers(self, names: list[str]) -> Iterator[tuple[str, dict[str, PlanAnswer]]]:
+        """Return each trust with the answers of those of these methods that it is enough for, if any."""
+        for trust in RECOMMENDED:
+            answers = {name: self.answer(name) for name in names if PLANNED_METHODS[name].trust == trust}
+            if answers:
+                yield trust, answers
+
     def by_trust(self) -> list[TrustAnswer]:
         """Return the least answer under each trust among those listed."""
         result = []
-        for trust in RECOMMENDED:
-            answers = {name: self.answer(name) for name in _under(trust, self.guaranteed)}
+        for trust, answers in self._answers(self.guaranteed):
             needs = {name: (each != EVALUATING, each.value or math.inf) for name, each in answers.items()}
-            if answers:
-                name = min(answers, key=needs.__getitem__)
-                result.append(TrustAnswer(trust, name, answers[name]))
+            name = min(answers, key=needs.__getitem__)
+            result.append(TrustAnswer(trust, name, answers[name]))
         return result
 
     @property
@@ -376,15 +381,13 @@ class Planner:
     def on_table(self) -> list[OnTable]:
         """Return for each trust which method errs least on a visitor's table, and which one needs least."""
         result = []
-        for trust in RECOMMENDED:
-            answers = {name: self.answer(name) for name in _under(trust, self.listed)}
-            if answers:
-                best = own_table.least(self.settings, list(answers))
-                study = own_table.plan(self.settings, best)
-                errors = zip(own_table.errors(study, self.epsilon), study.patterns, strict=True)
-                error, pattern = max(errors, key=itemgetter(0))
-                needs = min(answers, key=lambda name: (answers[name].value or math.inf, name != best))
-                result.append(OnTable(trust, best, error, pattern, needs, answers[needs]))
+        for trust, answers in self._answers(self.listed):
+            best = own_table.least(self.settings, list(answers))
+            study = own_table.plan(self.settings, best)
+            errors = zip(own_table.errors(study, self.epsilon), study.patterns, strict=True)
+            error, pattern = max(errors, key=itemgetter(0))
+            needs = min(answers, key=lambda name: (answers[name].value or math.inf, name != best))
+            result.append(OnTable(trust, best, error, pattern, needs, answers[needs]))
         return result
 
     def code(self) -> FigureRecipe:
@@ -431,10 +434,6 @@ def _published(items: tuple[tuple[str, Any], ...], name: str) -> StudyPlan:
     energy = settings["plan.of"] == "energy"
     target = settings["plan.share"] if energy else settings["plan.target"] / factor(settings)
     return StudyPlan(experiment, name, target, energy)
-
-
-def _under(trust: str, names: list[str]) -> list[str]:
-    return [name for name in names if PLANNED_METHODS[name].trust == trust]
 
 
 def _evaluated(cell: Evaluation, slow: bool) -> Any:

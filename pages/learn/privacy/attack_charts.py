@@ -154,8 +154,7 @@ def errors(attack: Attack, budget: Budget) -> Trace:
 def _fine() -> Array:
     """Return shares of false alarms, finely near both ends, where curves of strong attacks bend."""
     small = np.geomspace(1e-7, 0.05, 40)
-    inside: Array = np.concatenate([[0], small, np.linspace(0.06, 0.94, 89), 1 - small[::-1], [1]])
-    return inside
+    return np.concatenate([[0], small, np.linspace(0.06, 0.94, 89), 1 - small[::-1], [1]])
 
 
 def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) -> Trace:
