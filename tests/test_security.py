@@ -64,7 +64,7 @@ OPENS = {
     "pages/hospitals/your_data/unsaved_warning.py": "a script beside it",
     "pages/explore/methods/other_packages.py": "data/peers.json",
     "pages/learn/story/handout.py": "a style beside it",
-    "pages/learn/story/speaker_notes.py": "the notes beside it",
+    "pages/learn/story/slides.py": "the notes beside it",
     "pages/explore/explorer/exercises.py": "the exercises beside it",
     "pages/shared/reports/html_report.py": "scripts and style beside it",
     "pages/shared/reports/take_along.py": "script and style beside it",

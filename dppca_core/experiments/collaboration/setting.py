@@ -12,7 +12,6 @@ from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
 from dppca_core.experiments import draws
 from dppca_core.experiments.collaboration.protocols import NUMBER, Protocol, Traffic
-from dppca_core.experiments.draws import PUBLIC, Scaling, Truth
 from dppca_core.experiments.explorer.results import eigenproblem_seconds, run_seconds
 from dppca_core.mechanisms import stacked, two_stage
 from dppca_core.methods import METHODS
@@ -59,7 +58,7 @@ class CollaborationSetting:
     budget: Budget
     iterations: int = 10
     burn_in: int = 2
-    scaling: Scaling = PUBLIC
+    scaling: draws.Scaling = draws.PUBLIC
     repeats: int = 10
     seed: int = 0
 
@@ -114,7 +113,7 @@ class CollaborationSetting:
         return 1.75 * len(self.sizes) * eigenproblem_seconds(self.d)
 
     @property
-    def truth(self) -> Truth:
+    def truth(self) -> draws.Truth:
         """Return the population's basis, or that of the whole table, in units of the scaled rows."""
         return draws.truth(self.population, self._all_rows, self.k, self.scaling, 0)
 
@@ -136,7 +135,7 @@ class CollaborationSetting:
         """Return one hospital of that cohort; where drawing it takes long, one with as many new patients."""
         if not self.together and isinstance(self.population, SpikedModel):
             bound = self.scaling.divisor(self.population, self.n)
-            scaling = Scaling(failure=self.scaling.failure, bound=bound)
+            scaling = draws.Scaling(failure=self.scaling.failure, bound=bound)
             draw, size = repeat % self.patient_draws, self.sizes[hospital]
             return draws.cohort(self.population, (size,), scaling, self.seed, draw, (1 + hospital,))
         dealt = self.cohort(repeat)

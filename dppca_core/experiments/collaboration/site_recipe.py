@@ -8,7 +8,6 @@ from dppca_core import checks
 from dppca_core.experiments.draws import method_options
 from dppca_core.methods import METHODS
 from dppca_core.populations import clinical, heart_disease, standardisation
-from dppca_core.populations.clinical import ClinicalModel
 from dppca_core.populations.site_summaries import RowSite, Site
 from dppca_core.populations.standardisation import PAID, Constants
 from dppca_core.privacy import Budget, Neighbours
@@ -79,11 +78,11 @@ class SiteRecipe:
     def k(self) -> int:
         """Return the number of directions: the model's factors; for the table those before eigenvalues level
         off."""
-        return ClinicalModel().k if self.synthetic else 2
+        return clinical.ClinicalModel().k if self.synthetic else 2
 
     @property
     def d(self) -> int:
-        return ClinicalModel().d if self.synthetic else heart_disease.TABLE.d
+        return clinical.ClinicalModel().d if self.synthetic else heart_disease.TABLE.d
 
     @property
     def hospitals(self) -> tuple[str, ...]:
@@ -101,9 +100,9 @@ class SiteRecipe:
         """Return the kinds of standardisation: for the table no laboratory's own ranges are known."""
         return standardisation.KINDS if self.synthetic else ("public", *PAID)
 
-    def model(self, strength: float) -> ClinicalModel:
+    def model(self, strength: float) -> clinical.ClinicalModel:
         """Return the model of the synthetic cohort at this strength of the differences."""
-        return ClinicalModel(strength=strength, differences=self.differences, seed=self.seed)
+        return clinical.ClinicalModel(strength=strength, differences=self.differences, seed=self.seed)
 
     def sites(self, strength: float, repeat: int) -> Sequence[Site]:
         """Return the hospitals' patients; those of the table are always the same."""

@@ -22,7 +22,6 @@ from dppca_core.federated.message import Arrays
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.power_rounds import PowerRounds
 from dppca_core.federated.prior_round import PriorRound
-from dppca_core.federated.protocol import Noise
 from dppca_core.federated.record import Record
 from dppca_core.federated.two_stages import TwoStages
 from dppca_core.methods import dps_pca
@@ -68,24 +67,46 @@ class Transcript:
 
     Attributes:
         record: The run as the server sees it. Of a secure aggregation it holds the sum alone, under `ALL`.
-        hidden: The messages without noise, by round and hospital; with secure aggregation also the sum.
-        errors: sin Theta of the start, if there is one, and after each round.
+        hidden: The messages without noise, by round and hospital; with secure aggregation also the sum. None
+            of a run that took place between processes.
+        errors: sin Theta of the start, if there is one, and after each round; None where nobody knows it.
         angles: The same for the largest angle in degrees.
     """
 
     record: Record
-    hidden: tuple[Mapping[int, Arrays], ...]
-    errors: Array
-    angles: Array
+    hidden: tuple[Mapping[int, Arrays], ...] = ()
+    errors: Array | None = None
+    angles: Array | None = None
+
+    @property
+    def over_network(self) -> bool:
+        """Return whether messages passed between processes."""
+        return not self.hidden
+
+    @property
+    def summed(self) -> bool:
+        """Return whether the server sees nothing but the sum of all messages."""
+        return protocol.exchange_of(self.record.plan).summed
+
+    @property
+    def shared(self) -> bool:
+        """Return whether all hospitals draw the same noise."""
+        return self.record.plan.method_options.get("provider_noise") == "shared"
+
+    def chosen_rows(self, number: int) -> Array | None:
+        """Return the rows J that two stages release in this round, their last; None in all other rounds."""
+        plan, done = self.record.plan, self.record.rounds[number - 1]
+        last = number == protocol.exchange_of(plan).rounds
+        second = last and isinstance(protocol.exchange_of(plan.after_scales), TwoStages)
+        return done.question.arrays["rows"] if second else None
 
 
-def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transcript:
-    """Simulate one run of a protocol, message by message.
+def simulate(setting: CollaborationSetting, key: str) -> Transcript:
+    """Simulate the first run of a protocol, message by message.
 
     Args:
         setting: The hospitals, the budget and the parameters.
         key: The protocol, one of `CARRIED`.
-        repeat: The run, which determines patients and noise.
 
     Returns:
         The record, the messages without their noise, and the errors after each round.
@@ -94,16 +115,16 @@ def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transc
         ValueError: For a protocol without messages, or a run that ends before its result.
     """
     checks.one_of(CARRIED, protocol=key)
-    chosen, cohort = PROTOCOLS[key], setting.cohort(repeat)
+    chosen, cohort = PROTOCOLS[key], setting.cohort(0)
     options = tuple(sorted(setting.options(chosen).items()))
     plan = Plan("simulated", chosen.method, setting.sizes, setting.d, setting.k, setting.budget, options)
-    base = (setting.seed, repeat, *key.encode())
-    noise = [Noise(seed=(*base, 1 + i), shared=(*base, 0)) for i in range(plan.hospitals)]
+    base = (setting.seed, 0, *key.encode())
+    noise = [protocol.Noise(seed=(*base, 1 + i), shared=(*base, 0)) for i in range(plan.hospitals)]
     start = coordinator.public_start(plan, np.random.default_rng([*base, 0, 0]))
     record, _ = in_process.simulate(plan, cohort, noise, start)
     if record.ended:
         raise ValueError(record.ended)
-    exchange, silent = protocol.exchange_of(plan), Noise(silent=True).for_round(0)
+    exchange, silent = protocol.exchange_of(plan), protocol.Noise(silent=True).for_round(0)
     hidden = []
     for done in record.rounds:
         question = done.question.arrays
@@ -112,19 +133,14 @@ def simulate(setting: CollaborationSetting, key: str, repeat: int = 0) -> Transc
             parts[ALL] = {name: np.sum([part[name] for part in parts.values()], axis=0) for name in parts[0]}
         hidden.append(parts)
     truth = setting.truth.basis
-    return Transcript(record, tuple(hidden), errors(record, truth), angles(record, truth))
+    return Transcript(record, tuple(hidden), *errors(record, truth))
 
 
-def errors(record: Record, truth: Array) -> Array:
-    """Return sin Theta of the start, if there is one, and of the basis after each round that has one."""
-    known = (basis for basis in _bases(record) if basis is not None)
-    return np.array([subspace_metrics.sin_theta(basis, truth) for basis in known])
-
-
-def angles(record: Record, truth: Array) -> Array:
-    """Return the largest angle to the truth, in degrees, where `errors` has sin Theta."""
-    known = (basis[None] for basis in _bases(record) if basis is not None)
-    return np.array([subspace_metrics.largest_angles(basis, truth)[0] for basis in known])
+def errors(record: Record, truth: Array) -> tuple[Array, Array]:
+    """Return sin Theta and the largest angle in degrees of the start, if any, and after each round."""
+    known = [basis for basis in _bases(record) if basis is not None]
+    largest = [subspace_metrics.largest_angles(basis[None], truth)[0] for basis in known]
+    return np.array([subspace_metrics.sin_theta(basis, truth) for basis in known]), np.array(largest)
 
 
 def moves(record: Record) -> Array:

@@ -47,7 +47,7 @@ def stored(name: str) -> pd.Series:
     runs = {path.stem: path for path in (DATA / "runs").glob("*.jsonl")}
     run = record.read(runs[name].read_text(encoding="utf-8"))
     truth = draws.truth(name.replace("-", "_"), (sum(run.plan.sizes),), run.plan.k, draws.PUBLIC, 0)
-    return pd.Series(transcript.errors(run, truth.basis), name="sin_theta")
+    return pd.Series(transcript.errors(run, truth.basis)[0], name="sin_theta")
 
 
 def message(setting: CollaborationSetting, protocol: str, hospital: int) -> pd.DataFrame:

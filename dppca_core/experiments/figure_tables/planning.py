@@ -5,7 +5,7 @@ import pandas as pd
 
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.planning.plan_plane import answered, plane
-from dppca_core.experiments.planning.planning import Asked, StudyPlan
+from dppca_core.experiments.planning.planning import Asked, Question, StudyPlan
 from dppca_core.experiments.planning.table_plan import PublicTable, TablePlan
 
 
@@ -29,13 +29,13 @@ def plans(
     if public is not None:  # patients like those of a visitor's table
         plans = [TablePlan(experiment, name, target, table=public) for name in names]
     if tuned:  # the bound of rows and the rounds suit this question
-        plans = [plan.tuned(*question) for plan in plans]
+        plans = [plan.tuned(Question(*question)) for plan in plans]
     lines = {}
     for plan in plans:
         field = plane(plan, amounts, np.array(EPSILONS), hospital)
         lines[plan.planned] = answered(plan, field, hospital)
     table = pd.DataFrame(lines, pd.Index(EPSILONS, dtype=object))
-    table.loc["answer"] = [plan.answer(*question).value for plan in plans]
+    table.loc["answer"] = [plan.answer(Question(*question)).value for plan in plans]
     return table
 
 
@@ -51,5 +51,5 @@ def by_trust(
     plans = [StudyPlan(experiment, name, target, energy) for name in names]
     if public is not None:  # patients like those of a visitor's table
         plans = [TablePlan(experiment, name, target, table=public) for name in names]
-    answers = [plan.answer(*question).value for plan in plans]
+    answers = [plan.answer(Question(*question)).value for plan in plans]
     return pd.Series(answers, [plan.planned for plan in plans])

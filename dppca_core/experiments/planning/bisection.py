@@ -18,24 +18,16 @@ they may share their patients.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
-import pandas as pd
 
 from dppca_core import checks
 from dppca_core.arrays import Array
-from dppca_core.experiments.planning.planning import (
-    LEAST_EPSILON,
-    MOST_EPSILON,
-    MOST_HOSPITALS,
-    PLANNED_METHODS,
-    Asked,
-    StudyPlan,
-)
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, Asked, Question, StudyPlan
 from dppca_core.experiments.sweeps.patients_needed import last_fall
 from dppca_core.experiments.sweeps.recipe import METRICS, Axis, Recipe, Value, variant
-from dppca_core.populations.spiked import MOST_PATIENTS, SpikedModel
+from dppca_core.populations.spiked import SpikedModel
 
 LEVEL = 0.95
 _ASIDE, _FURTHER = 2.0, 4.0
@@ -79,10 +71,8 @@ class Search:
 
     Args:
         plan: The target, the method and the setting.
-        asked: "patients" (n), "epsilon", or "hospitals" of `size` patients each.
-        at: The epsilon that is held, or for "epsilon" the n.
+        question: What is asked, and what is held.
         start: A value near the answer.
-        size: The patients of each hospital, for "hospitals".
         repeats: The runs at each value.
 
     Raises:
@@ -91,16 +81,14 @@ class Search:
     """
 
     plan: StudyPlan
-    asked: Asked
-    at: float
+    question: Question
     start: float
-    size: int = 1
     repeats: int = 20
 
     def __post_init__(self) -> None:
-        checks.one_of(("patients", "epsilon", "hospitals"), asked=self.asked)
-        checks.positive(at=self.at, start=self.start)
-        checks.whole(1, size=self.size, repeats=self.repeats)
+        checks.one_of(get_args(Asked), asked=self.question.asked)
+        checks.positive(epsilon=self.question.epsilon, start=self.start)
+        checks.whole(1, n=self.question.n, size=self.question.size, repeats=self.repeats)
         self._check_patients()
 
     def _check_patients(self) -> None:
@@ -111,25 +99,27 @@ class Search:
     @property
     def name(self) -> str:
         """Return the name of the swept parameter."""
-        return "epsilon" if self.asked == "epsilon" else "n"
+        return "epsilon" if self._over_epsilon else "n"
+
+    @property
+    def _over_epsilon(self) -> bool:
+        return self.question.asked == "epsilon"
 
     @property
     def _limits(self) -> tuple[float, float]:
-        if self.asked == "epsilon":
-            return LEAST_EPSILON, MOST_EPSILON
-        if self.asked == "patients":
-            return float(self.plan.experiment.providers), float(MOST_PATIENTS)
-        return float(self.size), float(self.size) * min(MOST_HOSPITALS, MOST_PATIENTS // self.size)
+        low, high = self.question.limits(self.plan.experiment.providers)
+        return float(self._unit * low), float(self._unit * high)
 
     @property
     def _unit(self) -> int:
-        return self.size if self.asked == "hospitals" else 1
+        """Return the patients of one hospital where hospitals are asked for."""
+        return self.question.size if self.question.asked == "hospitals" else 1
 
     def _value(self, wanted: float) -> Value:
         """Return the nearest value that can be run: whole patients, or whole hospitals of them."""
         low, high = self._limits
         limited = min(max(wanted, low), high)
-        if self.asked == "epsilon":
+        if self._over_epsilon:
             return float(f"{limited:.6g}")
         return int(min(max(self._unit * round(limited / self._unit), low), high))
 
@@ -142,26 +132,29 @@ class Search:
         """Return the recipe of the runs at these values."""
         experiment, planned = self.plan.experiment, PLANNED_METHODS[self.plan.planned]
         assert isinstance(experiment.population, SpikedModel)  # no other is planned for
-        over_epsilon = self.asked == "epsilon"  # then n is held, else epsilon is
+        over_hospitals = self.question.asked == "hospitals"
         options = experiment.rows_rule(planned.method) | ({"scaling": "unit"} if self.plan.unit_rows else {})
         return Recipe(
             experiment.population,
             (variant(planned.method, **options),),
             (Axis(self.name, values),),
-            n=int(self.at) if over_epsilon else None,
-            epsilon=1.0 if over_epsilon else self.at,
-            largest_share=experiment.largest_share if self.asked != "hospitals" else 0.0,
+            n=self.question.n if self._over_epsilon else None,
+            epsilon=1.0 if self._over_epsilon else self.question.epsilon,
+            largest_share=0.0 if over_hospitals else experiment.largest_share,
             provider_noise=planned.provider_noise,
-            patients_each=self.size if self.asked == "hospitals" else None,
+            patients_each=self.question.size if over_hospitals else None,
             repeats=self.repeats,
             metrics=("energy",) if self.plan.energy else ("sin",),
             **{name: getattr(experiment, name) for name in _SAME_FIELDS},
         )
 
-    def losses(self, table: pd.DataFrame) -> tuple[Array, Array]:
-        """Return the complete values, ascending (m,), and squared errors or lost energy, (m, repeats)."""
+    def losses(self, runs: Any) -> tuple[Array, Array]:
+        """Return the complete values, ascending (m,), and squared errors or lost energy, (m, repeats).
+
+        runs: The table of a sweep by `recipe`.
+        """
         column = METRICS["energy" if self.plan.energy else "sin"]
-        wide = table.pivot(index=self.name, columns="repeat", values=column).sort_index().dropna()
+        wide = runs.pivot(index=self.name, columns="repeat", values=column).sort_index().dropna()
         measured = wide.to_numpy(dtype=float)
         return wide.index.to_numpy(dtype=float), (1 - measured if self.plan.energy else measured**2)
 
@@ -173,9 +166,12 @@ class Search:
     def _target(self) -> float:
         return self.plan.allowed if self.plan.energy else self.plan.allowed**2
 
-    def more(self, table: pd.DataFrame) -> tuple[Value, ...]:
-        """Return the values of the next table: this one's and one more; the same where it is complete."""
-        at, losses = self.losses(table)
+    def more(self, runs: Any) -> tuple[Value, ...]:
+        """Return the values of the next runs: of these and one more; the same where they are complete.
+
+        runs: As `losses` takes them.
+        """
+        at, losses = self.losses(runs)
         values = {self._value(value) for value in at}
         following = self._next(at, self._typical(losses, axis=1)) if 0 < len(at) < _MOST_VALUES else None
         return tuple(sorted(values if following is None else values | {self._value(following)}))
@@ -187,7 +183,7 @@ class Search:
         if last == len(at) - 1:
             return at[-1] * _FURTHER if at[-1] < self._limits[1] else None
         below, above = at[last], at[last + 1]
-        if above <= _CLOSE * below or above - below <= (0 if self.asked == "epsilon" else self._unit):
+        if above <= _CLOSE * below or above - below <= (0 if self._over_epsilon else self._unit):
             return None
         return math.sqrt(below * above)
 
@@ -195,21 +191,21 @@ class Search:
         """Return the index of the last value that misses the target, -1 where all reach it."""
         return int(np.flatnonzero(np.append(True, means > self._target))[-1]) - 1
 
-    def reading(self, table: pd.DataFrame) -> SimulatedAnswer:
-        """Return the answer that the runs so far give."""
-        at, losses = self.losses(table)
-        values, runs, unit = len(at), losses.size, self._unit
-        measuring = SimulatedAnswer("measuring", values, runs)
-        if not values:
+    def reading(self, runs: Any) -> SimulatedAnswer:
+        """Return the answer that the runs so far give, which are as `losses` takes them."""
+        at, losses = self.losses(runs)
+        counts, unit = (len(at), losses.size), self._unit
+        measuring = SimulatedAnswer("measuring", *counts)
+        if not len(at):
             return measuring
-        complete, means = len(self.more(table)) == values, self._typical(losses, axis=1)
+        complete, means = len(self.more(runs)) == len(at), self._typical(losses, axis=1)
         last = self._last_miss(means)
-        if last in (-1, values - 1) and not complete:
+        if last in (-1, len(at) - 1) and not complete:
             return measuring
         if last == -1:
             least = at[0] / unit
-            return SimulatedAnswer("least", values, runs, least, least, least)
-        if last == values - 1:
+            return SimulatedAnswer("least", *counts, least, least, least)
+        if last == len(at) - 1:
             return replace(measuring, state="none")
         middle = math.sqrt(at[last] * at[last + 1])
         window = _WINDOW if self.plan.smooth else _WINDOW_WITHOUT_FORM
@@ -227,18 +223,17 @@ class Search:
         state: Literal["found", "measuring"] = "found" if complete else "measuring"
         # A curve that is fitted to few values may miss the target between two that enclose it.
         value = crossings[0] if math.isfinite(crossings[0]) else at[last + 1]
-        return SimulatedAnswer(state, values, runs, value / unit, low / unit, high / unit)
+        return SimulatedAnswer(state, *counts, value / unit, low / unit, high / unit)
 
     def _predicted(self, at: Array) -> Array:
         """Return the logarithm of the mean loss that a smooth closed form predicts at these values, or 0."""
         if not self.plan.smooth:
             return np.zeros(len(at))
-        if self.asked == "epsilon":
-            losses = [self.plan.loss(int(self.at), float(value)) for value in at]
-        elif self.asked == "patients":
-            losses = [self.plan.loss(round(n), self.at) for n in at]
-        else:
-            losses = [self.plan.loss(round(n), self.at, max(round(n / self.size), 1)) for n in at]
+        losses = []
+        for value in at.tolist():
+            n, epsilon, hospitals = self.question.at(value / self._unit)
+            # Between whole hospitals the patients are counted singly, so that the curve is smooth.
+            losses.append(self.plan.loss(round(value) if hospitals else n, epsilon, hospitals))
         logs: Array = np.log(losses)
         return logs if self.plan.energy else 2 * logs
 

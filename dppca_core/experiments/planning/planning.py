@@ -25,7 +25,7 @@ line of equal error noise stands in the same relation to the signal, so they are
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
@@ -60,6 +60,39 @@ _NEAR = {
     "local": "ldp_pca",
 }
 Asked = Literal["patients", "epsilon", "hospitals"]
+
+
+class Question(NamedTuple):
+    """Hold what is asked of a plan, and what is held meanwhile.
+
+    Attributes:
+        asked: "patients", "epsilon" or "hospitals".
+        epsilon: The privacy loss, but for "epsilon".
+        n: The patients of all hospitals, for "epsilon".
+        size: The patients of each hospital, for "hospitals".
+    """
+
+    asked: Asked
+    epsilon: float = 1.0
+    n: int = 1
+    size: int = 1
+
+    def at(self, value: float) -> tuple[int, float, int | None]:
+        """Return patients, epsilon and hospitals at an answer; None stands for those of the experiment."""
+        if self.asked == "epsilon":
+            return self.n, value, None
+        whole = round(value)
+        if self.asked == "patients":
+            return whole, self.epsilon, None
+        return whole * self.size, self.epsilon, whole
+
+    def limits(self, providers: int) -> tuple[float, float]:
+        """Return the smallest and the largest answer of a study in so many hospitals."""
+        if self.asked == "epsilon":
+            return LEAST_EPSILON, MOST_EPSILON
+        if self.asked == "patients":
+            return providers, MOST_PATIENTS
+        return 1, min(MOST_HOSPITALS, MOST_PATIENTS // self.size)
 
 
 @dataclass(frozen=True)
@@ -286,20 +319,8 @@ class StudyPlan:
     def _units(self) -> _UnitRows:
         return _unit_rows(self.experiment.population, self.experiment.failure, self.experiment.k)
 
-    def answer(self, asked: Asked, epsilon: float, n: int, size: int) -> PlanAnswer:
-        """Return the answer to what is asked; `n`, `epsilon` and `size` where the question holds them."""
-        if asked == "epsilon":
-            return self.epsilon(n)
-        return self.patients(epsilon) if asked == "patients" else self.hospitals(epsilon, size)
-
-    def tuned(self, asked: Asked, epsilon: float, n: int, size: int) -> "StudyPlan":
+    def tuned(self, question: Question) -> "StudyPlan":
         """Return this plan with rows and rounds tuned from public numbers, at the answer to what is asked.
-
-        Args:
-            asked: "patients", "epsilon" or "hospitals".
-            epsilon: The privacy loss, but for "epsilon".
-            n: The patients of all hospitals, for "epsilon".
-            size: The patients of each hospital, for "hospitals".
 
         Returns:
             The plan with rows of length 1 where these need less, and without a closed form; and with the
@@ -307,7 +328,7 @@ class StudyPlan:
         """
 
         def needed(plan: StudyPlan) -> tuple[bool, float]:
-            answer = plan.answer(asked, epsilon, n, size)
+            answer = plan.answer(question)
             return answer.value is None, math.inf if answer.start is None else answer.start
 
         plan = self
@@ -315,68 +336,32 @@ class StudyPlan:
             units = replace(self, unit_rows=True)
             plan = units if self.no_formula else min(self, units, key=needed)
         for _ in range(_MOST_TUNINGS if self.method.tuned and not self.no_formula else 0):
-            rounds = plan._tuned_rounds(needed(plan)[1], asked, epsilon, n, size)
+            rounds = plan._tuned_rounds(needed(plan)[1], question)
             if rounds == plan.experiment.iterations:
                 break
             plan = replace(plan, experiment=replace(plan.experiment, iterations=rounds))
         return plan
 
-    def _tuned_rounds(self, value: float, asked: Asked, epsilon: float, n: int, size: int) -> int:
+    def _tuned_rounds(self, value: float, question: Question) -> int:
         """Return the rounds of the method's own rule at an answer; those that are set where there is none."""
         if self.method.tuned is None or not math.isfinite(value):
             return self.experiment.iterations
-        patients = {"patients": value, "epsilon": n, "hospitals": value * size}[asked]
+        patients, epsilon, hospitals = question.at(value)
         population = self.experiment.population
         options = {name: option for name, option in self.options.items() if name != "iterations"}
         return self.method.tuned(
-            self.experiment.budget(value if asked == "epsilon" else epsilon),
+            self.experiment.budget(epsilon),
             d=self.experiment.d,
-            n=round(patients),
+            n=patients,
             k=self.experiment.k,
-            providers=round(value) if asked == "hospitals" else self.experiment.providers,
+            providers=hospitals or self.experiment.providers,
             signal=population.signal if isinstance(population, SpikedModel) else SIGNAL,
             **options,
         )
 
     def patients(self, epsilon: float) -> PlanAnswer:
-        """Return the smallest number of patients that reaches the target.
-
-        Args:
-            epsilon: The privacy loss.
-
-        Returns:
-            The answer, to a patient or a millionth of it, or the reason why there is none.
-        """
-        fewest = self.experiment.providers
-        return self._answer("patients", lambda n: (n, epsilon, None), fewest, MOST_PATIENTS)
-
-    def hospitals(self, epsilon: float, size: int) -> PlanAnswer:
-        """Return the fewest hospitals that reach the target together.
-
-        Args:
-            epsilon: The privacy loss.
-            size: The patients of each hospital.
-
-        Returns:
-            The answer, a whole number, or the reason why there is none.
-
-        Raises:
-            ValueError: For a size that is not a positive whole number.
-        """
-        checks.whole(1, size=size)
-        most = min(MOST_HOSPITALS, MOST_PATIENTS // size)
-        return self._answer("hospitals", lambda N: (N * size, epsilon, N), 1, most)
-
-    def epsilon(self, n: int) -> PlanAnswer:
-        """Return the smallest epsilon in [LEAST_EPSILON, MOST_EPSILON] that reaches the target.
-
-        Args:
-            n: The patients of all hospitals.
-
-        Returns:
-            The answer, to a millionth of it, or the reason why there is none.
-        """
-        return self._answer("epsilon", lambda epsilon: (n, epsilon, None), LEAST_EPSILON, MOST_EPSILON)
+        """Return the smallest number of patients that reaches the target at this epsilon."""
+        return self.answer(Question("patients", epsilon))
 
     @cached_property
     def _refused(self) -> PlanAnswer | None:
@@ -397,18 +382,24 @@ class StudyPlan:
         units = self.unit_rows or self.method.scaling == "unit"
         return replace(self, planned=_NEAR[PLANNED_METHODS[self.planned].trust], unit_rows=units)
 
-    def _answer(
-        self, kind: Asked, at: Callable[[Any], tuple[int, float, int | None]], low: float, high: float
-    ) -> PlanAnswer:
-        """Return the smallest number in [low, high] that reaches the target; but for epsilon a whole one."""
+    def answer(self, question: Question) -> PlanAnswer:
+        """Return the smallest number of what is asked that reaches the target.
+
+        Returns:
+            The answer, to a millionth of it, a whole number but for epsilon; or the reason why there is none.
+
+        Raises:
+            ValueError: For a size that is not a positive whole number.
+        """
+        checks.whole(1, size=question.size)
         if self._refused is not None:
             return self._refused
-        whole = kind != "epsilon"
+        kind, at, whole = question.asked, question.at, question.asked != "epsilon"
+        low, high = question.limits(self.experiment.providers)
         close = 1e-9 if self.rule.smooth else _CLOSE_TO_EDGE
 
         def excess(value: float) -> float:
-            loss = self.loss(*at(round(value) if whole else value))
-            return min(math.log(max(loss, 1e-300) / self.allowed), 1e3)
+            return min(math.log(max(self.loss(*at(value)), 1e-300) / self.allowed), 1e3)
 
         if excess(low) <= 0:
             return self._checked(low, self.bound(*at(low)), least=True)

@@ -162,9 +162,9 @@ class TablePlan(StudyPlan):
         hospitals = self.experiment.providers if hospitals is None else hospitals
         return self.experiment.setting(epsilon, scaled / scaled.sum(), n=n, providers=hospitals)
 
-    def errors(self, n: int, epsilon: float, hospitals: int | None = None) -> tuple[float, ...]:
+    def errors(self, n: int, epsilon: float) -> tuple[float, ...]:
         """Return the predicted errors on the populations, in the order of `patterns`."""
-        return self._errors(self.setting(n, epsilon, hospitals))
+        return self._errors(self.setting(n, epsilon))
 
     def _errors(self, setting: Setting) -> tuple[float, ...]:
         return errors_on(

@@ -7,10 +7,8 @@ centred as a release does it, so a run at the table's own size is one of its reh
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from dppca_core.arrays import Array
 from dppca_core.bounds.stated_spectra import Pattern
@@ -18,7 +16,7 @@ from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.planning.bisection import Search
 from dppca_core.experiments.planning.table_plan import TablePlan
-from dppca_core.experiments.sweeps.recipe import METRICS, Value
+from dppca_core.experiments.sweeps.recipe import Value
 from dppca_core.populations.dictionary_twin import spiked_twin
 from dppca_core.populations.spiked import SpikedModel
 
@@ -48,16 +46,14 @@ class TableSearch(Search):
 
     def errors(self, value: Value, pattern: Pattern) -> Array:
         """Return sin Theta of the runs at a value on one population, (repeats,)."""
-        epsilon = float(value) if self.asked == "epsilon" else self.at
-        name = self.plan.method.name
+        name, (_, epsilon, _) = self.plan.method.name, self.question.at(value / self._unit)
         results = Results(self.experiment(value, pattern), (name,))
         return np.array([results.measure((name, epsilon, run)).sin[-1] for run in range(self.repeats)])
 
     def experiment(self, value: Value, pattern: Pattern) -> ExplorerExperiment:
         """Return the rehearsal at a value on one population."""
-        plan, n = self.plan, round(self.at if self.asked == "epsilon" else value)
-        table, same = plan.table, plan.experiment
-        epsilon = float(value) if self.asked == "epsilon" else self.at
+        plan, table, same = self.plan, self.plan.table, self.plan.experiment
+        n, epsilon, hospitals = self.question.at(value / self._unit)
         share, _ = table.shares(same.budget(epsilon), n)
         spikes = tuple(BULK * spike for spike in pattern.spikes)
         spiked = SpikedModel(table.d, same.k, pattern.carriers, spikes, (0.0, BULK), same.seed)
@@ -67,7 +63,7 @@ class TableSearch(Search):
             same.k,
             table.d,
             same.delta,
-            round(n / self.size) if self.asked == "hospitals" else same.providers,
+            hospitals or same.providers,
             neighbours=same.neighbours,
             repeats=self.repeats,
             method=plan.method.name,
@@ -76,14 +72,14 @@ class TableSearch(Search):
             mean_share=share,
         )
 
-    def frame(self, measured: Mapping[Value, Sequence[Array]]) -> pd.DataFrame:
-        """Return the runs as `more` and `reading` take them: at each value those with the largest median."""
-        rows: list[dict[str, Any]] = [
-            {self.name: value, "repeat": repeat, METRICS["sin"]: error}
-            for value, each in measured.items()
-            for repeat, error in enumerate(each[int(np.argmax(np.median(each, axis=1)))])
-        ]
-        return pd.DataFrame(rows)
+    def losses(self, runs: Mapping[Value, Sequence[Array]]) -> tuple[Array, Array]:
+        """Return the values, ascending (m,), and squared errors, (m, repeats).
+
+        runs: At each value those on each population, of which those with the largest median count.
+        """
+        worst = {value: each[int(np.argmax(np.median(each, axis=1)))] for value, each in runs.items()}
+        at = sorted(worst)
+        return np.array(at, dtype=float), np.array([worst[value] for value in at]) ** 2
 
 
 def can_search(plan: TablePlan, patients: float) -> bool:

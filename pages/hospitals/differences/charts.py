@@ -11,15 +11,14 @@ from pages.hospitals.differences.settings import KIND_TITLES
 from pages.hospitals.differences.view import SiteView
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_axis
-from pages.shared.charts.style import Look
 from pages.shared.charts.traces import ZERO, Trace, arms, axis, band, line, marked_line, one_panel, rounded
 
 # The colours of Okabe and Ito: here a colour is a way of standardising, and an outcome below.
 KIND_LOOKS = {
-    "public": Look("#2F9AD0", "square", "dash"),
-    "own-ranges": Look("#009E73", "diamond", "solid"),
-    "pooled": Look("#D55E00", "triangle-up", "longdash"),
-    "within-site": Look("#CC79A7", "circle", "dashdot"),
+    "public": style.Look("#2F9AD0", "square", "dash"),
+    "own-ranges": style.Look("#009E73", "diamond", "solid"),
+    "pooled": style.Look("#D55E00", "triangle-up", "longdash"),
+    "within-site": style.Look("#CC79A7", "circle", "dashdot"),
 }
 OUTCOMES = {
     "gains": ("#009E73", "solid", "better by joining"),

@@ -20,7 +20,6 @@ from pages.shared.background import cache, failed_runs
 from pages.shared.charts import style
 from pages.shared.plain import phrases, rows, screen
 from pages.shared.plain.rows import ShareRow, Shares
-from pages.shared.plain.screen import Cell, Several
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text.verdicts import A_BOARD_CARES
@@ -28,7 +27,7 @@ from pages.shared.text.verdicts import A_BOARD_CARES
 _RAW = "public"  # one public range for all: nothing is standardised
 
 
-class Differing(Several):
+class Differing(screen.Several):
     """Hold the same hospitals under each trust, by the method recommended for it.
 
     Args:
@@ -49,7 +48,7 @@ class Differing(Several):
         self.chosen = self.views[self.trust]
         self.stores = tuple(each.results for each in self.views.values())
 
-    def wanted(self) -> Iterator[Cell]:
+    def wanted(self) -> Iterator[screen.Cell]:
         """Return all cells, first repeats first."""
         here = list(self.views).index(self.trust)
         for repeat in range(self.chosen.recipe.repeats):

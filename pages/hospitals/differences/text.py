@@ -17,7 +17,6 @@ from pages.shared import text
 from pages.shared.background import failed_runs
 from pages.shared.charts.metric_axis import QUANTITIES, loss
 from pages.shared.settings.catalogue import CHOICES
-from pages.shared.text.numbers import listed
 
 TITLE = "Differences"
 STEPS = (
@@ -81,7 +80,7 @@ def who(view: SiteView) -> str:
         was, now, best = (shown(float(v)) for v in (alone[1, most], joined[1, most], plain[most]))
         beside = "" if view.plain_is_truth else f"; joined without privacy {best}"
         change = f"({was} alone, {now} joined{beside})"
-        names = listed([recipe.hospitals[i] for i in members])
+        names = text.listed([recipe.hospitals[i] for i in members])
         if recipe.synthetic:
             names = f"{'hospital' if len(members) == 1 else 'hospitals'} {names}"
         if len(members) > 1:
@@ -160,9 +159,10 @@ def missing() -> str:
         if sum(counts[key].share > 0.5 for counts in absent.values()) >= 2
     ]
     return (
-        f"Cholesterol is recorded as 0, that is absent, for {listed(parts)}. Most patients of two hospitals "
-        f"or more lack {listed(rare)}. Missing values are replaced by the public centre. A hospital without "
-        "a column cannot contribute to directions along it. Counted from the rows: *not private*."
+        f"Cholesterol is recorded as 0, that is absent, for {text.listed(parts)}. Most patients of two "
+        f"hospitals or more lack {text.listed(rare)}. Missing values are replaced by the public centre. A "
+        "hospital without a column cannot contribute to directions along it. Counted from the rows: "
+        "*not private*."
     )
 
 
@@ -204,10 +204,10 @@ def try_this(view: SiteView) -> str:
 def about(recipe: SiteRecipe) -> str:
     """Return where the numbers come from."""
     if recipe.synthetic:
-        factors = listed([name for name, _, _ in clinical.FACTORS])
+        factors = text.listed([name for name, _, _ in clinical.FACTORS])
         return (
             f"**Simulation, synthetic patients**: {recipe.repeats} runs, each with its own patients and "
-            f"noise. Hospitals of {listed([f'{size:,}' for size in recipe.sizes])} patients, {recipe.d} "
+            f"noise. Hospitals of {text.listed([f'{size:,}' for size in recipe.sizes])} patients, {recipe.d} "
             f"columns; {len(clinical.FACTORS)} clinical factors ({factors}) with invented loadings. At 1 a "
             "column's shift has a standard deviation of half a public scale, spreads are off by a fifth, one "
             "column in ten is missing at a hospital, and factors' variances lie between 0.55 and 1.8; "

@@ -10,12 +10,11 @@ from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.populations import clinical
 from pages.shared.charts import metric_axis
 from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import Settings
 
 _SHARED = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "provider_noise")
 
 
-def recipe(settings: Settings) -> SiteRecipe:
+def recipe(settings: catalogue.Settings) -> SiteRecipe:
     """Return the comparison that the settings ask for, possible for all settings."""
     differ, blank = settings["sites.differ"], SiteRecipe(data=settings["sites.data"])
     return SiteRecipe(
@@ -36,7 +35,7 @@ class SiteView:
         settings: The settings of the page.
     """
 
-    def __init__(self, results: SiteResults, settings: Settings) -> None:
+    def __init__(self, results: SiteResults, settings: catalogue.Settings) -> None:
         self.results, self.settings = results, settings
         self.recipe = recipe = results.recipe
         kind = settings["sites.kind"]

@@ -12,7 +12,6 @@ from dppca_core.experiments.sweeps.recipe import Point
 from pages.hospitals.planner import own_table, own_table_text, text, view
 from pages.hospitals.planner.view import Planner
 from pages.shared.background import sweep_jobs, sweep_status
-from pages.shared.background.sweep_jobs import Job
 from pages.shared.charts.metric_axis import rises
 from pages.shared.settings import public_table, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
@@ -62,7 +61,7 @@ def _choose_target(planner: Planner) -> None:
     widgets.show("plan.target", label, settings["view"] == "plain", options=ordered, format_func=words)
 
 
-def _current(planner: Planner, name: str) -> tuple[Search | None, Job | None]:
+def _current(planner: Planner, name: str) -> tuple[Search | None, sweep_jobs.Job | None]:
     """Return a method's search, and the visitor's job for it if that is a job of this very search."""
     search, job = planner.search(name), sweep_jobs.at(f"plan {name}")
     if search is None or isinstance(search, TableSearch) or job is None or job.recipe.names != (search.name,):
@@ -70,12 +69,12 @@ def _current(planner: Planner, name: str) -> tuple[Search | None, Job | None]:
     return search, job if search.recipe(_values(job)) == job.recipe else None
 
 
-def _values(job: Job) -> Point:
+def _values(job: sweep_jobs.Job) -> Point:
     return job.recipe.swept[0].values
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _reading(search: Search, values: Point, _job: Job) -> SimulatedAnswer:
+def _reading(search: Search, values: Point, _job: sweep_jobs.Job) -> SimulatedAnswer:
     """Return a complete job's answer; the search and its values determine its table."""
     return search.reading(_job.table())
 

@@ -14,13 +14,12 @@ from dppca_core.experiments.planning.table_search import TableSearch
 from dppca_core.release.request import most_features
 from pages.shared.charts.metric_axis import factor
 from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import Settings
 
 DECIDED = ("plan.of", "plan.tuned", "plan.size")  # settings that a table decides
 _TABLE = "public table"  # beside the controls' settings, and in no link
 
 
-def chosen(settings: Settings, table: PublicTable) -> Settings:
+def chosen(settings: catalogue.Settings, table: PublicTable) -> catalogue.Settings:
     """Return the settings of a plan for this table: what it fixes is as the table has it."""
     return settings | {
         _TABLE: table,
@@ -37,12 +36,12 @@ def chosen(settings: Settings, table: PublicTable) -> Settings:
     }
 
 
-def table_of(settings: Settings) -> PublicTable | None:
+def table_of(settings: catalogue.Settings) -> PublicTable | None:
     """Return the table that is planned for, or None where it is the sliders' population."""
     return settings.get(_TABLE)
 
 
-def plan(settings: Settings, name: str) -> TablePlan:
+def plan(settings: catalogue.Settings, name: str) -> TablePlan:
     """Return the plan of a method for the table."""
     held = (settings[key] for key in ("k", "delta", "neighbours", "providers"))
     return _plan(settings[_TABLE], name, settings["plan.target"] / factor(settings), *held)
@@ -59,7 +58,7 @@ def errors(study: TablePlan, epsilon: float) -> tuple[float, ...]:
     return study.errors(study.table.n, epsilon)
 
 
-def least(settings: Settings, names: Sequence[str]) -> str:
+def least(settings: catalogue.Settings, names: Sequence[str]) -> str:
     """Return the method, among some of the first one's trust, that errs least on the table."""
     trust = PLANNED_METHODS[names[0]].trust
     plans = {name: plan(settings, name) for name in names if PLANNED_METHODS[name].trust == trust}
@@ -83,7 +82,6 @@ def simulated(simulation: TableSearch) -> tuple[SimulatedAnswer, list[Evaluation
         missing = [cell for each in cells.values() for cell in each if cell not in results]
         if missing:
             return SimulatedAnswer("measuring", len(known), simulation.repeats * len(known)), missing
-        table = simulation.frame(known)
-        if (more := simulation.more(table)) == values:
-            return simulation.reading(table), []
+        if (more := simulation.more(known)) == values:
+            return simulation.reading(known), []
         values = more

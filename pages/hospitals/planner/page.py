@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
-from pages.hospitals.planner import charts, controls, figure_code, plain, report, table, text
+from pages.hospitals.planner import charts, controls, plain, report, text
 from pages.hospitals.planner.protocol_paragraph import paragraph
 from pages.hospitals.planner.view import Planner
 from pages.shared.background import engine, refresh, sessions
@@ -31,11 +31,11 @@ def panels() -> None:
         *(charts.figure(drawn, now), "plan figure", "dppca-plan", text.TITLE),
         says=headline,
         table=lambda: charts.table(now),
-        code=lambda: figure_code.plans(now),
+        code=now.code,
     )
     st.caption(text.below_chart(now, drawn.reaching))
     controls.confirm(now)
-    st.table(table.table(now), hide_index=True, border="horizontal")
+    st.table(text.table(now), hide_index=True, border="horizontal")
     st.caption(text.below_table(now))
     st.markdown(text.recommended(now))
     st.header(text.PARAGRAPH_TITLE)

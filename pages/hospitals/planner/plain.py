@@ -8,14 +8,13 @@ from typing import Any
 import streamlit as st
 
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
-from pages.hospitals.planner import controls, figure_code, plain_chart, plain_text, view
+from pages.hospitals.planner import charts, controls, plain_text, view
 from pages.hospitals.planner import text as analyst_text
 from pages.hospitals.planner.view import CautiousPlanner, Planner
 from pages.shared import text
 from pages.shared.background import refresh
 from pages.shared.plain import phrases
 from pages.shared.reports import html_report, sources, take_along
-from pages.shared.reports.html_report import Report, ReportFigure
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
@@ -38,11 +37,10 @@ class PlainPlan(CautiousPlanner):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings | ADVISED)
         self.least = self.by_trust()[::-1]
-        values = {each.trust: each.answer.value for each in self.least}
         self.numbers = {
-            trust: analyst_text.number(value, self.asked)
-            for trust, value in values.items()
-            if value is not None
+            each.trust: analyst_text.number(each.answer.value, self.asked)
+            for each in self.least
+            if each.answer.value is not None
         }
         self.chosen = next(each for each in self.least if each.trust == settings["trust"])
 
@@ -74,8 +72,7 @@ class PlainPlan(CautiousPlanner):
     def figure(self) -> dict[str, Any]:
         """Return the bars, with a line at what there is now."""
         lengths = {each.trust: float(each.answer.value or math.nan) for each in self.least}
-        now = {"patients": self.n, "hospitals": self.settings["providers"], "epsilon": self.epsilon}
-        return plain_chart.figure(lengths, self.numbers, plain_text.AXES[self.asked], now[self.asked])
+        return charts.by_trust(lengths, self.numbers, plain_text.AXES[self.asked], self.here)
 
     def cautious(self) -> list[str]:
         """Return what one more cautious hospital costs under each trust; nothing where none can be."""
@@ -154,7 +151,7 @@ def render() -> None:
         take_along.show(
             *(plan.figure(), "plain plan figure", "dppca-plan", analyst_text.TITLE),
             says=" ".join(plan.rows),
-            code=partial(figure_code.by_trust, plan),
+            code=plan.code_by_trust,
         )
         st.markdown(_listed(plan.rows))
         if plan.asked == "patients":
@@ -194,7 +191,7 @@ def _about(planner: Planner) -> Iterator[str]:
     yield plain_text.FOLD_NOTE
 
 
-def report(settings: Settings, link: str) -> Report:
+def report(settings: Settings, link: str) -> html_report.Report:
     """Return the report."""
     CautiousPlanner(settings | ADVISED).complete()
     plan = PlainPlan(settings)
@@ -203,7 +200,7 @@ def report(settings: Settings, link: str) -> Report:
         plain_text.CAUTIOUS_TITLE: " ".join(plan.cautious()),
         analyst_text.PARAGRAPH_TITLE: plan.paragraph,
     }
-    return Report(
+    return html_report.Report(
         title=analyst_text.QUESTION,
         sentence=plan.headline,
         settings=[
@@ -213,7 +210,7 @@ def report(settings: Settings, link: str) -> Report:
             ("Privacy loss", text.number(settings["epsilon"])),
             ("Chance that privacy fails", text.one_in(settings["delta"])),
         ],
-        figures=[ReportFigure(plan.figure(), plain_text.AXES[plan.asked], plan.rows[0])],
+        figures=[html_report.ReportFigure(plan.figure(), plain_text.AXES[plan.asked], plan.rows[0])],
         texts=[(title, words) for title, words in texts.items() if words],
         guarantee=plan.guarantee,
         limits=[plan.likeness, *plain_text.LIMITS],

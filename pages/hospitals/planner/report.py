@@ -2,7 +2,6 @@
 
 from dppca_core.experiments.planning.planning import PLANNED_METHODS
 from pages.hospitals.planner import charts, own_table_text, protocol_paragraph
-from pages.hospitals.planner import table as table_of_methods
 from pages.hospitals.planner import text as page_text
 from pages.hospitals.planner.view import Planner
 from pages.shared import text
@@ -34,7 +33,7 @@ def build(planner: Planner, link: str) -> Report:
         sentence=f"{headline.removesuffix('.')}.",
         settings=_settings_in_words(planner),
         figures=[ReportFigure(charts.figure(drawn, planner), "Where the target is reached", about)],
-        tables=[phrases.table("By method", table_of_methods.table(planner), notes)],
+        tables=[phrases.table("By method", page_text.table(planner), notes)],
         texts=[
             *([("Beside it", more)] if more else []),
             (page_text.PARAGRAPH_TITLE, protocol_paragraph.paragraph(planner)),

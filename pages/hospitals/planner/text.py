@@ -1,10 +1,12 @@
-"""Form the planner's sentences: the answer, why there is none, and what stands around it.
+"""Form the planner's sentences and its table: the answers, why there is none, and what stands around them.
 
 The paragraph for a protocol is in protocol_paragraph.
 """
 
 import math
 from collections.abc import Collection, Iterator
+
+import pandas as pd
 
 from dppca_core.bounds import BOUNDS
 from dppca_core.experiments.explorer import trusts
@@ -354,6 +356,42 @@ def short_reason(answer: PlanAnswer, planner: Planner) -> str:
         "too large": "too many features",
         "epsilon": "none up to 10",
     }.get(answer.kind, "none")
+
+
+def table(planner: Planner) -> pd.DataFrame:
+    """Return a row for every method: its answers by closed form, and the simulated one if there is any.
+
+    For two stages the predicted chance that all features that matter are kept stands beside what is asked.
+    """
+    at = f"at ε = {text.number(planner.epsilon)}"
+    columns: dict[Asked, str] = {
+        "patients": f"patients {at}",
+        "epsilon": f"ε with {planner.n:,} patients",
+        "hospitals": f"hospitals of {planner.size:,} {at}",
+    }
+    staged = planner.table is None and any(view.method(name).chooses_rows for name in planner.listed)
+    rows = []
+    for name in planner.listed:
+        row = {
+            "method": view.title(name),
+            "whom it trusts": text.TRUST_TITLES[PLANNED_METHODS[name].trust].lower(),
+        }
+        for key, column in columns.items():
+            answer = planner.answer(name, key)
+            most = "≤ " if answer.least and key != "hospitals" else ""
+            row[column] = short_reason(answer, planner)
+            if answer.value is not None:
+                row[column] = most + number(answer.value, key) + doubt(answer)
+            if staged and key == planner.asked:
+                kept = "" if answer.chance is None else text.chance(answer.chance)
+                row["all features that matter kept"] = kept
+        if planner.settings["plan.tuned"] == "tuned":
+            row["tuned to"] = tuned_to(planner, name)
+        if planner.simulations:
+            simulated = simulated_cell(planner.simulations.get(name), planner.asked)
+            row[f"{columns[planner.asked]}, simulated [95 %]"] = simulated
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def below_chart(planner: Planner, curves: Collection[str]) -> str:

@@ -16,6 +16,7 @@ from dppca_core.bounds.stated_spectra import Pattern
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.trusts import recommended as recommended_at
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
 from dppca_core.experiments.planning.cautious import patients_with_cautious
 from dppca_core.experiments.planning.evaluations import EVALUATIONS, Evaluation
@@ -26,6 +27,7 @@ from dppca_core.experiments.planning.planning import (
     PLANNED_METHODS,
     Asked,
     PlanAnswer,
+    Question,
     StudyPlan,
 )
 from dppca_core.experiments.planning.table_plan import PREDICTED_AS, TablePlan
@@ -46,7 +48,6 @@ _QUICK_SECONDS = 2.0  # a simulation up to here begins by itself where no closed
 QUESTIONS: tuple[Asked, ...] = ("patients", "epsilon", "hospitals")
 EVALUATING = PlanAnswer(None, "evaluating")
 LIKELY = 0.9  # below this chance that all features that matter are kept an answer is called a guess
-Simulations = dict[str, SimulatedAnswer]  # by the name of the planned method
 
 
 def method(name: str) -> Method:
@@ -108,7 +109,7 @@ class Planner:
 
     Args:
         settings: Of the page, for a visitor's own table as it decides them.
-        simulations: The answers by simulation.
+        simulations: The answers by simulation, by the name of the planned method.
 
     Attributes:
         asked, epsilon, n, size: The `question`, as a plan's answer takes it; `n` is the number of patients
@@ -119,14 +120,14 @@ class Planner:
         listed: The planned methods under the chosen trust, those that trust most first, by formula first.
     """
 
-    def __init__(self, settings: Settings, simulations: Simulations | None = None) -> None:
+    def __init__(self, settings: Settings, simulations: dict[str, SimulatedAnswer] | None = None) -> None:
         self.settings, self.simulations = settings, simulations or {}
         self.table, self.bundled = own_table.table_of(settings), TABLES.get(settings["data"])
         self.asked: Asked = settings["plan.asked"]
         self.epsilon: float = settings["epsilon"]
         self.n = int(self.bundled.n if self.bundled else settings["n"])
         self.size: int = settings["plan.size"]
-        self.question = self.asked, self.epsilon, self.n, self.size
+        self.question = Question(self.asked, self.epsilon, self.n, self.size)
         self.energetic = bool(settings["plan.of"] == "energy")
         planned = list(PLANNED_METHODS.values())
         if self.table is not None:
@@ -156,6 +157,12 @@ class Planner:
         return self.bundled is not None or self.table is not None
 
     @property
+    def here(self) -> float:
+        """Return what there is now of what is asked."""
+        now = {"patients": self.n, "hospitals": self.settings["providers"], "epsilon": self.epsilon}
+        return float(now[self.asked])
+
+    @property
     def simulation(self) -> SimulatedAnswer | None:
         """Return the simulated answer of the method in focus."""
         return self.simulations.get(self.focus)
@@ -170,7 +177,7 @@ class Planner:
         """Return the evaluation that tunes a method's rows and rounds; None where they are as published."""
         if self.settings["plan.tuned"] == "published":
             return None
-        return StudyPlan.tuned, self.published(name), *self.question
+        return StudyPlan.tuned, self.published(name), self.question
 
     def _plan(self, name: str) -> StudyPlan | None:
         """Return the plan of a method; None while its rounds are being tuned."""
@@ -184,7 +191,7 @@ class Planner:
         return self._plan(name or self.focus) or self.published(name)
 
     def _answering(self, study: StudyPlan, asked: Asked) -> Evaluation:
-        return StudyPlan.answer, _by_formula(study), asked, *self.question[1:]
+        return StudyPlan.answer, _by_formula(study), self.question._replace(asked=asked)
 
     def answer(self, name: str = "", asked: Asked | None = None) -> PlanAnswer:
         """Return the closed form's answer at the current setting to what is asked, or to another question.
@@ -292,16 +299,16 @@ class Planner:
         if closed_form.kind == "simulation" and not self.limited:
             start = EVALUATIONS.cell(*self._answering(study.near, asked)).start
             if start is None:  # nothing near it has an answer either
-                somewhere = {"patients": self.n, "hospitals": self.settings["providers"]}
-                start = somewhere.get(asked, MOST_EPSILON)
+                start = MOST_EPSILON if asked == "epsilon" else self.here
         if start is None or self.bundled is not None:
             return None
-        at = float(self.n if asked == "epsilon" else self.epsilon)
+        # Runs are kept by what they depend on: not on the slider of what is asked.
+        question = self.question._replace(epsilon=1.0) if asked == "epsilon" else self.question
         if isinstance(study, TablePlan):
-            patients = {"patients": start, "epsilon": self.n, "hospitals": start * self.size}[asked]
-            search = TableSearch(study, asked, at, start, self.size, _FEWEST_RUNS)
+            patients, _, _ = question.at(start)
+            search = TableSearch(study, question, start, _FEWEST_RUNS)
             return search if can_search(study, patients) else None
-        return Search(study, asked, at, start, self.size, max(self.settings["repeats"], _FEWEST_RUNS))
+        return Search(study, question, start, max(self.settings["repeats"], _FEWEST_RUNS))
 
     def begins(self) -> bool:
         """Return whether the method in focus is simulated: asked for, or quick where no formula answers."""
@@ -333,15 +340,20 @@ class Planner:
             wanted_value = (1 + settings[key]) / 2 if self.energetic else settings[key] / 2
         return key, CHOICES[key].nearest(wanted_value)
 
+    def _answers(self, names: list[str]) -> Iterator[tuple[str, dict[str, PlanAnswer]]]:
+        """Return each trust with the answers of those of these methods that it is enough for, if any."""
+        for trust in RECOMMENDED:
+            answers = {name: self.answer(name) for name in names if PLANNED_METHODS[name].trust == trust}
+            if answers:
+                yield trust, answers
+
     def by_trust(self) -> list[TrustAnswer]:
         """Return the least answer under each trust among those listed."""
         result = []
-        for trust in RECOMMENDED:
-            answers = {name: self.answer(name) for name in _under(trust, self.guaranteed)}
+        for trust, answers in self._answers(self.guaranteed):
             needs = {name: (each != EVALUATING, each.value or math.inf) for name, each in answers.items()}
-            if answers:
-                name = min(answers, key=needs.__getitem__)
-                result.append(TrustAnswer(trust, name, answers[name]))
+            name = min(answers, key=needs.__getitem__)
+            result.append(TrustAnswer(trust, name, answers[name]))
         return result
 
     @property
@@ -355,35 +367,54 @@ class Planner:
         With the trust stands the answer that it is recommended at. Nothing is returned while some are
         evaluated.
         """
-        asked, epsilon, n, size = self.question
         least, result = self.by_trust(), []
         if EVALUATING in (each.answer for each in least):
             return []
-        here = {"patients": n, "epsilon": epsilon, "hospitals": self.settings["providers"]}[asked]
         for trust, name, current in least:
-            at = here if current.value is None else current.value
-            experiment = self.published(name).experiment
-            if asked == "hospitals":
-                experiment = replace(experiment, n=int(at) * size, providers=int(at), largest_share=0.0)
-            else:
-                experiment = replace(experiment, n=n if asked == "epsilon" else int(at))
-            at_epsilon = at if asked == "epsilon" else epsilon
+            at = self.here if current.value is None else current.value
+            patients, at_epsilon, hospitals = self.question.at(at)
+            equal = {"providers": hospitals, "largest_share": 0.0} if hospitals else {}
+            experiment = replace(self.published(name).experiment, n=patients, **equal)
             result.append((trust, at, recommended_at(experiment, at_epsilon, trust)))
         return result
 
     def on_table(self) -> list[OnTable]:
         """Return for each trust which method errs least on a visitor's table, and which one needs least."""
         result = []
-        for trust in RECOMMENDED:
-            answers = {name: self.answer(name) for name in _under(trust, self.listed)}
-            if answers:
-                best = own_table.least(self.settings, list(answers))
-                study = own_table.plan(self.settings, best)
-                errors = zip(own_table.errors(study, self.epsilon), study.patterns, strict=True)
-                error, pattern = max(errors, key=itemgetter(0))
-                needs = min(answers, key=lambda name: (answers[name].value or math.inf, name != best))
-                result.append(OnTable(trust, best, error, pattern, needs, answers[needs]))
+        for trust, answers in self._answers(self.listed):
+            best = own_table.least(self.settings, list(answers))
+            study = own_table.plan(self.settings, best)
+            errors = zip(own_table.errors(study, self.epsilon), study.patterns, strict=True)
+            error, pattern = max(errors, key=itemgetter(0))
+            needs = min(answers, key=lambda name: (answers[name].value or math.inf, name != best))
+            result.append(OnTable(trust, best, error, pattern, needs, answers[needs]))
         return result
+
+    def code(self) -> FigureRecipe:
+        """Return the table of the answers and of the lines that are drawn."""
+        drawn = self.drawn()
+        values = self._figure_values(self.published()) | {
+            "names": tuple(drawn.curves),
+            "tuned": self.settings["plan.tuned"] != "published",
+            "amounts": drawn.amounts,
+            "hospital": self.size if self.asked == "hospitals" else None,
+        }
+        return FigureRecipe("planning.plans", values)
+
+    def code_by_trust(self) -> FigureRecipe:
+        """Return the table of the least answer under each trust."""
+        names = tuple(each.name for each in self.by_trust())
+        values = self._figure_values(self.published(names[0]))
+        return FigureRecipe("planning.by_trust", values | {"names": names})
+
+    def _figure_values(self, study: StudyPlan) -> dict[str, Any]:
+        return {
+            "experiment": study.experiment,
+            "question": tuple(self.question),
+            "target": study.target,
+            "energy": study.energy,
+            "public": self.table and replace(self.table, columns=()),
+        }
 
     def true_epsilon(self, name: str = "") -> float | None:
         """Return the epsilon that the calibration truly gives, where it is not the one asked for."""
@@ -403,10 +434,6 @@ def _published(items: tuple[tuple[str, Any], ...], name: str) -> StudyPlan:
     energy = settings["plan.of"] == "energy"
     target = settings["plan.share"] if energy else settings["plan.target"] / factor(settings)
     return StudyPlan(experiment, name, target, energy)
-
-
-def _under(trust: str, names: list[str]) -> list[str]:
-    return [name for name in names if PLANNED_METHODS[name].trust == trust]
 
 
 def _evaluated(cell: Evaluation, slow: bool) -> Any:

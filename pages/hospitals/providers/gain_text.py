@@ -15,7 +15,6 @@ from pages.shared import text
 from pages.shared.background import refresh
 from pages.shared.charts.metric_axis import QUANTITIES, error_unit, loss, random_guess, value_text
 from pages.shared.settings.catalogue import Settings
-from pages.shared.text.labels import MEASURING
 from pages.shared.text.verdicts import Gain, gain
 
 BYTES_NOTE = (
@@ -27,11 +26,6 @@ _COLUMNS = (
     *("way", "who", "the server sees", "rounds", "sent a round", "received in all", "both ways in all"),
     *("error", "energy captured"),
 )
-_JOINING = {
-    "untrusted server": "Trusting nobody",
-    "secure aggregation": "With sealed sums",
-    "central": "With one trusted place",
-}
 
 
 def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
@@ -53,12 +47,12 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
     """Return the errors of joining by trust and of staying alone, and for whom joining pays."""
     recipe = results.recipe
     grouped = rows(results, settings | {"join.trust": "all"})
-    joined = {trust: best(grouped, trust) for trust in _JOINING}
+    joined = {trust: best(grouped, trust) for trust in text.JOINING}
     alone = [best(grouped, "alone", hospital) for hospital in recipe.hospitals]
     in_house = [best(grouped, "alone, none", hospital) for hospital in recipe.hospitals]
     if not all((*joined.values(), *alone, *in_house)):
         over = results.failed and results.next_missing(settings["slow"]) is None
-        return "Some ways of joining have no answer at this setting." if over else MEASURING
+        return "Some ways of joining have no answer at this setting." if over else text.MEASURING
     table = TABLES.get(settings["data"])
     singular, plural = table.row_noun if table else PATIENTS
     patients, chance = text.count(recipe.n, singular, plural), random_guess(settings, recipe.d, recipe.k)
@@ -72,7 +66,7 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
             f"in-house, unprotected; guessing {guess}."
         )
     parts = []
-    for trust, words in _JOINING.items():
+    for trust, words in text.JOINING.items():
         row = joined[trust]
         parts.append(f"{words}: {'' if parts else f'{error} '}{row.text} ({title(row.protocol, recipe)}).")
     hospitals = text.count(len(recipe.sizes), "hospital", "hospitals")
@@ -169,7 +163,7 @@ def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting) ->
 def _better_than_open(grouped: dict[str, list[Row]]) -> str:
     """Return why a private method errs less than all without privacy; empty where none does."""
     least = {trust: min(row.middle for row in members) for trust, members in grouped.items()}
-    if "none" not in least or min(least.get(trust, math.inf) for trust in _JOINING) >= least["none"]:
+    if "none" not in least or min(least.get(trust, math.inf) for trust in text.JOINING) >= least["none"]:
         return ""
     why = "it is another method, or few runs differ by chance"
     return f"a private method errs less than those without privacy: {why}"

@@ -9,8 +9,9 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.experiments.collaboration import transcript
-from pages.hospitals.providers import message_text, playback
-from pages.hospitals.providers.runs import MessagePair, ShownRun
+from dppca_core.experiments.collaboration.transcript import Transcript
+from pages.hospitals.providers import playback, run_text
+from pages.hospitals.providers.runs import MessagePair
 from pages.shared.charts import style
 from pages.shared.charts.traces import Trace, axis, band, line, rounded, signs
 from pages.shared.settings.catalogue import Settings
@@ -32,7 +33,7 @@ def _dots(panel: int, colour: str, hover: str) -> Trace:
     return dots | {"hovertemplate": f"{hover}<extra></extra>"}
 
 
-def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str, ...] = ()) -> Trace:
+def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[str, ...] = ()) -> Trace:
     """Draw a hospital's message, or the sum of all, by round: entry against entry, and as heat maps.
 
     Of a recorded run nobody knows what a message hides: then it is drawn alone.
@@ -65,7 +66,7 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str
         ("− negative", style.NEGATIVE, "solid", "band"),
         ("+ positive", style.POSITIVE, "solid", "band"),
     ]
-    if shown.transcript is None:
+    if shown.over_network:
         data, reach = [received], None
         frames = [{0: cells(pair, pair.received)} for pair in pairs]
     else:
@@ -84,8 +85,8 @@ def message(shown: ShownRun, hospital: int, settings: Settings, names: tuple[str
             name, shade = "8 of 10 entries, by the noise that is told", style.faded(_RECEIVED, 0.3)
             legend.insert(0, (name, shade, "solid", "band"))
         legend.insert(0, ("no noise: received as it is", style.GUESS, "dot", "line"))
-    words = [message_text.message(pair) for pair in pairs]
-    layouts, tiles = _layouts(len(rows), reach), message_text.MESSAGE_TILES
+    words = [run_text.message(pair) for pair in pairs]
+    layouts, tiles = _layouts(len(rows), reach), run_text.MESSAGE_TILES
     return playback.payload(data, *layouts, frames, words, tiles, legend, settings)
 
 
@@ -127,13 +128,12 @@ def _layouts(rows: int, reach: float | None) -> tuple[Trace, Trace]:
     return wide, narrow | {"height": 2 * deep + 130}
 
 
-def pair(shared: ShownRun, independent: ShownRun, first: int, second: int, settings: Settings) -> Trace:
+def pair(shared: Transcript, independent: Transcript, first: int, second: int, settings: Settings) -> Trace:
     """Draw n_i H_i - n_j H_j against n_i S_i Q - n_j S_j Q by round, for shared and for independent noise."""
     numbers = [done.number for done in shared.record.rounds]
     runs = {"Shared noise, as printed": shared, "Noise of their own": independent}
     by_round = [
-        [transcript.difference(run.transcript, number, first, second) for run in runs.values()]
-        for number in numbers
+        [transcript.difference(run, number, first, second) for run in runs.values()] for number in numbers
     ]
     across = 1.05 * max(_largest(result.exact) for results in by_round for result in results)
     span = [-across, across]
@@ -151,7 +151,7 @@ def pair(shared: ShownRun, independent: ShownRun, first: int, second: int, setti
         {1 + 2 * i: _points(r.exact, r.observed) for i, r in enumerate(results)} for results in by_round
     ]
     words = [
-        message_text.pair(*results, number, len(numbers))
+        run_text.pair(*results, number, len(numbers))
         for number, results in zip(numbers, by_round, strict=True)
     ]
 
@@ -169,4 +169,4 @@ def pair(shared: ShownRun, independent: ShownRun, first: int, second: int, setti
         ("shared noise", _OTHER, "solid", "band"),
         ("noise of their own", _RECEIVED, "solid", "band"),
     ]
-    return playback.payload(data, wide, narrow, frames, words, message_text.PAIR_TILES, legend, settings)
+    return playback.payload(data, wide, narrow, frames, words, run_text.PAIR_TILES, legend, settings)

@@ -10,9 +10,9 @@ import textwrap
 import numpy as np
 
 from dppca_core.arrays import Array
+from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.federated.exchange import ALL
 from pages.hospitals.providers import playback, run_text, runs
-from pages.hospitals.providers.runs import ShownRun
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import error_axis, error_title, random_guess
@@ -33,7 +33,7 @@ _NAME_LINE = 12  # letters
 class _Ring:
     """Hold where hospitals stand around the server, and draw the arrows between them."""
 
-    def __init__(self, shown: ShownRun) -> None:
+    def __init__(self, shown: Transcript) -> None:
         self.shown, self.plan = shown, shown.record.plan
         count = self.plan.hospitals
         turns = math.pi / 2 - 2 * math.pi * np.arange(count) / count
@@ -77,7 +77,7 @@ class _Ring:
             "color": [_FAILED if gone else _HOSPITAL for gone in lost],
             "symbol": ["circle-x-open" if gone else "circle" for gone in lost],
         }
-        named = [[self.shown.name(i), f"{n:,}"] for i, n in enumerate(self.plan.sizes)]
+        named = [[runs.name(self.shown, i), f"{n:,}"] for i, n in enumerate(self.plan.sizes)]
         return _placed(self.out) | {"marker": marker, "customdata": named}
 
     def names(self) -> Trace:
@@ -89,7 +89,7 @@ class _Ring:
         at = self.out + away[:, None] * shift
         words = [""] * self.plan.hospitals
         for i in self.named:
-            name = textwrap.wrap(self.shown.name(i), _NAME_LINE)[:2]
+            name = textwrap.wrap(runs.name(self.shown, i), _NAME_LINE)[:2]
             words[i] = "<br>".join([*name, text.patients(self.plan.sizes[i])])
         sides = np.where(beside, np.where(right > 0, "right", "left"), "center")
         heights = np.where(beside, "middle", np.where(above > 0, "top", "bottom"))
@@ -101,7 +101,7 @@ def _placed(points: Array) -> Trace:
     return {"x": rounded(points[:, 0]), "y": rounded(points[:, 1])}
 
 
-def steps(shown: ShownRun) -> list[tuple[int, bool]]:
+def steps(shown: Transcript) -> list[tuple[int, bool]]:
     """Return (round, whether the hospitals answer) of every frame; a method of one round asks nothing."""
     return [
         (done.number, answering)
@@ -114,7 +114,7 @@ def steps(shown: ShownRun) -> list[tuple[int, bool]]:
 class _Curve:
     """Hold the error by round where the truth is known, else how far each round moved the result."""
 
-    def __init__(self, shown: ShownRun, settings: Settings) -> None:
+    def __init__(self, shown: Transcript, settings: Settings) -> None:
         self.rounds, self.values = runs.curve_in_unit(shown, settings)
         if shown.errors is None:
             settings = settings | {"view": "analyst", "metric": "sin"}
@@ -130,7 +130,7 @@ class _Curve:
         return {"x": x, "y": rounded(np.maximum(self.values[: len(x)], self.floor))}
 
 
-def figure(shown: ShownRun, settings: Settings) -> Trace:
+def figure(shown: Transcript, settings: Settings) -> Trace:
     """Draw the ring, and beside it the error after each round, with a sentence for each frame."""
     ring, curve = _Ring(shown), _Curve(shown, settings)
     rounds, shown_steps = shown.record.rounds, steps(shown)

@@ -1,6 +1,5 @@
 """The providers page in plain view: each hospital alone, and all together under each trust."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,13 +9,11 @@ from dppca_core.datasets import PATIENTS
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.explorer import trusts
 from pages.hospitals.providers import controls, gain_text, plain_text, view
-from pages.hospitals.providers.view import best
 from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.charts import style
+from pages.shared.charts.metric_axis import loss
 from pages.shared.plain import rows, screen
-from pages.shared.plain.rows import ShareRow, Shares
-from pages.shared.plain.screen import Cell, Several
 from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text.verdicts import A_BOARD_CARES, Gain, gain
@@ -28,7 +25,7 @@ _ALONE = {
 }
 
 
-class Joining(Several):
+class Joining(screen.Several):
     """Hold the hospitals together, with the front page's results, and each of them alone.
 
     Args:
@@ -47,7 +44,7 @@ class Joining(Several):
         self.stores = (self.together, self.alone)
         self.methods = trusts.shown(experiment, self.epsilon)
 
-    def wanted(self) -> Iterator[Cell]:
+    def wanted(self) -> Iterator[screen.Cell]:
         """Return all cells, first repeats first."""
         keys = [key for key in self.alone.live if PROTOCOLS[key].alone]
         for repeat in range(self.recipe.repeats):
@@ -58,7 +55,7 @@ class Joining(Several):
                 if repeat < self.alone.repeats_of(key):
                     yield from ((1, key, hospital, repeat) for hospital in self.alone.hospitals(key))
 
-    def hospitals(self) -> list[tuple[ShareRow, ShareRow]]:
+    def hospitals(self) -> list[tuple[rows.ShareRow, rows.ShareRow]]:
         """Return the largest hospital alone, and the smallest if it is smaller: in-house, and to publish."""
         grouped = view.rows(self.alone, self.settings | {"join.trust": "all"})
         ends = list(dict.fromkeys((self.recipe.hospitals[0], self.recipe.hospitals[-1])))
@@ -67,14 +64,14 @@ class Joining(Several):
         for hospital, size in zip(ends, sizes, strict=True):
             who, pair = plain_text.who(size, self.recipe.sizes[hospital]), []
             for trust, (words, colour) in _ALONE.items():
-                least = best(grouped, trust, hospital)
+                least = view.best(grouped, trust, hospital)
                 spread = least.error if least else trusts.spread((), self.recipe.k)
                 method = least.protocol.method if least else "pca"
-                pair.append(ShareRow(f"{who} {words}", spread, colour, False, method))
+                pair.append(rows.ShareRow(f"{who} {words}", spread, colour, False, method))
             pairs.append((pair[0], pair[1]))
         return pairs
 
-    def shares(self) -> Shares:
+    def shares(self) -> rows.Shares:
         """Return all rows: hospitals alone, then together under each trust."""
         together = rows.shares(self.together, self.epsilon, self.trust)
         alone = tuple(row for pair in self.hospitals() for row in pair)
@@ -83,18 +80,17 @@ class Joining(Several):
         return together._replace(rows=(*alone, *named))
 
 
-def _losses(row: ShareRow) -> tuple[float, float, float]:
-    low, middle, high = sorted(math.sqrt(max(1 - share / 100, 0)) for share in row.spread)
-    return low, middle, high
+def _losses(row: rows.ShareRow) -> list[float]:
+    return sorted(loss("share", float(share)) for share in row.spread)
 
 
-def _verdict(joined: ShareRow, alone: ShareRow, guess: float) -> Gain:
+def _verdict(joined: rows.ShareRow, alone: rows.ShareRow, guess: float) -> Gain:
     if abs(joined.share - alone.share) < 100 * A_BOARD_CARES:
         return "level"
-    return gain(_losses(joined), _losses(alone), math.sqrt(1 - guess / 100))
+    return gain(_losses(joined), _losses(alone), loss("share", guess))
 
 
-def sentences(joining: Joining, shares: Shares) -> tuple[str, str]:
+def sentences(joining: Joining, shares: rows.Shares) -> tuple[str, str]:
     """Return the headline and what stands below it."""
     alone, hospitals = joining.hospitals(), len(joining.recipe.sizes)
     if not all(row.measured for row in shares.rows):

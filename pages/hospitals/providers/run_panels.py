@@ -11,10 +11,10 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
+from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.federated.exchange import ALL
-from pages.hospitals.providers import message_charts, message_text, network_diagram, run_text, runs
-from pages.hospitals.providers.runs import ShownRun
+from pages.hospitals.providers import message_charts, network_diagram, run_text, runs
 from pages.shared import text
 from pages.shared.background import cache
 from pages.shared.reports import take_along
@@ -38,7 +38,7 @@ def run(recipe: CollaborationSetting, settings: Settings) -> None:
         st.text(run_text.CANNOT_BE_DRAWN)
 
 
-def _rounds(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
+def _rounds(recipe: CollaborationSetting, shown: Transcript, settings: Settings) -> None:
     st.markdown(run_text.headline(shown, settings))
     figure, code = network_diagram.figure(shown, settings), None
     if settings["join.source"] == "simulated":
@@ -56,16 +56,16 @@ def _rounds(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -
     st.caption(run_text.below_figure(shown))
 
 
-def _message(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) -> None:
+def _message(recipe: CollaborationSetting, shown: Transcript, settings: Settings) -> None:
     if shown.summed:
         st.caption(run_text.MASKED)
         hospital = ALL
     else:
         hospital = _hospital("join.hospital", shown.record.plan.hospitals, settings)
-    table = recipe.population if isinstance(recipe.population, str) and shown.transcript else None
+    table = recipe.population if isinstance(recipe.population, str) and shown.hidden else None
     features = TABLES[table].features if table else ()
     figure, code = message_charts.message(shown, hospital, settings, features), None
-    if shown.transcript:
+    if shown.hidden:
         message = {"setting": recipe, "protocol": settings["join.way"], "hospital": hospital}
         code = FigureRecipe("collaboration.message", message)
     take_along.show(
@@ -73,14 +73,14 @@ def _message(recipe: CollaborationSetting, shown: ShownRun, settings: Settings) 
         on_use=partial(_keep_round, "sees figure"),
         **_along(recipe, shown, settings["join.way"], code),
     )
-    st.caption(message_text.message_note(shown, message_charts.MOST_ROWS))
+    st.caption(run_text.message_note(shown, message_charts.MOST_ROWS))
 
 
 def pair(recipe: CollaborationSetting, settings: Settings) -> None:
     """Render two hospitals' messages together, with shared noise and with independent noise."""
     count, chosen = len(recipe.sizes), []
     if count < 2:
-        st.info(message_text.NOBODY_TO_COMPARE)
+        st.info(run_text.NOBODY_TO_COMPARE)
         return
     for column, key in zip(st.columns(2), ("join.hospital", "join.other"), strict=True):
         with column:
@@ -101,7 +101,7 @@ def pair(recipe: CollaborationSetting, settings: Settings) -> None:
             "collaboration.pair", {"setting": recipe, "first": first, "second": second}
         ),
     )
-    st.markdown(message_text.below_pair(shared.name(first), shared.name(second)))
+    st.markdown(run_text.below_pair(runs.name(shared, first), runs.name(shared, second)))
 
 
 def _keep_round(key: str, numbers: list[int] | None = None) -> None:
@@ -111,34 +111,33 @@ def _keep_round(key: str, numbers: list[int] | None = None) -> None:
 
 
 def _along(
-    recipe: CollaborationSetting, shown: ShownRun, protocol: str, code: FigureRecipe | None
+    recipe: CollaborationSetting, shown: Transcript, protocol: str, code: FigureRecipe | None
 ) -> dict[str, Any]:
     """Return the data and the code that a run's menu offers; an uploaded run has no code.
 
     A menu lives as long as its visitor's session, so it must not hold a simulated run: the cache could not
     free the run's memory.
     """
-    recorded = None if shown.transcript else shown
+    recorded = None if shown.hidden else shown
     return {
         "table": lambda: table(recorded or _simulate(recipe, protocol)),
         "code": code and (lambda: code),
     }
 
 
-def _simulate(recipe: CollaborationSetting, key: str) -> ShownRun:
+def _simulate(recipe: CollaborationSetting, key: str) -> Transcript:
     """Return the run of a protocol, from the cache if it is there; the number of repeats does not matter."""
-    simulated = cache.transcript(replace(recipe, repeats=1), key)
-    return ShownRun(simulated.record, simulated, simulated.errors, simulated.angles)
+    return cache.transcript(replace(recipe, repeats=1), key)
 
 
-def table(shown: ShownRun) -> pd.DataFrame:
+def table(shown: Transcript) -> pd.DataFrame:
     """Return a row for each round and answer, with its bytes and, where the truth is known, the error."""
     errors = dict(zip(*runs.curve(shown), strict=True))
     column = "sin_theta" if shown.errors is not None else "moved_sin_theta"
     rows = [
         {
             "round": done.number,
-            "hospital": "sum" if hospital == ALL else shown.name(hospital),
+            "hospital": "sum" if hospital == ALL else runs.name(shown, hospital),
             "bytes_asked": done.question.payload,
             "bytes_sent": answer.message.payload,
             "bytes_of_message": answer.wire_bytes,
@@ -151,17 +150,17 @@ def table(shown: ShownRun) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def differences(shared: ShownRun, independent: ShownRun, first: int, second: int) -> pd.DataFrame:
+def differences(shared: Transcript, independent: Transcript, first: int, second: int) -> pd.DataFrame:
     """Return a row for each kind of noise and round: how well two messages give the hospitals' difference."""
     rows = []
     for name, shown in (("shared", shared), ("independent", independent)):
         for done in shown.record.rounds:
-            result = transcript.difference(shown.transcript, done.number, first, second)
+            result = transcript.difference(shown, done.number, first, second)
             rows.append((name, done.number, result.relative, result.std, result.expected))
     return pd.DataFrame(rows, columns=["noise", "round", "relative_error", "std", "expected_std"])
 
 
-def _chosen(recipe: CollaborationSetting, settings: Settings) -> ShownRun | None:
+def _chosen(recipe: CollaborationSetting, settings: Settings) -> Transcript | None:
     """Return the run that is asked for, or None after saying on screen why there is none."""
     source = settings["join.source"]
     left, right = st.columns(2)
@@ -178,7 +177,7 @@ def _chosen(recipe: CollaborationSetting, settings: Settings) -> ShownRun | None
     return shown
 
 
-def _simulated(recipe: CollaborationSetting, key: str) -> ShownRun | None:
+def _simulated(recipe: CollaborationSetting, key: str) -> Transcript | None:
     refusal = transcript.refused(recipe, PROTOCOLS[key])
     if refusal:
         st.info(f"Not simulated message by message: {refusal}.")
@@ -191,7 +190,7 @@ def _simulated(recipe: CollaborationSetting, key: str) -> ShownRun | None:
             return None
 
 
-def _recorded(source: str) -> ShownRun | None:
+def _recorded(source: str) -> Transcript | None:
     """Return the stored run that is chosen, or the uploaded one, or None after saying why there is none."""
     try:
         if source == "stored":

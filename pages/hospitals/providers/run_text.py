@@ -1,14 +1,20 @@
-"""Form the sentences about one run, round by round: what is asked and sent, and the error after it."""
+"""Form the sentences about one run: what is asked and sent in each round, what a message tells the server.
+
+Also what two messages tell those who compare them.
+"""
 
 import math
 
+import numpy as np
+
+from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.protocols import Protocol
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
+from dppca_core.experiments.collaboration.transcript import Difference, Transcript
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.record import Round
 from dppca_core.methods import METHODS
 from pages.hospitals.providers import runs
-from pages.hospitals.providers.runs import ShownRun
 from pages.shared import text
 from pages.shared.charts.metric_axis import QUANTITIES, error_unit, value_text
 from pages.shared.settings.catalogue import Settings
@@ -16,6 +22,10 @@ from pages.shared.settings.catalogue import Settings
 MASKED = "Single messages are masked: the server sees their sum, and nothing of any one of them."
 NOT_MOVED = "A run that took place has its own settings: the sliders do not move it."
 CANNOT_BE_DRAWN = "This run cannot be drawn: numbers in its record are too large, or do not belong together."
+MESSAGE_TILES = ("Noise in an entry", "What it hides, an entry", "Entries above the noise", "Bytes")
+PAIR_TILES = ("Shared noise: off by", "Own noise: off by", "Noise measured", "Noise expected")
+NOBODY_TO_COMPARE = "One hospital has nobody to compare its messages with: raise the number of hospitals."
+_EXACT = 1e-10  # relative: what rounding leaves
 _MOST_FAULTS = 5  # written in full
 _PRIOR = {"mean": "the mean", "squares": "the mean squares"}  # what is paid for before a method's rounds
 
@@ -25,7 +35,7 @@ def answer_bytes(done: Round) -> int:
     return max((answer.message.payload for answer in done.answers.values()), default=0)
 
 
-def travelled(shown: ShownRun, number: int, answering: bool) -> int:
+def travelled(shown: Transcript, number: int, answering: bool) -> int:
     """Return the bytes of all hospitals, both ways, up to this step."""
     total = 0
     for done in shown.record.rounds[:number]:
@@ -37,18 +47,18 @@ def travelled(shown: ShownRun, number: int, answering: bool) -> int:
     return total
 
 
-def tile_titles(shown: ShownRun) -> list[str]:
+def tile_titles(shown: Transcript) -> list[str]:
     """Return the titles of the four figures of `step`."""
     error = "Error" if shown.errors is not None else "Moved by this round"
     last = "An answer with its header" if shown.over_network else "All hospitals, so far"
     return [error, "Asked of each", "Each hospital sends", last]
 
 
-def _value(shown: ShownRun, value: float, settings: Settings) -> str:
+def _value(shown: Transcript, value: float, settings: Settings) -> str:
     return value_text("sin" if shown.errors is None else error_unit(settings), value)
 
 
-def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> dict[str, object]:
+def step(shown: Transcript, number: int, answering: bool, settings: Settings) -> dict[str, object]:
     """Return the sentence, the four figures and the notes of one frame: a round's question or its answers."""
     done, whole = shown.record.rounds[number - 1], len(shown.record.rounds)
     errors = dict(zip(*runs.curve_in_unit(shown, settings), strict=True))
@@ -91,7 +101,7 @@ def step(shown: ShownRun, number: int, answering: bool, settings: Settings) -> d
     }
 
 
-def stage(shown: ShownRun, number: int) -> str:
+def stage(shown: Transcript, number: int) -> str:
     """Name the stage that a round belongs to, before its number; empty for methods without stages."""
     if shown.chosen_rows(len(shown.record.rounds)) is None:
         return ""
@@ -115,7 +125,7 @@ def _asked(done: Round) -> str:
     return ", and ".join([first, *prior])
 
 
-def _answered(shown: ShownRun, done: Round, error: str) -> str:
+def _answered(shown: Transcript, done: Round, error: str) -> str:
     begin = f"{stage(shown, done.number)}round {done.number} of {len(shown.record.rounds)}: ".capitalize()
     if not done.answers:
         return f"{begin}no hospital's answer could be used."
@@ -130,17 +140,17 @@ def _answered(shown: ShownRun, done: Round, error: str) -> str:
     return f"{begin}{who} sends {text.size(answer_bytes(done))}, {noise}{left}."
 
 
-def _faults(shown: ShownRun, done: Round) -> str:
+def _faults(shown: Transcript, done: Round) -> str:
     """Say who failed and why, briefly: an uploaded record may hold any words, of any number of hospitals."""
     faults = [
-        f"{'The sum' if hospital == ALL else shown.name(hospital)} {text.brief(why)}."
+        f"{'The sum' if hospital == ALL else runs.name(shown, hospital)} {text.brief(why)}."
         for hospital, why in done.faults.items()
     ]
     more = len(faults) - _MOST_FAULTS
     return " ".join([*faults[:_MOST_FAULTS], *([f"And {more:,} more."] if more > 0 else [])])
 
 
-def headline(shown: ShownRun, settings: Settings) -> str:
+def headline(shown: Transcript, settings: Settings) -> str:
     """Return the whole run in a sentence, and the error with which it ends."""
     plan, record = shown.record.plan, shown.record
     where = "simulated with the messages of the protocol"
@@ -167,7 +177,7 @@ def passing(recipe: CollaborationSetting, protocol: Protocol) -> str:
     )
 
 
-def below_figure(shown: ShownRun) -> str:
+def below_figure(shown: Transcript) -> str:
     """Say what a real run's error is measured against, and what its messages weigh with their headers."""
     if shown.errors is None:
         known = "Of a real run nobody knows the error: shown is how far each round moved the result."
@@ -176,7 +186,7 @@ def below_figure(shown: ShownRun) -> str:
     return f"{known} {overhead(shown)}".strip() or "The result goes to all who joined."
 
 
-def overhead(shown: ShownRun) -> str:
+def overhead(shown: Transcript) -> str:
     """Say what messages weigh with their headers beside the numbers in them; empty for a simulation."""
     if not shown.over_network:
         return ""
@@ -188,4 +198,89 @@ def overhead(shown: ShownRun) -> str:
     return (
         f"The answers hold {text.size(payload)} of numbers, {text.size(whole)} with their headers. What the "
         "network's engine and its encryption add to a round is not in the record, but in docs/federated.md."
+    )
+
+
+def message(pair: runs.MessagePair) -> dict[str, object]:
+    """Return the sentence and the four figures of one round's message."""
+    shown, number, hospital = pair.shown, pair.number, pair.hospital
+    done = shown.record.rounds[number - 1]
+    at = f"round {number} of {len(shown.record.rounds)}"
+    if pair.received is None:
+        sentence = f"{runs.name(shown, hospital)} sent no message that could be used."
+        return {"at": at, "sentence": sentence, "tiles": [["–", ""]] * 4}
+    sees = f"What the server sees of {runs.name(shown, hospital)}"
+    if hospital == ALL:
+        sees = "All that the server sees, the sum of all messages,"
+    rows, columns = pair.received.shape
+    shape = f"{rows:,} × {columns:,} numbers"
+    size = text.size(done.answers[hospital].message.payload)
+    std = transcript.noise_std(shown.record.plan, number, hospital)
+    noise = signal = above = ["–", "not known here"]
+    if pair.exact is None:
+        end = f"{shape}. What it hides stayed in the hospital: no record of a real run holds it."
+        noise = noise if std is None else [text.short(std), "by the plan"]
+    else:
+        spread = float((pair.received - pair.exact).std())
+        size_hidden = float(np.sqrt(np.mean(pair.exact**2)))
+        times = spread / size_hidden if size_hidden else np.inf
+        end = f"the noise is {_times(times)} what it hides."
+        planned = "after the method's own steps" if std is None else f"{text.short(std)} by the plan"
+        noise = [text.short(spread), planned]
+        signal = [text.short(size_hidden), "root mean square"]
+        visible = text.percent(float((np.abs(pair.exact) > 2 * spread).mean()))
+        above = [visible, "beyond two standard deviations"]
+    tiles = [noise, signal, above, [size, shape]]
+    return {"at": at, "sentence": f"{sees} in {stage(shown, number)}round {number}: {end}", "tiles": tiles}
+
+
+def message_note(shown: Transcript, most_rows: int) -> str:
+    """Say which rows of a message are shown, and that what it hides is no private release."""
+    if shown.over_network:
+        return "The rows of the picture are the features with the largest numbers in the last round."
+    plan = shown.record.plan
+    compressed = plan.method == "dpdis_pca" and plan.method_options.get("rank") != plan.d
+    signs = " Compressed directions are shown multiplied with themselves, where signs do not matter."
+    return (
+        "Not private: what is without noise never leaves a hospital; it is here as this is a simulation."
+        f"{signs if compressed else ''} {text.count(most_rows, 'feature', 'features')} at most are shown, "
+        "the heaviest without noise."
+    )
+
+
+def pair(shared: Difference, independent: Difference, number: int, rounds: int) -> dict[str, object]:
+    """Return what two messages of a round recover, with shared and with independent noise."""
+    exact, times = shared.relative < _EXACT, _times(independent.relative)
+    recovered = "exactly" if exact else f"up to {text.short(shared.relative)}"
+    difference = "of the difference: rounding" if exact else "of the difference"
+    return {
+        "at": f"round {number} of {rounds}",
+        "sentence": (
+            f"Round {number}: with shared noise, two messages give the difference of the two hospitals' sums "
+            f"{recovered}; with noise of their own, only up to an error that is "
+            f"{times} that difference."
+        ),
+        "tiles": [
+            [text.short(shared.relative), difference],
+            [times.removesuffix(" of").replace(" times", " ×"), "the difference"],
+            [text.short(independent.std), "own noise, an entry"],
+            [text.short(independent.expected), "σ√2"],
+        ],
+    }
+
+
+def _times(ratio: float) -> str:
+    if ratio < 1:
+        return f"{text.percent(ratio)} of"
+    return f"{text.short(ratio) if ratio < 10 else f'{ratio:,.0f}'} times"
+
+
+def below_pair(first: str, second: str) -> str:
+    """Say what an exact difference reveals about a patient, and that secure sums leave nothing to compare."""
+    return (
+        f"Who holds the messages of {first} and {second} knows the exact difference of their patients' sums, "
+        "in every round and however strong the noise. Who also knows one of the sums, as that hospital does, "
+        "has the other's without any noise; and who knows all its patients but one has that one's part. "
+        "So shared noise protects one message alone, not against a server that receives them all. Secure "
+        "sums leave nothing to compare: masks cancel in the sum alone, and that is all the server learns."
     )

@@ -1,7 +1,6 @@
 """Read the run that the providers page shows: simulated here, stored or uploaded. No Streamlit here."""
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,11 +11,8 @@ from dppca_core.datasets import TABLES
 from dppca_core.experiments import draws
 from dppca_core.experiments.collaboration import transcript
 from dppca_core.experiments.collaboration.transcript import Transcript
-from dppca_core.experiments.draws import PUBLIC
-from dppca_core.federated import protocol, record
+from dppca_core.federated import record
 from dppca_core.federated.exchange import ALL
-from dppca_core.federated.record import Record
-from dppca_core.federated.two_stages import TwoStages
 from pages.shared import text
 from pages.shared.charts.metric_axis import error_unit, runs_in_unit
 from pages.shared.settings.catalogue import Settings
@@ -27,57 +23,22 @@ _MOST_HOSPITALS = 200
 _MOST_NAME = 24  # letters
 
 
-@dataclass(frozen=True, eq=False)
-class ShownRun:
-    """Hold a run's record, what its messages hide if simulated here, and its errors if the truth is known.
-
-    errors: sin Theta of the start, if there is one, and after each round; angles: the largest, in degrees.
-    """
-
-    record: Record
-    transcript: Transcript | None
-    errors: Array | None
-    angles: Array | None
-
-    @property
-    def over_network(self) -> bool:
-        """Say whether messages passed between processes."""
-        return self.transcript is None
-
-    @property
-    def summed(self) -> bool:
-        """Say whether the server sees nothing but the sum of all messages."""
-        return protocol.exchange_of(self.record.plan).summed
-
-    def chosen_rows(self, number: int) -> Array | None:
-        """Return the rows J that two stages release in this round, their last; None in all other rounds."""
-        plan, done = self.record.plan, self.record.rounds[number - 1]
-        last = number == protocol.exchange_of(plan).rounds
-        second = last and isinstance(protocol.exchange_of(plan.after_scales), TwoStages)
-        return done.question.arrays["rows"] if second else None
-
-    @property
-    def shared(self) -> bool:
-        """Say whether all hospitals draw the same noise."""
-        return self.record.plan.method_options.get("provider_noise") == "shared"
-
-    def name(self, hospital: int) -> str:
-        """Return a hospital's name without markup, as an uploaded record's names may hold anything."""
-        if hospital == ALL:
-            return "the sum of all"
-        kept = re.sub(r"[^\w .,()&'-]|(?<=www)\.", "", self.record.plan.name(hospital))[:_MOST_NAME].strip()
-        return kept.replace("&", "and") or f"Hospital {hospital + 1}"
+def name(shown: Transcript, hospital: int) -> str:
+    """Return a hospital's name without markup, as an uploaded record's names may hold anything."""
+    if hospital == ALL:
+        return "the sum of all"
+    kept = re.sub(r"[^\w .,()&'-]|(?<=www)\.", "", shown.record.plan.name(hospital))[:_MOST_NAME].strip()
+    return kept.replace("&", "and") or f"Hospital {hospital + 1}"
 
 
-def from_record(recorded: Record, table_name: str = "") -> ShownRun:
+def from_record(recorded: record.Record, table_name: str = "") -> Transcript:
     """Return a recorded run, with its errors where its patients are all those of a table that is here."""
     plan = recorded.plan
     table = TABLES.get(table_name)
     if table is None or (table.d, table.n) != (plan.d, sum(plan.sizes)):
-        return ShownRun(recorded, None, None, None)
-    truth = draws.truth(table.name, (table.n,), plan.k, PUBLIC, 0)
-    measured = transcript.errors(recorded, truth.basis), transcript.angles(recorded, truth.basis)
-    return ShownRun(recorded, None, *measured)
+        return Transcript(recorded)
+    truth = draws.truth(table.name, (table.n,), plan.k, draws.PUBLIC, 0)
+    return Transcript(recorded, (), *transcript.errors(recorded, truth.basis))
 
 
 def stored() -> tuple[str, ...]:
@@ -89,7 +50,7 @@ def stored() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4)
-def open_stored(name: str) -> ShownRun:
+def open_stored(name: str) -> Transcript:
     """Read a stored run. Raises ValueError, with one sentence, for a file that is damaged."""
     try:
         recorded = record.read((STORED / f"{name}.jsonl").read_text(encoding="utf-8"))
@@ -98,7 +59,7 @@ def open_stored(name: str) -> ShownRun:
     return from_record(recorded, name.replace("-", "_"))
 
 
-def read(raw: bytes) -> ShownRun:
+def read(raw: bytes) -> Transcript:
     """Read a run from an uploaded file. Raises ValueError, with one sentence, for anything else."""
     if len(raw) > MOST_BYTES:
         size, most = text.size(len(raw)), text.size(MOST_BYTES)
@@ -117,7 +78,7 @@ def read(raw: bytes) -> ShownRun:
     return from_record(recorded)
 
 
-def curve(shown: ShownRun) -> tuple[list[int], Array]:
+def curve(shown: Transcript) -> tuple[list[int], Array]:
     """Return rounds and their errors (0 is the start), or how far each moved if the truth is unknown."""
     rounds = [0] if shown.record.start is not None else []
     rounds += [done.number for done in shown.record.rounds if done.basis is not None]
@@ -127,7 +88,7 @@ def curve(shown: ShownRun) -> tuple[list[int], Array]:
     return rounds[-len(moved) :] if len(moved) else [], moved
 
 
-def curve_in_unit(shown: ShownRun, settings: Settings) -> tuple[list[int], Array]:
+def curve_in_unit(shown: Transcript, settings: Settings) -> tuple[list[int], Array]:
     """Return `curve` in the unit on screen; how far a round moved the result stays a distance."""
     rounds, values = curve(shown)
     if shown.errors is None or shown.angles is None:
@@ -138,12 +99,12 @@ def curve_in_unit(shown: ShownRun, settings: Settings) -> tuple[list[int], Array
 class MessagePair:
     """Hold what arrived from a hospital in a round, and the same without noise where that is known."""
 
-    def __init__(self, shown: ShownRun, number: int, hospital: int) -> None:
+    def __init__(self, shown: Transcript, number: int, hospital: int) -> None:
         self.shown, self.number, self.hospital = shown, number, hospital
         plan, answer = shown.record.plan, shown.record.rounds[number - 1].answers.get(hospital)
         self.received = answer and transcript.matrix(answer.message.arrays, plan, hospital)
-        known = shown.transcript
-        self.exact = known and transcript.matrix(known.hidden[number - 1][hospital], plan, hospital)
+        known = shown.hidden[number - 1][hospital] if shown.hidden else None
+        self.exact = known and transcript.matrix(known, plan, hospital)
         chosen = shown.chosen_rows(number)
         # The features that the matrix's rows stand for.
         self.features = np.arange(plan.d) if chosen is None else chosen

@@ -1,6 +1,6 @@
 """Form the providers page's introduction, notes on its settings, and hints on what to try next.
 
-Sentences about errors are in gain_text, about a run in run_text, about its messages in message_text.
+Sentences about errors are in gain_text, about a run and its messages in run_text.
 """
 
 from dppca_core.experiments.collaboration import transcript
@@ -8,7 +8,6 @@ from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.hospitals.providers import settings as page_settings
 from pages.shared.settings import catalogue
-from pages.shared.settings.catalogue import Settings
 
 TITLE = "Providers"
 STEPS = (
@@ -40,7 +39,7 @@ def sizes_note(hospitals: int, patients: int) -> str:
     )
 
 
-def try_this(recipe: CollaborationSetting, settings: Settings) -> str:
+def try_this(recipe: CollaborationSetting, settings: catalogue.Settings) -> str:
     """Return a suggestion of what to do next that is possible and makes a visible difference here."""
     panel = settings["join.panel"]
 

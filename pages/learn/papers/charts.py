@@ -1,7 +1,7 @@
 """Draw a paper's figure as a plain dictionary: what is stored, what is printed, and what was run again."""
 
 import math
-from typing import Any
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -34,15 +34,13 @@ def looks(curves: pd.DataFrame) -> dict[str, style.Look]:
     methods = curves.drop_duplicates("label").set_index("label")["method"]
     if methods.is_unique:
         return {label: style.look(method) for label, method in methods.items()}
-    return {
-        label: style.Look(SHADES[i % len(SHADES)], _SYMBOLS[i % len(_SYMBOLS)], _DASHES[i % len(_DASHES)])
-        for i, label in enumerate(methods.index)
-    }
+    ranked = zip(methods.index, cycle(SHADES), cycle(_SYMBOLS), cycle(_DASHES), strict=False)
+    return {label: style.Look(*look) for label, *look in ranked}
 
 
 def comparison(
     figure: Figure, recipe: Recipe | None, curves: pd.DataFrame, again: pd.DataFrame | None = None
-) -> dict[str, Any]:
+) -> Trace:
     """Draw means with their 95 % intervals, printed numbers as open marks, and a second run as crosses."""
     traces: list[Trace] = []
     formula = any(run.formula is not None for run in figure.runs)
@@ -102,7 +100,7 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
     return {"x": rounded(xs), "y": rounded([factor * guess for guess in guesses])}
 
 
-def _axis(title: str, values: Array, may_log: bool) -> dict[str, Any]:
+def _axis(title: str, values: Array, may_log: bool) -> Trace:
     known = values[np.isfinite(values)]
     if may_log and len(known) and known.min() > 0 and known.max() / known.min() >= _LOG_FROM:
         form = "e" if known.max() < 1000 else "power"  # errors as 0.1 and 0.01, patients as powers

@@ -11,7 +11,6 @@ from dppca_core.experiments.papers import FIGURES, Figure, PaperRun
 from dppca_core.experiments.sweeps import recipe_file, run_cells
 from pages.learn.papers import charts, results
 from pages.learn.papers import text as page_text
-from pages.learn.papers.results import Result
 from pages.shared import text
 from pages.shared.background import refresh, sweep_jobs, sweep_status
 from pages.shared.reports import take_along
@@ -45,7 +44,7 @@ def run_buttons(recipe: Recipe) -> None:
         widgets.choose("seed")
 
 
-def panel(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None) -> None:
+def panel(figure: Figure, run: PaperRun, stored: results.Result, recipe: Recipe | None) -> None:
     """Show the chart with both runs, how far the second one is, and its verdict."""
     job = sweep_jobs.at(slot)
     second = figure.curves(run, job.table()) if job is not None and len(job.table()) else None
@@ -81,7 +80,7 @@ def is_running() -> bool:
     return job is not None and job.running
 
 
-def source(figure: Figure, run: PaperRun, stored: Result, recipe: Recipe | None) -> None:
+def source(figure: Figure, run: PaperRun, stored: results.Result, recipe: Recipe | None) -> None:
     """Show paper, notes, command, versions, seed and date."""
     with st.expander("Where this comes from"):
         notes = "\n".join(f"- {note}" for note in figure.notes)

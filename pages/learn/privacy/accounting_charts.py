@@ -1,13 +1,12 @@
 """Draw what delta lets happen, and what rounds cost, as plain dictionaries. No Streamlit here."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from dppca_core.accounting.compare import ACCOUNTINGS
-from pages.learn.privacy import accounting_text
+from pages.learn.privacy import text as page_text
 from pages.learn.privacy.view import ROUNDS, Accounted
 from pages.shared.charts import style
 from pages.shared.charts.traces import Trace, axis, band, line, marked_line, one_panel, rounded, this_setting
@@ -21,7 +20,7 @@ LOOKS = {
 }
 
 
-def published(table: pd.DataFrame, n: int, delta: float) -> dict[str, Any]:
+def published(table: pd.DataFrame, n: int, delta: float) -> Trace:
     """Draw the patients of n whom the worst mechanism publishes, against delta; mark the current delta.
 
     table: 10 %, the expectation and 90 %, by delta.
@@ -43,7 +42,7 @@ def published(table: pd.DataFrame, n: int, delta: float) -> dict[str, Any]:
     return one_panel(traces, height=430, xaxis=across, yaxis=up)
 
 
-def against_rounds(costs: Accounted, quantity: str) -> dict[str, Any]:
+def against_rounds(costs: Accounted, quantity: str) -> Trace:
     """Draw the "noise" of every round, or what rounds with one noise are "charged", against their number."""
     table: pd.DataFrame = getattr(costs, quantity)
     values = table.to_numpy()
@@ -56,7 +55,7 @@ def against_rounds(costs: Accounted, quantity: str) -> dict[str, Any]:
         hover = {"hovertemplate": "%{x} rounds: %{y:.3~g}"}
         traces.append(marked_line(ACCOUNTINGS[name].title, look, list(ROUNDS), y, 6, **hover))
     here = this_setting(1, [costs.steps] * 2, [10**value for value in reach])
-    up = axis(accounting_text.QUANTITIES[quantity], range=reach, type="log", minexponent=4)
+    up = axis(page_text.QUANTITIES[quantity], range=reach, type="log", minexponent=4)
     up |= {"exponentformat": "power", "dtick": "D2" if reach[1] - reach[0] < 1.5 else 1}
     across = axis("rounds T", type="log", range=[-0.03, math.log10(56)])
     across |= {"tickvals": [1, 2, 5, 10, 20, 50], "ticktext": ["1", "2", "5", "10", "20", "50"]}

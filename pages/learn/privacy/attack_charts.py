@@ -4,7 +4,6 @@ Figures are plain dictionaries, without Streamlit: tested without a browser.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from scipy.stats import norm
@@ -14,7 +13,7 @@ from dppca_core.auditing import tradeoff_curves
 from dppca_core.auditing.membership import Rates
 from dppca_core.experiments.demonstrations.neighbours import Picture
 from dppca_core.privacy import Budget
-from pages.learn.privacy import attack_text
+from pages.learn.privacy import text as page_text
 from pages.learn.privacy.view import Attack
 from pages.shared import text
 from pages.shared.charts import style
@@ -25,12 +24,12 @@ _READ = "number read (1 = spread of the noise)"
 _CROWD = "#7A8793"
 
 
-def _figure(traces: Sequence[Trace], height: int, **layout: Any) -> dict[str, Any]:
+def _figure(traces: Sequence[Trace], height: int, **layout: object) -> Trace:
     margin = {"l": 62, "r": 12, "t": 10, "b": 46}
     return one_panel(traces, legend_at=-0.2, height=height, margin=margin, **layout)
 
 
-def releases(picture: Picture, limit: float) -> dict[str, Any]:
+def releases(picture: Picture, limit: float) -> Trace:
     """Draw both data sets, the direction released from each, and the number read, as frames to play."""
     titles = text.sides(picture.instead is not None)
     reads = np.array([[release.read for release in side] for side in (picture.here, picture.there)])
@@ -65,7 +64,7 @@ def releases(picture: Picture, limit: float) -> dict[str, Any]:
         "data": [*plane, *beside, divide],
         "layout": _releases_layout(titles, reach, count),
         "frames": frames,
-        "words": attack_text.frames(picture, limit),
+        "words": page_text.frames(picture, limit),
         "active": 0,
         "play": True,
         "scrub": "Releases",
@@ -77,7 +76,7 @@ def releases(picture: Picture, limit: float) -> dict[str, Any]:
     }
 
 
-def _releases_layout(titles: Sequence[str], reach: float, count: int) -> dict[str, Any]:
+def _releases_layout(titles: Sequence[str], reach: float, count: int) -> Trace:
     square: Trace = {"range": [-1.15, 1.15], "showticklabels": False, "zeroline": False, "fixedrange": True}
     square |= {"constrain": "domain", "ticks": ""}
     across, upward = (axis(f"measurement {i}") | square for i in (1, 2))
@@ -104,7 +103,7 @@ def _releases_layout(titles: Sequence[str], reach: float, count: int) -> dict[st
     return wide | {"meta": {"titles": (), "narrow": placed(560, stacked, (1.01, 1.01, 0.55))}}
 
 
-def readings(attack: Attack) -> dict[str, Any]:
+def readings(attack: Attack) -> Trace:
     """Draw what is read with and without the patient: two laws, the draws, the line, and the two errors."""
     left, right = min(-3.6, attack.limit - 0.5), max(attack.mu + 3.6, attack.limit + 0.5)
     x = np.linspace(left, right, 241)
@@ -130,7 +129,7 @@ def readings(attack: Attack) -> dict[str, Any]:
     return _figure([*drawn, *errors, *laws, limit | {"meta": "text-colour"}], 400, xaxis=across, yaxis=up)
 
 
-def errors(attack: Attack, budget: Budget) -> dict[str, Any]:
+def errors(attack: Attack, budget: Budget) -> Trace:
     """Draw misses against false alarms: what the promise rules out, the best tests, and those measured."""
     alarms = _fine()
     least = tradeoff_curves.allowed(budget.epsilon, budget.delta, alarms)
@@ -155,8 +154,7 @@ def errors(attack: Attack, budget: Budget) -> dict[str, Any]:
 def _fine() -> Array:
     """Return shares of false alarms, finely near both ends, where curves of strong attacks bend."""
     small = np.geomspace(1e-7, 0.05, 40)
-    inside: Array = np.concatenate([[0], small, np.linspace(0.06, 0.94, 89), 1 - small[::-1], [1]])
-    return inside
+    return np.concatenate([[0], small, np.linspace(0.06, 0.94, 89), 1 - small[::-1], [1]])
 
 
 def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) -> Trace:
@@ -171,14 +169,14 @@ def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) ->
     return marks(1, name, colour, symbol, 9, **point)
 
 
-def audits(promised: float, true_epsilon: float, shown: Mapping[str, float]) -> dict[str, Any]:
+def audits(promised: float, true_epsilon: float, shown: Mapping[str, float]) -> Trace:
     """Draw what audits show, beside what is promised and what the noise as programmed truly gives."""
     rows = dict(reversed(shown.items())) | {"what its noise truly gives": true_epsilon, "promised": promised}
     values = list(rows.values())
     shades = [*(WITHOUT if value > promised else WITH for value in values[:-2]), _CROWD, "#009E73"]
     bars = {
         **{"type": "bar", "orientation": "h", "x": rounded(values), "y": list(rows), "width": 0.6},
-        **{"marker": {"color": shades}, "text": [attack_text.figures(value) for value in values]},
+        **{"marker": {"color": shades}, "text": [page_text.figures(value) for value in values]},
         **{"textangle": 0, "textposition": "auto", "insidetextanchor": "start", "cliponaxis": False},
         **{"hovertemplate": "%{y}: %{x:.3g}<extra></extra>", "showlegend": False},
     }

@@ -9,7 +9,7 @@ import streamlit as st
 from dppca_core.experiments.demonstrations import neighbours
 from dppca_core.experiments.figure_tables import privacy as tables
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
-from pages.learn.privacy import accounting_charts, accounting_text, attack_charts, attack_text, plain, view
+from pages.learn.privacy import accounting_charts, attack_charts, plain, text, view
 from pages.shared.background import cache, failed_runs
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import widgets
@@ -27,7 +27,7 @@ def show(
 
 OF_ATTACK = ("attack.method", "attack.alarms", "attack.draws")
 
-settings = widgets.head(attack_text.TITLE, attack_text.INTRODUCTION, attack_text.STEPS)
+settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)
 method = settings["attack.method"]
 widgets.in_plain_view(partial(plain.show, settings))
 budget, (n, _), asked = view.budget(settings), sizes(settings), settings["attack.draws"]
@@ -36,14 +36,14 @@ attack = view.attack(draws, settings["attack.alarms"], asked)
 bug, why_no_bug = view.bug(settings)
 honest = view.audit(draws, "true", asked)
 broken = view.audit(draws, bug, asked) if bug else None
-headline = failed_runs.NO_ANSWER if attack is None else attack_text.headline(draws)
+headline = failed_runs.NO_ANSWER if attack is None else text.headline(draws)
 widgets.headline(headline, "epsilon", "delta")
 failed_runs.show(draws.failed)
 if attack is None or honest is None:
     widgets.choose_beside(*OF_ATTACK)
     st.stop()
-with st.expander(attack_text.THREE_ODDS):
-    st.markdown(attack_text.three_odds(attack, draws))
+with st.expander(text.THREE_ODDS):
+    st.markdown(text.three_odds(attack, draws))
 count = len(attack.here)  # fewer than asked for where some have failed
 
 st.header("One patient more or less")
@@ -51,11 +51,11 @@ picture = neighbours.picture(budget, seed=settings["seed"])
 releases = attack_charts.releases(picture, attack.limit)
 drawn = {"budget": budget, "seed": settings["seed"]}
 show(releases, "releases", "", "One patient more or less", "releases", drawn)
-st.markdown(attack_text.experiment(picture, attack.limit, budget))
+st.markdown(text.experiment(picture, attack.limit, budget))
 
 st.header("The attacker's best test")
 widgets.choose_beside(*OF_ATTACK)
-chosen, measured = attack_text.chosen(attack, budget), attack_text.measured(attack, count)
+chosen, measured = text.chosen(attack, budget), text.measured(attack, count)
 st.markdown(chosen)
 test = {"attacked": draws.attacked, "alarms": attack.alarms, "count": count, "level": view.LEVEL}
 
@@ -73,20 +73,20 @@ with right:
     errors = attack_charts.errors(attack, budget)
     best_test(errors, "errors", f"{chosen} {measured}", "The attacker's errors")
 st.markdown(measured)
-st.caption(attack_text.attacked(method, settings))
+st.caption(text.attacked(method, settings))
 
 st.header("What δ lets happen")
-failure = accounting_text.failure(n, budget)
+failure = text.failure(n, budget)
 st.markdown(failure)
 deltas = [float(option) for option in CHOICES["delta"].options]
 values = {"n": n, "least": deltas[0], "most": deltas[-1]}
 published = accounting_charts.published(tables.failure(**values), n, budget.delta)
 show(published, "failure", failure, "Patients whom the worst mechanism publishes", "failure", values)
-st.caption(accounting_text.beyond(attack, budget))
+st.caption(text.beyond(attack, budget))
 
 st.header("One budget, several rounds")
 rounds = view.accounted(budget, view.sensitivity(settings), settings["iterations"])
-comparison = accounting_text.rounds(rounds, budget)
+comparison = text.rounds(rounds, budget)
 st.markdown(comparison)
 for column, quantity in zip(st.columns(2), ("noise", "charged"), strict=True):
     with column:
@@ -94,8 +94,8 @@ for column, quantity in zip(st.columns(2), ("noise", "charged"), strict=True):
         values = {"budget": budget, "sensitivity": rounds.sensitivity, "steps": rounds.steps}
         values |= {"rounds": view.ROUNDS, "quantity": quantity}
         show(drawn, quantity, comparison, "One budget, several rounds", "accounting", values)
-st.table(accounting_text.charges(rounds), hide_index=True, border="horizontal")
-st.caption(accounting_text.moves(rounds, settings["k"]))
+st.table(text.charges(rounds), hide_index=True, border="horizontal")
+st.caption(text.moves(rounds, settings["k"]))
 
 st.header("Is the promise kept?")
 left, right = st.columns([2, 3], vertical_alignment="bottom")
@@ -106,14 +106,12 @@ if why_no_bug:
 bars = {"audit shows at least": honest.epsilon}
 if broken is not None:
     bars["with the mistake planted"] = broken.epsilon
-verdict = accounting_text.audited(honest, broken, bug or "", draws, count)
+verdict = text.audited(honest, broken, bug or "", draws, count)
 st.markdown(verdict)
 audits = attack_charts.audits(budget.epsilon, draws.case.epsilon, bars)
 kinds = ("true",) if bug is None else ("true", bug)
 audit = {"attacked": draws.attacked, "kinds": kinds, "count": count, "level": view.LEVEL}
 show(audits, "audit", verdict, "Is the promise kept?", "audit", audit)
 
-st.markdown(f"**Try this:** {attack_text.try_this()}")
-sources.foot(
-    settings, lambda: (attack_text.PAPERS, attack_text.about(method)), attack_text.FORMULAS, sources.LIMITS
-)
+st.markdown(f"**Try this:** {text.try_this()}")
+sources.foot(settings, lambda: (text.PAPERS, text.about(method)), text.FORMULAS, sources.LIMITS)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dppca_core.experiments.demonstrations import neighbours
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
-from pages.learn.privacy import attack_charts, attack_text, plain_text, view
+from pages.learn.privacy import attack_charts, plain_text, text, view
 from pages.shared.background import cache
 from pages.shared.plain import phrases
 from pages.shared.reports import sources, take_along
@@ -35,10 +35,10 @@ def show(settings: Settings) -> None:
 
     def about() -> Iterator[str]:
         attack = view.attack(draws, settings["attack.alarms"], settings["attack.draws"])
-        yield f"The promise: {attack_text.at(budget)}."
+        yield f"The promise: {text.at(budget)}."
         if attack is not None:
-            yield attack_text.three_odds(attack, draws)
-        yield attack_text.about(settings["attack.method"])
-        yield attack_text.PAPERS
+            yield text.three_odds(attack, draws)
+        yield text.about(settings["attack.method"])
+        yield text.PAPERS
 
     sources.foot(settings, about, "", sources.LIMITS, title=phrases.FOLD)

@@ -3,7 +3,7 @@
 from dppca_core.auditing import outright_publication
 from dppca_core.experiments.demonstrations.attacks import AttackDraws
 from dppca_core.experiments.demonstrations.neighbours import Picture
-from pages.learn.privacy import attack_text
+from pages.learn.privacy import text as page_text
 from pages.shared import text
 from pages.shared.settings.catalogue import delta_for
 
@@ -13,7 +13,7 @@ TRY_THIS = "move *Privacy loss* to the left. How close to a coin does the attack
 
 def headline(draws: AttackDraws) -> str:
     """Return how often an attacker on you is right at most, with the noise that is really added."""
-    budget, kept = draws.attacked.budget, attack_text.kept_epsilon(draws)
+    budget, kept = draws.attacked.budget, page_text.kept_epsilon(draws)
     odds = text.odds(kept, budget.delta, budget.neighbours, yours=True)
     if kept > budget.epsilon:
         return f"{odds} This noise protects less than the setting asks."

@@ -1,8 +1,7 @@
 """Measure what the privacy page attacks, audits and adds up. No Streamlit here."""
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -10,32 +9,30 @@ from dppca_core.accounting import compare
 from dppca_core.arrays import Array
 from dppca_core.auditing import lower_bound, membership, tradeoff_curves
 from dppca_core.auditing.cases import planted
-from dppca_core.auditing.lower_bound import LowerBound
-from dppca_core.auditing.membership import Rates
 from dppca_core.experiments.demonstrations.attacks import PORTION, AttackDraws, AttackSetting
 from dppca_core.experiments.figure_tables.privacy import accounting
 from dppca_core.mechanisms import matrix_product, two_stage
 from dppca_core.privacy import Budget
 from pages.learn.privacy.settings import NO_BUG
-from pages.shared.settings.catalogue import CHOICES
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 LEVEL = 0.95  # of the intervals of an attack, and of audits
 ROUNDS = CHOICES["iterations"].options
 
 
-def budget(settings: Mapping[str, Any]) -> Budget:
+def budget(settings: Settings) -> Budget:
     """Return the promise that the sliders are set to."""
     return Budget(**{name: settings[name] for name in ("epsilon", "delta", "neighbours", "accounting")})
 
 
-def attack_setting(settings: Mapping[str, Any]) -> AttackSetting:
+def attack_setting(settings: Settings) -> AttackSetting:
     """Return what is attacked: the same for settings that make no difference to it."""
     method = settings["attack.method"]
     steps = {"dps_pca": settings["iterations"]}.get(method, two_stage.ROUNDS)
     return AttackSetting(method, budget(settings), min(settings["k"], 2), steps, settings["seed"])
 
 
-def bug(settings: Mapping[str, Any]) -> tuple[str | None, str]:
+def bug(settings: Settings) -> tuple[str | None, str]:
     """Return the bug that is planted, or None and why the one asked for would be none here."""
     asked, attacked = settings["audit.bug"], attack_setting(settings)
     if asked == NO_BUG:
@@ -53,8 +50,8 @@ class Attack(NamedTuple):
     misses: float
     here: Array
     there: Array
-    measured: Rates
-    silent: Rates
+    measured: membership.Rates
+    silent: membership.Rates
 
 
 def _complete(draws: AttackDraws, kind: str, count: int) -> tuple[Array, Array]:
@@ -80,7 +77,7 @@ def attack(draws: AttackDraws, alarms: float, count: int) -> Attack | None:
     return Attack(mu, alarms, limit, misses, here, there, measured, silent)
 
 
-def audit(draws: AttackDraws, kind: str, count: int) -> LowerBound | None:
+def audit(draws: AttackDraws, kind: str, count: int) -> lower_bound.LowerBound | None:
     """Audit the release as programmed ("true") or with a bug; return None where all draws have failed."""
     here, there = _complete(draws, kind, count)
     if not len(here):
@@ -114,6 +111,6 @@ def accounted(budget: Budget, sensitivity: float, steps: int) -> Accounted:
     return Accounted(sensitivity, steps, std, *costs)
 
 
-def sensitivity(settings: Mapping[str, Any]) -> float:
+def sensitivity(settings: Settings) -> float:
     """Return how far a patient moves a message of k columns."""
     return matrix_product.sensitivity(budget(settings), settings["k"])

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from scipy.stats import norm
@@ -13,11 +12,9 @@ from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.learn.story import view
 from pages.learn.story.glossary import SERVER_SEES, WAY_TITLES, useless
 from pages.learn.story.units import Spread, Unit, lost_parts
-from pages.learn.story.view import TOO_MUCH, Curve
 from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import SPANS
-from pages.shared.charts.style import WITH, WITHOUT
 from pages.shared.charts.traces import Trace, arms, axis, band, bar, line, marks, one_panel, rounded
 
 _FREE = "sparse_pca"  # has the look of all rows together without privacy, whichever method that is
@@ -25,17 +22,17 @@ _FITS = {"height": 0.62, "type": 0.0107}  # shares of the window's height and wi
 _META = {"titles": (), "narrow": {}, "fits": _FITS}
 
 
-def _figure(traces: Sequence[Trace], **layout: Any) -> dict[str, Any]:
+def _figure(traces: Sequence[Trace], **layout: object) -> Trace:
     legend = {"yanchor": "bottom", "traceorder": "normal", "font": {}}  # its type grows with the window
     base = {"height": 520, "margin": {"l": 20, "r": 20, "t": 20, "b": 20}, "bargap": 0.55}
     return one_panel(traces, legend_at=1.02, legend=legend, **(base | {"meta": _META} | layout))
 
 
-def _axis(title: str, **more: Any) -> Trace:
+def _axis(title: str, **more: object) -> Trace:
     return axis(title, automargin=True, fixedrange=True) | more
 
 
-def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> dict[str, Any]:
+def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> Trace:
     """Draw one bar under each title, the span of 8 of 10 runs across its end, its number beside it.
 
     Where all of them recover nearly everything, bars show what is lost. A guess is a line across the bars,
@@ -96,7 +93,7 @@ def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> dic
     )
 
 
-def sharing(sharing: view.Sharing) -> dict[str, Any]:
+def sharing(sharing: view.Sharing) -> Trace:
     """Draw step 1: alone and together."""
     setting, most = sharing.setting, max(sharing.setting.sizes)
     bars = [("All together", f"{setting.n:,} patients", sharing.together, _FREE, True)]
@@ -105,7 +102,7 @@ def sharing(sharing: view.Sharing) -> dict[str, Any]:
     return _bars(bars, sharing.unit)
 
 
-def joined(joined: view.Joined) -> dict[str, Any]:
+def joined(joined: view.Joined) -> Trace:
     """Draw step 7: what is recovered by whom hospitals trust, and who sees what."""
     bars = []
     for way, (method, spread) in joined.ways.items():
@@ -127,7 +124,7 @@ def names(setting: CollaborationSetting, rows: Array) -> list[str]:
     return [f"measurement {int(row) + 1}" for row in rows]
 
 
-def rebuilt(record: view.RebuiltRecord) -> dict[str, Any]:
+def rebuilt(record: view.RebuiltRecord) -> Trace:
     """Draw step 2: a patient's values, and what two exact totals give away."""
     shown = {"y": names(record.setting, record.rows), "showlegend": True}
     true, rebuilt = (rounded(values[record.rows]) for values in (record.patient, record.rebuilt))
@@ -135,20 +132,20 @@ def rebuilt(record: view.RebuiltRecord) -> dict[str, Any]:
     return _figure(
         [
             marks(1, "the patient's own values", style.GUESS, "circle-open", 24, 3, x=true, **shown),
-            marks(1, "worked out from two totals", WITHOUT, "x-thin", 14, 3, x=rebuilt, **shown),
+            marks(1, "worked out from two totals", style.WITHOUT, "x-thin", 14, 3, x=rebuilt, **shown),
         ],
         xaxis=_axis("value (0 is the usual one)", range=[-reach, reach], zeroline=True),
         yaxis=_axis("", autorange="reversed", type="category"),
     )
 
 
-def weights(weights: view.Weights) -> dict[str, Any]:
+def weights(weights: view.Weights) -> Trace:
     """Draw step 3: released beside true weights."""
     rows, colour = weights.rows, style.look(weights.method).colour
     shown = {"y": names(weights.setting, rows), "showlegend": True}
     name = "recovered" if weights.method in view.OPEN else "with noise"
     released = bar(name, colour, 0.75, 2, x=rounded(weights.released[rows]), **shown)
-    true = marks(1, "true", WITHOUT, "line-ns", 24, 5, x=rounded(weights.true[rows]), **shown)
+    true = marks(1, "true", style.WITHOUT, "line-ns", 24, 5, x=rounded(weights.true[rows]), **shown)
     return _figure(
         [released | {"hovertemplate": "%{y}: %{x}<extra></extra>"}, true],
         xaxis=_axis("weight (0 is none, 1 is full)", range=[0, 1.02]),
@@ -157,20 +154,20 @@ def weights(weights: view.Weights) -> dict[str, Any]:
     )
 
 
-def decision(decision: view.Decision) -> dict[str, Any]:
+def decision(decision: view.Decision) -> Trace:
     """Draw step 8, as step 3."""
     return weights(decision.weights)
 
 
-def attack(attack: view.SpyAttack) -> dict[str, Any]:
+def attack(attack: view.SpyAttack) -> Trace:
     """Draw step 4: two normal laws, and twenty readings under each."""
     picture, limit = attack.picture, attack.limit
     left, right = -4.0, max(picture.mu + 4.0, 4.0)
     x = np.linspace(left, right, 201)
     present, absent = text.sides(picture.instead is not None)
     sides = (
-        (present, WITH, "circle", "solid", picture.mu, picture.here),
-        (absent, WITHOUT, "diamond-open", "dash", 0.0, picture.there),
+        (present, style.WITH, "circle", "solid", picture.mu, picture.here),
+        (absent, style.WITHOUT, "diamond-open", "dash", 0.0, picture.there),
     )
     traces: list[Trace] = []
     for row, (name, colour, symbol, dash, centre, releases) in enumerate(sides):
@@ -191,7 +188,7 @@ def attack(attack: view.SpyAttack) -> dict[str, Any]:
     )
 
 
-def _curve(curve: Curve, title: str, ticks: Mapping[float, str], here: str) -> dict[str, Any]:
+def _curve(curve: view.Curve, title: str, ticks: Mapping[float, str], here: str) -> Trace:
     look, free, unit = style.look(curve.method), style.look(_FREE), curve.unit
     x, ends = list(curve.at), [curve.at[0], curve.at[-1]]
     private, open_ = (
@@ -200,7 +197,7 @@ def _curve(curve: Curve, title: str, ticks: Mapping[float, str], here: str) -> d
     low, high = private.min(axis=1), private.max(axis=1)
     edges = band(1, WAY_TITLES[curve.way], look.colour, x, rounded(low), rounded(high))
     marker = {"symbol": look.symbol, "size": 11, "color": look.colour}
-    edge = unit.at(TOO_MUCH * view.guess(curve.setting))
+    edge = unit.at(view.TOO_MUCH * view.guess(curve.setting))
     side = "below" if unit.metric == "share" else "above"
     shown = [
         line(
@@ -208,7 +205,7 @@ def _curve(curve: Curve, title: str, ticks: Mapping[float, str], here: str) -> d
         ),
         line(1, "without noise", free.colour, free.dash, x=x, y=rounded(open_[:, 1])),
         line(1, "guess", style.GUESS, "dot", x=ends, y=rounded([unit.guess] * 2)),
-        line(1, f"of little use {side}", WITHOUT, "longdash", x=ends, y=rounded([edge] * 2)),
+        line(1, f"of little use {side}", style.WITHOUT, "longdash", x=ends, y=rounded([edge] * 2)),
     ][: 4 if math.isfinite(edge) else 3]
     for i, trace in enumerate(shown):
         trace |= {"showlegend": True, "hovertemplate": "%{y}<extra></extra>"}
@@ -223,13 +220,13 @@ def _curve(curve: Curve, title: str, ticks: Mapping[float, str], here: str) -> d
     )
 
 
-def over_privacy(curve: Curve) -> dict[str, Any]:
+def over_privacy(curve: view.Curve) -> Trace:
     """Draw step 5."""
     ticks = {tick: text.number(tick) for tick in (0.01, 0.1, 1.0, 10.0)}
     return _curve(curve, "← more private · privacy setting · more accurate →", ticks, "this setting")
 
 
-def over_patients(curve: Curve) -> dict[str, Any]:
+def over_patients(curve: view.Curve) -> Trace:
     """Draw step 6."""
     table = curve.setting.population in TABLES
     at = list(curve.at) if table else [10.0**p for p in range(2, 10) if curve.at[0] <= 10**p <= curve.at[-1]]

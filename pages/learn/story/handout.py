@@ -9,7 +9,6 @@ import streamlit as st
 
 from pages.learn.story import charts, glossary, slides, text, view
 from pages.learn.story.settings import STEPS
-from pages.learn.story.view import Decision, Weights
 from pages.shared.charts import style
 from pages.shared.reports import html_report
 from pages.shared.reports.html_report import Report, ReportFigure, ReportTable
@@ -22,7 +21,7 @@ _TEMPLATE = Template((_HERE / "handout.html").read_text(encoding="utf-8"))
 _LABELS, _WIDTH, _ROW, _BAR = 230, 680, 19, 11
 
 
-def _picture(weights: Weights) -> str:
+def _picture(weights: view.Weights) -> str:
     """Return released weights as bars, with true ones as marks across them, in an SVG without scripts."""
     scale, top, colour = _WIDTH - _LABELS - 50, 4, style.look(weights.method).colour
     parts = []
@@ -43,7 +42,7 @@ def _picture(weights: Weights) -> str:
     )
 
 
-def html(decision: Decision, settings: Settings, link: str, made: str) -> str:
+def html(decision: view.Decision, settings: Settings, link: str, made: str) -> str:
     """Return the page: self-contained, without scripts, one sheet of A4 when printed."""
     shown, joined = text.decision(decision), decision.joined
     setting = joined.setting

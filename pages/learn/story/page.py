@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.learn.story import controls, figure_code, glossary, handout, slides, text
+from pages.learn.story import controls, glossary, handout, slides, text, view
 from pages.learn.story.settings import STEPS, step_controls
 from pages.learn.story.units import UNITS
 from pages.shared.figure import component
@@ -46,7 +46,7 @@ with st.container(key="story"):
         slides.notes(step, slide.text)
 take_along.menu(
     *(f"story {step}", f"dppca-story-{step}", slide.title, lambda: slide.figure),
-    code=lambda: figure_code.table(step, settings),
+    code=lambda: view.code(settings),
 )
 fold = st.expander("For the statistician", key="statistician", on_change="rerun")
 if fold.open:

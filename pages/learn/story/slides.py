@@ -3,17 +3,17 @@
 Only `notes` is Streamlit's.
 """
 
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 
 from dppca_core.experiments.collaboration.protocols import PROTOCOLS
 from dppca_core.methods import METHODS
-from pages.learn.story import charts, curve_text, glossary, text, view
-from pages.learn.story.glossary import StepText
+from pages.learn.story import charts, glossary, text, view
 from pages.learn.story.settings import STEPS
-from pages.learn.story.speaker_notes import NOTES
 from pages.shared.settings.catalogue import Settings
 
 # For each step: its title, how its numbers are measured, what they say, and how they are drawn.
@@ -22,8 +22,8 @@ _STEPS: tuple[tuple[str, Any, Any, Any], ...] = (
     ("Why not just share the totals?", view.rebuild_record, text.rebuilt, charts.rebuilt),
     ("What is it that we want to share?", view.measure_weights, text.pattern, charts.weights),
     ("How does noise protect a patient?", view.attack, text.attack, charts.attack),
-    ("What does noise cost?", view.curve_over_privacy, curve_text.cost, charts.over_privacy),
-    ("Do more patients buy it back?", view.curve_over_patients, curve_text.bought, charts.over_patients),
+    ("What does noise cost?", view.curve_over_privacy, text.cost, charts.over_privacy),
+    ("Do more patients buy it back?", view.curve_over_patients, text.bought, charts.over_patients),
     ("Who sees what?", view.measure_joined, text.joined, charts.joined),
     ("What would we release, and at what cost?", view.measure_decision, text.decision, charts.decision),
 )
@@ -57,11 +57,24 @@ SOURCES = (
 FORMULAS = r"Share: $\|\hat V^{\top}V\|_F^2/k$; of a random guess $k/d$ in the mean."
 
 
+class Note(NamedTuple):
+    """Hold what a speaker needs at a step: its seconds, what to say, a likely question and its answer."""
+
+    seconds: int
+    say: str
+    question: str
+    answer: str
+
+
+_FILE = Path(__file__).with_name("speaker_notes.toml")  # true at any setting
+NOTES = tuple(Note(**note) for note in tomllib.loads(_FILE.read_text(encoding="utf-8"))["step"])
+
+
 class Slide(NamedTuple):
     """Hold a step as it is on the screen."""
 
     title: str
-    text: StepText
+    text: glossary.StepText
     figure: dict[str, Any]
 
 
@@ -83,7 +96,7 @@ def for_the_statistician(settings: Settings) -> tuple[str, ...]:
     return f"**Shown here.** {'; '.join(named)}.", listed, FORMULAS
 
 
-def notes(step: int, shown: StepText) -> None:
+def notes(step: int, shown: glossary.StepText) -> None:
     """Show what the speaker says here, is asked, and when the step should end."""
     note = NOTES[step - 1]
     until = sum(note.seconds for note in NOTES[:step])

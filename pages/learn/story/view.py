@@ -22,6 +22,7 @@ from dppca_core.experiments.demonstrations.neighbours import Picture, picture
 from dppca_core.experiments.explorer.experiment import EPSILONS
 from dppca_core.experiments.explorer.results import quantiles
 from dppca_core.experiments.explorer.trusts import recommended
+from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
 from pages.learn.story.units import Spread, Unit, unit
@@ -385,3 +386,32 @@ class Decision(NamedTuple):
 def measure_decision(settings: Mapping[str, Any]) -> Decision:
     way = settings["story.way"]
     return Decision(measure_weights(settings, way), measure_joined(settings, (way,)))
+
+
+def code(settings: Mapping[str, Any]) -> FigureRecipe:
+    """Return the table of the step that the settings are at."""
+    setting, step, way = to_setting(settings), settings["story.step"], settings["story.way"]
+    if step == 2:
+        return FigureRecipe("story.record", {"setting": setting, "patient": settings["story.patient"] - 1})
+    if step == 4:
+        seed = settings["seed"] + settings["story.draw"] - 1
+        return FigureRecipe("privacy.releases", {"budget": setting.budget, "seed": seed})
+    if step in (3, 8):
+        method = measure_weights(settings, way if step == 8 else "").method
+        return FigureRecipe("story.weights", {"setting": setting, "method": method})
+    # A table of bars or curves has the unit of its chart.
+    shown_in, parts = unit(settings, setting), None
+    methods: dict[str, Sequence[str]] = {"with noise": working(settings, way), "without noise": OPEN}
+    shown = along_privacy(settings) if step == 5 else along_patients(settings)
+    if step in (1, 7):
+        drawn = measure_sharing(settings) if step == 1 else measure_joined(settings)
+        methods = {"together": OPEN, "alone": OPEN_ALONE}
+        if step == 7:
+            methods = {each: working(settings, each) for each in WORKING}
+            methods |= {"alone, in-house": IN_HOUSE, "alone, published": PROTECTED}
+        shown = list(dict.fromkeys((setting, lone(setting))))
+        parts = shown_in.parts(drawn.spreads) or None
+    few = step in (5, 6)
+    points = tuple((p.sizes, p.budget.epsilon, runs(p, few=few and p != setting)) for p in shown)
+    values = {"setting": setting, "points": points, "methods": methods, "metric": shown_in.metric}
+    return FigureRecipe("story.errors", values | {"lost_in": parts})

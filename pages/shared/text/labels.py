@@ -49,6 +49,13 @@ JOIN_WAYS = {
     "alone open shrunk": "Sparse PCA that shrinks",
 }
 
+# How hospitals join, in the words of a sentence, by whom they trust.
+JOINING = {
+    "untrusted server": "Trusting nobody",
+    "secure aggregation": "With sealed sums",
+    "central": "With one trusted place",
+}
+
 # Headings of the protocols by whom the hospitals trust.
 JOIN_TITLES = {
     "none": "Joined, no privacy",

@@ -19,7 +19,7 @@ from dppca_core.experiments import Axis, Recipe, sweep, variant
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.planning import planning
 from dppca_core.experiments.planning.bisection import Search, SimulatedAnswer
-from dppca_core.experiments.planning.planning import StudyPlan
+from dppca_core.experiments.planning.planning import Question, StudyPlan
 from dppca_core.experiments.sweeps import recipe_file
 
 WITHIN = 1.15
@@ -71,7 +71,7 @@ def answers(experiment, name, target, epsilon):
     """Return n by the closed form, and the answer by simulation."""
     plan = StudyPlan(experiment, name, target, energy=target > 0.9)
     n = plan.patients(epsilon).value
-    return n, simulate(Search(plan, "patients", epsilon, n, repeats=30))
+    return n, simulate(Search(plan, Question("patients", epsilon), n, repeats=30))
 
 
 @pytest.mark.parametrize("setting", TEN.values(), ids=TEN.keys())
@@ -99,11 +99,11 @@ def test_a_closed_form_with_half_the_noise_is_refused(monkeypatch):
 
 def test_epsilon_and_hospitals_are_bisected_too():
     plan = StudyPlan(experiment(**SPARSE), "dps_pca", 0.15)
-    epsilon = plan.epsilon(50_000).value
-    answer = simulate(Search(plan, "epsilon", 50_000, epsilon, repeats=20))
+    epsilon = plan.answer(Question("epsilon", n=50_000)).value
+    answer = simulate(Search(plan, Question("epsilon", n=50_000), epsilon, repeats=20))
     assert answer.state == "found" and answer.value == pytest.approx(epsilon, rel=0.1)
-    hospitals = plan.hospitals(2.0, 5000).value
-    answer = simulate(Search(plan, "hospitals", 2.0, hospitals, 5000, repeats=20))
+    hospitals = plan.answer(Question("hospitals", 2.0, size=5000)).value
+    answer = simulate(Search(plan, Question("hospitals", 2.0, size=5000), hospitals, repeats=20))
     assert answer.state == "found" and answer.value == pytest.approx(hospitals, rel=0.1, abs=0.5)
 
 
@@ -111,9 +111,9 @@ def test_epsilon_and_hospitals_are_bisected_too():
 def test_tuned_plans_need_what_they_say(name):
     """Rows of length 1 and tuned rounds; divided by the bound, rows need five times as many."""
     published = StudyPlan(experiment(**SPARSE), name, 0.2)
-    plan = published.tuned("patients", 1.0, 1000, 1)
+    plan = published.tuned(Question("patients", 1.0))
     n = plan.patients(1.0).value
-    answer = simulate(Search(plan, "patients", 1.0, n, repeats=20))
+    answer = simulate(Search(plan, Question("patients", 1.0), n, repeats=20))
     assert plan.unit_rows and answer.state == "found" and 1 / WITHIN < answer.value / n < WITHIN
     assert published.patients(1.0).value > 5 * answer.value
 
@@ -122,24 +122,22 @@ def test_two_stages_are_bisected_by_medians_near_their_closed_form():
     """Stage 1's edge may lie elsewhere by 20 %, as the page says; means would count single rare misses."""
     plan = StudyPlan(experiment(60, 2, 8, s_hat=16), "two_stage", 0.1)
     n = plan.patients(1.0).value
-    answer = simulate(Search(plan, "patients", 1.0, n, repeats=20))
+    answer = simulate(Search(plan, Question("patients", 1.0), n, repeats=20))
     assert answer.state == "found" and n == pytest.approx(answer.value, rel=0.25)
-    one_miss = table(Search(plan, "patients", 1.0, n), lambda n: 4 / n, (200, 380, 420, 800))
+    one_miss = table(Search(plan, Question("patients", 1.0), n), lambda n: 4 / n, (200, 380, 420, 800))
     one_miss.loc[one_miss["repeat"] == 0, "sin_theta"] = 1.0
-    assert Search(plan, "patients", 1.0, n).reading(one_miss).value == pytest.approx(400, rel=0.02)
+    assert Search(plan, Question("patients", 1.0), n).reading(one_miss).value == pytest.approx(400, rel=0.02)
 
 
 @pytest.mark.parametrize(("truth", "power"), [(800, 1.0), (10**5, 3.0)])
 def test_a_power_law_needs_no_closed_form(truth, power):
-    searched = Search(StudyPlan(experiment(**SPARSE), "wishart", 0.1), "patients", 1.0, 1000)
+    searched = Search(StudyPlan(experiment(**SPARSE), "wishart", 0.1), Question("patients", 1.0), 1000)
     _, answer = bisected(searched, lambda n: 0.01 * (truth / n) ** power)
     assert answer.state == "found" and answer.value == pytest.approx(truth, rel=0.01)
 
 
-def search(target=0.1, asked="patients", start=1000, repeats=20, **more):
-    return Search(
-        StudyPlan(experiment(**SPARSE), "dps_pca", target), asked, 1.0, start, repeats=repeats, **more
-    )
+def search(target=0.1, asked="patients", start=1000, repeats=20):
+    return Search(StudyPlan(experiment(**SPARSE), "dps_pca", target), Question(asked, 1.0), start, repeats)
 
 
 def table(search, loss, values):
@@ -205,7 +203,7 @@ def test_a_table_cannot_be_simulated():
         ExplorerExperiment("breast_cancer", n=569, k=2, s_hat=30, delta=1e-5), "analyze_gauss", 0.2
     )
     with pytest.raises(ValueError, match="population must be synthetic"):
-        Search(real, "patients", 1.0, 1000)
+        Search(real, Question("patients", 1.0), 1000)
 
 
 def test_patients_of_a_size_fill_hospitals():

@@ -15,7 +15,7 @@ from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import EPSILONS, ExplorerExperiment
 from dppca_core.experiments.planning import planning
 from dppca_core.experiments.planning.plan_plane import answered, plane
-from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHODS, StudyPlan
+from dppca_core.experiments.planning.planning import MOST_EPSILON, PLANNED_METHODS, Question, StudyPlan
 from dppca_core.methods import METHODS
 
 EXPERIMENT = ExplorerExperiment(SpikedModel(d=40, k=2, s=8, seed=1), n=10**5, k=2, s_hat=16, delta=1e-5)
@@ -71,7 +71,7 @@ def test_patients_are_the_inverse_of_the_closed_form(name, target, energy):
 def test_epsilon_is_the_inverse_of_the_closed_form(name, target, energy):
     plan = StudyPlan(EXPERIMENT, name, target, energy)
     n = 3 * plan.patients(1.0).start
-    epsilon = plan.epsilon(n).start
+    epsilon = plan.answer(Question("epsilon", n=n)).start
     assert epsilon < 1
     assert plan.loss(n, epsilon * (1 + 1e-6)) <= plan.allowed < plan.loss(n, epsilon * (1 - 1e-6))
     back = plan.patients(epsilon).start
@@ -82,7 +82,7 @@ def test_epsilon_is_the_inverse_of_the_closed_form(name, target, energy):
 def test_hospitals_are_the_inverse_of_the_closed_form(name):
     plan = StudyPlan(EXPERIMENT, name, 0.3)
     size = max(plan.patients(1.0).start // 40, 1)
-    fewest = int(plan.hospitals(1.0, size).start)
+    fewest = int(plan.answer(Question("hospitals", 1.0, size=size)).start)
     losses = [plan.loss(size * number, 1.0, number) for number in (fewest, fewest - 1)]
     assert losses[0] <= 0.3 < losses[1]
     if name in POOLED:
@@ -101,9 +101,9 @@ def test_more_privacy_or_less_error_takes_more(name, epsilon, target, more):
     base = plan.patients(epsilon).start
     assert plan.patients(min(epsilon * more, 10.0)).start <= base
     assert StudyPlan(EXPERIMENT, name, target / more).patients(epsilon).start >= base
-    fewer = plan.epsilon(base).start
-    if plan.epsilon(round(base * more)).start is not None and fewer is not None:
-        assert plan.epsilon(round(base * more)).start <= fewer * (1 + 1e-9)
+    fewer = plan.answer(Question("epsilon", n=base)).start
+    if plan.answer(Question("epsilon", n=round(base * more))).start is not None and fewer is not None:
+        assert plan.answer(Question("epsilon", n=round(base * more))).start <= fewer * (1 + 1e-9)
 
 
 def test_what_hospitals_cost_depends_on_whom_they_trust():
@@ -164,17 +164,17 @@ def test_there_is_no_answer_and_why():
 def test_no_epsilon_helps_and_why():
     plan = StudyPlan(EXPERIMENT, "analyze_gauss", 0.05)
     enough = plan.patients(planning.NO_NOISE).value
-    few = plan.epsilon(enough - 1)
+    few = plan.answer(Question("epsilon", n=enough - 1))
     assert few.kind == "sampling" and few.numbers["without"] > 0.05
-    noisy = plan.epsilon(enough + 10)
+    noisy = plan.answer(Question("epsilon", n=enough + 10))
     assert noisy.kind == "epsilon" and noisy.numbers["without"] <= 0.05 < noisy.numbers["best"]
     assert noisy.numbers["best"] == plan.loss(enough + 10, MOST_EPSILON)
-    most = plan.epsilon(10**9)
+    most = plan.answer(Question("epsilon", n=10**9))
     assert most.least and most.value == planning.LEAST_EPSILON
 
 
 def test_no_number_of_hospitals_helps():
-    none = StudyPlan(EXPERIMENT, "ldp_pca", 0.001).hospitals(0.1, 100)
+    none = StudyPlan(EXPERIMENT, "ldp_pca", 0.001).answer(Question("hospitals", 0.1, size=100))
     assert none.kind == "hospitals" and none.numbers["most"] == planning.MOST_HOSPITALS
 
 
@@ -245,7 +245,7 @@ def test_without_a_closed_form_a_simulation_has_a_start(name):
     """From the answer of a method with one and the same trust; a method too large for d has neither."""
     plan = StudyPlan(EXPERIMENT, name, 0.2)
     for asked in ("patients", "epsilon", "hospitals"):
-        answer = plan.answer(asked, 1.0, 10**6, 1000)
+        answer = plan.answer(Question(asked, 1.0, 10**6, 1000))
         assert answer.kind == "simulation" and answer.value is None and answer.bound is None
     near = "ldp_pca" if name.startswith("ldp") else "dps_pca"
     if PLANNED_METHODS[name].trust in ("local", "untrusted server"):
@@ -289,15 +289,15 @@ def test_the_plane_of_two_stages_has_the_edge_where_answers_have_it():
 @pytest.mark.parametrize("name", ["analyze_gauss", "ppca", "ldp_pca", "noisy_power"])
 def test_tuned_plans_need_less_and_never_more(name):
     published = StudyPlan(EXPERIMENT, name, 0.2)
-    tuned = published.tuned("patients", 1.0, 10**5, 1000)
+    tuned = published.tuned(Question("patients", 1.0, 10**5, 1000))
     assert tuned.unit_rows and tuned.patients(1.0).value < published.patients(1.0).value / 3
     # Without noise rows of length 1 lose a little, so the published scaling stays.
-    clean = published.tuned("patients", planning.NO_NOISE, 10**5, 1000)
+    clean = published.tuned(Question("patients", planning.NO_NOISE, 10**5, 1000))
     assert not clean.unit_rows
 
 
 def test_tuned_rounds_are_those_of_the_method_at_its_answer():
-    plan = StudyPlan(EXPERIMENT, "dps_pca", 0.2).tuned("patients", 1.0, 10**5, 1000)
+    plan = StudyPlan(EXPERIMENT, "dps_pca", 0.2).tuned(Question("patients", 1.0, 10**5, 1000))
     n = plan.patients(1.0).value
     rule = METHODS["dps_pca"].tuned
     options = {name: value for name, value in plan.options.items() if name != "iterations"}
@@ -308,8 +308,8 @@ def test_tuned_rounds_are_those_of_the_method_at_its_answer():
 
 def test_methods_without_a_rule_or_a_bound_are_tuned_in_what_they_have():
     unit = StudyPlan(EXPERIMENT, "two_stage", 0.2)
-    assert unit.tuned("patients", 1.0, 10**5, 1000) == unit
-    simulated = StudyPlan(EXPERIMENT, "wishart", 0.2).tuned("epsilon", 1.0, 10**5, 1000)
+    assert unit.tuned(Question("patients", 1.0, 10**5, 1000)) == unit
+    simulated = StudyPlan(EXPERIMENT, "wishart", 0.2).tuned(Question("epsilon", 1.0, 10**5, 1000))
     assert simulated.unit_rows and simulated.experiment == EXPERIMENT
 
 

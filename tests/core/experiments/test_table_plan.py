@@ -8,7 +8,7 @@ import pytest
 
 from dppca_core.accounting import gaussian
 from dppca_core.bounds.stated_spectra import STATED, predicted
-from dppca_core.experiments.planning.planning import NO_NOISE
+from dppca_core.experiments.planning.planning import NO_NOISE, Question
 from dppca_core.experiments.planning.table_plan import PREDICTED_AS, PublicTable, TablePlan
 from dppca_core.experiments.planning.table_search import TableSearch, can_search
 from dppca_core.mechanisms import paid_centre
@@ -52,9 +52,9 @@ def test_the_answers_are_those_of_halving_the_prediction(name):
     needed = halved(lambda n: by_hand(name, n, 1.0) <= TARGET, 2, 10**6)
     assert needed <= study.patients(1.0).value <= 1.005 * needed + 1
     assert max(study.errors(900, 1.0)) == by_hand(name, 900, 1.0) == study.loss(900, 1.0)
-    epsilon = study.epsilon(900).value
+    epsilon = study.answer(Question("epsilon", n=900)).value
     assert by_hand(name, 900, epsilon) <= TARGET < by_hand(name, 900, epsilon / 1.005)
-    several = study.hospitals(1.0, 100).value
+    several = study.answer(Question("hospitals", 1.0, size=100)).value
     assert by_hand(name, 100 * several, 1.0, several) <= TARGET
     assert by_hand(name, 100 * (several - 1), 1.0, several - 1) > TARGET
 
@@ -94,7 +94,7 @@ def test_rows_are_invented_for_narrow_tables_whose_dictionary_is_known():
     assert not can_search(plan(table=replace(known, scale_share=None)), 900)
     assert not can_search(plan(table=replace(known, d=500, columns=(number,) * 500)), 900)
     with pytest.raises(ValueError, match="columns"):
-        TableSearch(plan(), "patients", 1.0, 900.0)
+        TableSearch(plan(), Question("patients", 1.0), 900.0)
 
 
 def test_what_cannot_be_planned_says_why():

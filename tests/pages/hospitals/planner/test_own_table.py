@@ -9,7 +9,7 @@ import pytest
 
 from dppca_core.bounds.stated_spectra import predicted
 from dppca_core.experiments.planning.evaluations import EVALUATIONS
-from dppca_core.experiments.planning.planning import PLANNED_METHODS
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, Question
 from dppca_core.experiments.planning.table_plan import PublicTable
 from dppca_core.numerics.subspace_metrics import random_guess
 from dppca_core.populations.dictionary_twin import NumberCells
@@ -17,7 +17,6 @@ from dppca_core.privacy import Budget
 from dppca_core.release.ledger_records import Entry
 from dppca_core.release.spectrum import Spectrum
 from pages.hospitals.planner import (
-    figure_code,
     own_table,
     own_table_text,
     protocol_paragraph,
@@ -100,12 +99,12 @@ def test_the_code_gives_the_answers_for_a_table(asked):
     settings = own_table.chosen(catalogue.defaults() | same, table)
     Planner(settings).complete()
     for program, names in (
-        (figure_code.plans(Planner(settings)), list(Planner(settings).drawn().curves)),
-        (figure_code.by_trust(Planner(settings)), [each.name for each in Planner(settings).by_trust()]),
+        (Planner(settings).code(), list(Planner(settings).drawn().curves)),
+        (Planner(settings).code_by_trust(), [each.name for each in Planner(settings).by_trust()]),
     ):
         given = {}
         exec(compile(python_code.of_table(program), "plan", "exec"), given)
-        answers = [plan.answer(*given["question"]).value for plan in given["plans"]]
+        answers = [plan.answer(Question(*given["question"])).value for plan in given["plans"]]
         assert answers == [Planner(settings).answer(name).value for name in names] and any(answers)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments.planning.cautious import patients_with_cautious
-from dppca_core.experiments.planning.planning import PLANNED_METHODS, StudyPlan
-from pages.hospitals.planner import figure_code, plain, plain_text, text
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, Question, StudyPlan
+from pages.hospitals.planner import plain, plain_text, text
 from pages.hospitals.planner.view import Planner
 from pages.shared.plain import phrases
 from pages.shared.settings import catalogue
@@ -38,12 +38,14 @@ def test_each_row_is_the_least_of_the_closed_forms_under_its_trust(screen, asked
             for name, planned in PLANNED_METHODS.items()
             if planned.trust == trust and StudyPlan(experiment, name, 0.1).method.guarantee == "(ε, δ)"
         ]
-        answers = [plan.answer(asked, settings["epsilon"], settings["n"], 500).value for plan in plans]
+        answers = [
+            plan.answer(Question(asked, settings["epsilon"], settings["n"], 500)).value for plan in plans
+        ]
         least = text.number(min(each for each in answers if each is not None), asked)
         assert plain_text.row(trust, asked, least) in words
         drawn = [trace for trace in page.figure["data"] if trace.get("name") == phrases.ROWS[trust]]
         assert drawn[0]["x"] == pytest.approx([min(filter(None, answers))], rel=1e-3)
-    given = figure_code.by_trust(Planner(settings | plain.ADVISED)).table()
+    given = Planner(settings | plain.ADVISED).code_by_trust().table()
     bars = [trace["x"][0] for trace in page.figure["data"] if trace["type"] == "bar"]
     assert given[0].tolist()[::-1] == pytest.approx(bars, rel=1e-3)
     assert not technical(words + page.app.code[0].value)

@@ -19,7 +19,6 @@ from dppca_core.federated.plan import Plan
 from dppca_core.federated.protocol import Noise
 from pages.hospitals.providers import (
     message_charts,
-    message_text,
     network_diagram,
     run_panels,
     run_text,
@@ -49,8 +48,7 @@ def recipe(**changed):
 
 @functools.cache
 def simulated(key, **changed):
-    run = transcript.simulate(recipe(**changed), key)
-    return runs.ShownRun(run.record, run, run.errors, run.angles)
+    return transcript.simulate(recipe(**changed), key)
 
 
 @functools.cache
@@ -159,7 +157,7 @@ def test_the_scatter_is_the_message_against_what_it_hides():
     shown = simulated("dps_pca")
     figure = message_charts.message(shown, 1, settings())
     dots = next(i for i, trace in enumerate(figure["data"]) if trace["name"] == "entries")
-    done, hidden = shown.record.rounds[2], shown.transcript.hidden[2]
+    done, hidden = shown.record.rounds[2], shown.hidden[2]
     drawn = figure["frames"][2]["traces"][str(dots)]
     np.testing.assert_allclose(drawn["x"], hidden[1]["product"].ravel(), rtol=1e-3)
     np.testing.assert_allclose(drawn["y"], done.answers[1].message.arrays["product"].ravel(), rtol=1e-3)
@@ -223,7 +221,7 @@ def test_the_round_of_the_link_is_shown_first(screen, link, at):
 
 def test_a_hospital_is_compared_with_another_only(screen):
     page = screen(PAGE, **SMALL | {"join.panel": "pair", "N": "1"})
-    assert message_text.NOBODY_TO_COMPARE in page.notices
+    assert run_text.NOBODY_TO_COMPARE in page.notices
     page = screen(PAGE, **SMALL | {"join.panel": "pair", "join.hospital": "3", "join.other": "3"})
     assert "shown beside hospital 1." in page.captions
 
@@ -259,9 +257,9 @@ def test_a_stored_run_is_shown_with_its_recorded_settings(screen, stored_in):
     assert shown.over_network and run_text.headline(shown, catalogue.defaults()) in page.markdown
     assert run_text.NOT_MOVED in page.captions
     page = stored_page(screen, "sees", **{"join.hospital": "2"})
-    assert shown.name(1) == "South" and [trace["name"] for trace in page.figure["data"]] == ["received"]
+    assert runs.name(shown, 1) == "South" and [trace["name"] for trace in page.figure["data"]] == ["received"]
     last = runs.MessagePair(shown, 3, 1)
-    assert last.exact is None and page.words() == message_text.message(last)
+    assert last.exact is None and page.words() == run_text.message(last)
 
 
 def test_no_stored_run_is_one_sentence(screen, stored_in):
@@ -412,4 +410,4 @@ def test_a_file_too_large_is_not_read(monkeypatch):
 
 def test_names_of_a_record_cannot_carry_markup():
     shown = runs.from_record(recorded(('<a href="x">N</a>', "![](http://x)", "")))
-    assert [shown.name(i) for i in range(3)] == ["a hrefxNa", "(httpx)", "Hospital 3"]
+    assert [runs.name(shown, i) for i in range(3)] == ["a hrefxNa", "(httpx)", "Hospital 3"]

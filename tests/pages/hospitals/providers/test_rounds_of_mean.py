@@ -8,6 +8,7 @@ import pytest
 from dppca_core import Budget, Cohort
 from dppca_core.accounting import gaussian
 from dppca_core.experiments.collaboration import transcript
+from dppca_core.experiments.collaboration.transcript import Transcript
 from dppca_core.federated import coordinator
 from dppca_core.federated.in_process import simulate
 from dppca_core.federated.plan import Plan
@@ -35,7 +36,7 @@ def test_the_mean_is_a_round_without_a_basis(method, asked, rounds):
     plan = Plan("trial", method, SIZES, D, 2, BUDGET, mean_share=SHARE)
     start = coordinator.public_start(plan, np.random.default_rng(1))
     run, _ = simulate(plan, COHORT, [Noise((7, i)) for i in range(3)], start)
-    shown = runs.ShownRun(run, None, None, None)
+    shown = Transcript(run)
     hospital = min(run.rounds[0].answers)
     assert transcript.matrix(run.rounds[0].answers[hospital].message.arrays, plan, hospital).shape == (D, 1)
     n = sum(SIZES) if shown.summed else SIZES[hospital]
@@ -52,7 +53,7 @@ def test_mean_and_scales_are_two_rounds_without_a_basis():
     plan = Plan("trial", "two_stage_sealed", SIZES, D, 2, BUDGET, mean_share=SHARE, scale_share=0.3)
     start = coordinator.public_start(plan, np.random.default_rng(1))
     run, _ = simulate(plan, COHORT, [Noise((7, i)) for i in range(3)], start)
-    shown = runs.ShownRun(run, None, None, None)
+    shown = Transcript(run)
     std = math.sqrt(2) * gaussian.noise_multiplier(BUDGET) / sum(SIZES) / math.sqrt(0.3)
     assert transcript.noise_std(plan, 2, -1) == pytest.approx(std)
     assert transcript.noise_std(plan, 3, -1) == transcript.noise_std(plan.after_scales, 1, -1)

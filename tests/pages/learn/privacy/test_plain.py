@@ -8,7 +8,8 @@ from dppca_core import Budget
 from dppca_core.auditing import tradeoff_curves
 from dppca_core.experiments.demonstrations.neighbours import picture
 from dppca_core.methods import METHODS
-from pages.learn.privacy import accounting_text, plain_text
+from pages.learn.privacy import plain_text
+from pages.learn.privacy import text as page_text
 from pages.learn.story import text as story_text
 from pages.learn.story import view as story_view
 from pages.shared import text
@@ -72,7 +73,7 @@ def test_a_chance_of_failure_is_unsafe_on_this_page_where_it_is_on_the_others(n,
     safer = text.one_in(catalogue.delta_for(n))
     words = " ".join(plain_text.failure(n, delta))
     assert ("not safe enough" in words and words.endswith(f"to {safer}.")) == unsafe
-    assert ("no protection" in accounting_text.failure(n, Budget(1.0, delta))) == unsafe
+    assert ("no protection" in page_text.failure(n, Budget(1.0, delta))) == unsafe
     now = catalogue.changed({"n": n, "delta": delta, "repeats": 1})
     assert ("not safe enough" in story_text.failure(story_view.to_setting(now))) == unsafe
     assert "1e" not in words

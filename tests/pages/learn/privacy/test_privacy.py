@@ -15,7 +15,8 @@ from dppca_core.auditing.membership import Rates
 from dppca_core.experiments.demonstrations.attacks import AttackDraws
 from dppca_core.experiments.demonstrations.neighbours import picture
 from dppca_core.methods import METHODS
-from pages.learn.privacy import accounting_text, attack_charts, attack_text, view
+from pages.learn.privacy import attack_charts, view
+from pages.learn.privacy import text as page_text
 from pages.shared import text
 from pages.shared.settings import catalogue
 
@@ -57,12 +58,12 @@ def test_it_opens_with_the_odds_of_the_promise_and_of_the_noise(screen):
     page = screen(PAGE, **FEW)
     shown, now = attack(**{"attack.draws": 1000})
     draws = AttackDraws(view.attack_setting(now))
-    headline, three = attack_text.headline(draws), attack_text.three_odds(shown, draws)
+    headline, three = page_text.headline(draws), page_text.three_odds(shown, draws)
     assert headline in page.markdown and re.findall(r"\d+", headline) == ["73", "100", "50"]
     assert three in page.markdown
     odds = re.findall(r"\| (?:at most )?([\d.]+)", three)
     assert odds == ["73.1", "54.7", f"{100 * shown.measured.right:.1f}"]
-    assert attack_text.measured(shown, 1000) in page.markdown
+    assert page_text.measured(shown, 1000) in page.markdown
     assert shown.silent.right == 1 and len(shown.here) == 1000
     budget = replace(view.budget(now), delta=1e-5)
     assert view.accounted(budget, 2**0.5, 10).ratio("printed") == pytest.approx(
@@ -97,8 +98,8 @@ def test_every_method_can_be_attacked(screen, method):
     now = page.app.session_state["settings of the last run"]
     draws = AttackDraws(view.attack_setting(now))
     shown = view.attack(draws, 0.2, 1000)
-    headline = attack_text.headline(draws)
-    assert headline in page.markdown and attack_text.measured(shown, 1000) in page.markdown
+    headline = page_text.headline(draws)
+    assert headline in page.markdown and page_text.measured(shown, 1000) in page.markdown
 
 
 @pytest.mark.parametrize("bug", BUGS)
@@ -139,7 +140,7 @@ def test_so_much_noise_that_a_bug_keeps_the_promise_is_noted():
     honest, broken = (view.audit(draws, kind, 1000) for kind in ("true", "half"))
     mu, budget = draws.drawn("half").mu, view.budget(now)
     assert gaussian.epsilon_of(1 / mu, budget.delta) < budget.epsilon
-    sentence = accounting_text.audited(honest, broken, "half", draws, 1000)
+    sentence = page_text.audited(honest, broken, "half", draws, 1000)
     assert "the noise is so large that even so the promise is kept" in sentence
 
 
@@ -166,7 +167,7 @@ def test_the_ends_of_the_sliders_stand(screen, link):
         assert "NaN" not in json.dumps(figure) and "Infinity" not in json.dumps(figure)
     assert "nan" not in page.markdown and "inf" not in page.markdown.replace("influence", "")
     if "data" in link:
-        assert accounting_text.failure(569, Budget(10.0, 0.5)) in page.markdown
+        assert page_text.failure(569, Budget(10.0, 0.5)) in page.markdown
 
 
 def test_hospitals_and_features_are_greyed_with_the_reason(screen):
@@ -197,21 +198,21 @@ def test_frames_count_what_the_attacker_gets_right():
         right = int((with_ > limit).sum() + (without <= limit).sum())
         assert f"Right so far: {right} of {2 * index}." in words["notes"]
     assert right == picture(budget).right_guesses(limit)
-    assert text.luck(right, 40) in attack_text.experiment(picture(budget), limit, budget)
+    assert text.luck(right, 40) in page_text.experiment(picture(budget), limit, budget)
 
 
 def test_a_curve_off_the_intervals_is_owned_up_to():
     shown, _ = attack()
     on = Rates(0.2, shown.misses, (0.19, 0.21), (shown.misses - 0.01, shown.misses + 0.01))
-    assert "passes through" in attack_text.measured(shown._replace(measured=on), 1000)
-    assert "misses these intervals" in attack_text.measured(shown._replace(measured=on, mu=4.0), 1000)
+    assert "passes through" in page_text.measured(shown._replace(measured=on), 1000)
+    assert "misses these intervals" in page_text.measured(shown._replace(measured=on, mu=4.0), 1000)
 
 
 @pytest.mark.parametrize("steps", [1, 10, 30])
 def test_rounds_say_what_the_core_computes(steps):
     budget = Budget(1.0, 1e-5)
     costs = view.accounted(budget, 2**0.5, steps)
-    sentence = accounting_text.rounds(costs, budget)
+    sentence = page_text.rounds(costs, budget)
     for name in compare.ACCOUNTINGS:
         ratio = compare.noise(name, budget, 2**0.5, steps) / compare.noise("exact", budget, 2**0.5, steps)
         assert costs.ratio(name) == pytest.approx(ratio)
@@ -225,7 +226,7 @@ def test_rounds_say_what_the_core_computes(steps):
 def test_the_evidence_beyond_epsilon_is_as_likely_as_written():
     """Of 200,000 readings with the patient, those with likelihood ratio above e^eps; 5 standard errors."""
     shown, now = attack(epsilon=1.0, delta=0.01)
-    sentence = accounting_text.beyond(shown, view.budget(now))
+    sentence = page_text.beyond(shown, view.budget(now))
     chance = float(re.search(r"with a chance of ([\d.e-]+)", sentence)[1])
     drawn = shown.mu + np.random.default_rng(0).standard_normal(200_000)
     share = (shown.mu * drawn - shown.mu**2 / 2 > 1.0).mean()

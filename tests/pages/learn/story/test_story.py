@@ -17,11 +17,11 @@ from dppca_core.numerics import subspace_metrics
 from dppca_core.privacy import Budget
 from pages.hospitals.providers import view as providers_view
 from pages.learn.story import controls as story_controls
-from pages.learn.story import curve_text, glossary, handout, units, view
+from pages.learn.story import glossary, handout, units, view
 from pages.learn.story import slides as story_slides
 from pages.learn.story import text as story_text
 from pages.learn.story.settings import STEPS, WAYS, step_controls
-from pages.learn.story.speaker_notes import NOTES
+from pages.learn.story.slides import NOTES
 from pages.shared import text
 from pages.shared.charts.metric_axis import SPANS
 from pages.shared.reports import number_tables
@@ -418,15 +418,15 @@ def made_up():
 
 
 def test_noise_is_not_blamed_where_less_of_it_does_worse(made_up):
-    shown = curve_text.cost(made_up([1.7, 0.1, 0.05, 1.73], 3))
+    shown = story_text.cost(made_up([1.7, 0.1, 0.05, 1.73], 3))
     assert "Noise alone is not why" in shown.sentences
     assert "lie between settings of 0.02 and 0.04" in shown.sentences
     assert "too much" not in shown.sentences and "drowns" not in shown.sentences
     assert "to the left until" in shown.try_this
-    assert "Only a setting of 0.02" in curve_text.cost(made_up([1.7, 0.1, 1.73], 0)).sentences
-    nearly = curve_text.bought(made_up([1.7, 0.012, 0.3], 1)).sentences
+    assert "Only a setting of 0.02" in story_text.cost(made_up([1.7, 0.1, 1.73], 0)).sentences
+    nearly = story_text.bought(made_up([1.7, 0.012, 0.3], 1)).sentences
     assert "almost free" in nearly and "do not make" not in nearly
-    assert "of about 0.02, noise drowns" in curve_text.cost(made_up([1.7, 0.1, 0.05], 2)).sentences
+    assert "of about 0.02, noise drowns" in story_text.cost(made_up([1.7, 0.1, 0.05], 2)).sentences
 
 
 def test_what_has_no_weight_is_not_missed():
@@ -450,7 +450,7 @@ def test_the_chart_marks_where_privacy_is_free():
     curve, few = view.curve_over_patients(settings()), view.curve_over_patients(settings(n=1000))
     unit = 10.0 ** math.floor(math.log10(few.relaxed))
     since = text.patients(math.ceil(few.relaxed / unit) * unit)
-    assert f"From about {since} patients on, privacy" in curve_text.bought(few).sentences
+    assert f"From about {since} patients on, privacy" in story_text.bought(few).sentences
     assert figure["shapes"][0]["x0"] == pytest.approx(curve.relaxed)
     table = story_slides.slide(settings(**SETTINGS["breast cancer"]) | {"story.step": 6}).figure["layout"]
     assert "shapes" not in table

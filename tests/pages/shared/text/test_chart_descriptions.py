@@ -21,7 +21,7 @@ from pages.hospitals.providers import gain_text
 from pages.hospitals.providers import view as joins
 from pages.hospitals.your_data import charts as own_charts
 from pages.learn.papers import text as papers_descriptions
-from pages.learn.privacy import attack_text
+from pages.learn.privacy import text as privacy_text
 from pages.learn.privacy.view import Attack
 from pages.shared import text
 from pages.shared.charts import loadings
@@ -202,8 +202,8 @@ def test_the_attack_is_told_by_calculation_and_as_measured():
     """At epsilon = 1, delta = 0.1 and 20 % false alarms the promise demands 1 - 0.1 - 0.2 e = 35.6 %."""
     seen = Rates(0.19, 0.7, (0.1, 0.3), (0.6, 0.8))
     attack = Attack(0.5, 0.2, 0.84, 0.633, np.zeros(1), np.zeros(1), seen, seen)
-    description = attack_text.chosen(attack, Budget(1.0, 0.1))
+    description = privacy_text.chosen(attack, Budget(1.0, 0.1))
     assert "and 0.5 with, in units" in description
     assert "At 20 % false alarms every test misses 63.3 % or more" in description
     assert description.endswith("The promise alone demands 35.6 %.")
-    assert "19.0 % (10.0 to 30.0 %) false alarms, 70.0 %" in attack_text.measured(attack, 1)
+    assert "19.0 % (10.0 to 30.0 %) false alarms, 70.0 %" in privacy_text.measured(attack, 1)
