@@ -80,13 +80,11 @@ def dps_prediction(setting: Setting) -> Bound:
 BOUNDS = (
     BoundRule(
         title="Closed form for DPS-PCA",
-        kind="prediction",
         methods=("dps_pca",),
         formula=(
             r"\sin^2\Theta \approx k\,[(s-k)+(\hat s-s)f^2]\left["
             r"\frac{(c\sigma/n\lambda_k)^2}{1-(b/\lambda_k)^2}+\frac{\lambda_k b}{n(\lambda_k-b)^2}\right]"
         ),
         compute=dps_prediction,
-        source=perturbation.SOURCE,
     ),
 )

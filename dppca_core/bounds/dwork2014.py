@@ -85,12 +85,10 @@ BOUNDS = (
     ),
     BoundRule(
         title="Closed form for Analyze Gauss",
-        kind="prediction",
         methods=METHODS,
         formula=(
             r"\sin^2\Theta \approx \sum_{j\le k<i}\frac{\tau^2+\lambda_i\lambda_j/n}{(\lambda_j-\lambda_i)^2}"
         ),
         compute=analyze_gauss_prediction,
-        source=perturbation.SOURCE,
     ),
 )

@@ -114,13 +114,11 @@ BOUNDS = (
     ),
     BoundRule(
         title="Closed form for the noisy power method",
-        kind="prediction",
         methods=("noisy_power",),
         formula=(
             r"\sin^2\Theta \approx \sum_{j\le k<i}\frac{(\sigma_G/\lambda_j)^2}{1-(\lambda_i/\lambda_j)^2}"
             r"+\frac{\lambda_i\lambda_j}{n(\lambda_j-\lambda_i)^2}"
         ),
         compute=noisy_power_prediction,
-        source=perturbation.SOURCE,
     ),
 )

@@ -34,13 +34,11 @@ def local_prediction(setting: Setting) -> Bound:
 BOUNDS = (
     BoundRule(
         title="Closed form for local PCA",
-        kind="prediction",
         methods=("ldp_pca",),
         formula=(
             r"\sin^2\Theta \approx \sum_{j\le k<i}\frac{\mathrm{std}^2+\lambda_i\lambda_j/n}"
             r"{(\lambda_j-\lambda_i)^2}"
         ),
         compute=local_prediction,
-        source=perturbation.SOURCE,
     ),
 )

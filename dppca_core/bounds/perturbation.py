@@ -28,7 +28,6 @@ from dppca_core.records import Bound, Setting
 
 Number = TypeVar("Number", float, Array)
 
-SOURCE = "closed form derived for this tool; checked against simulation in its tests"
 # Beyond a third of a random guess the second order shows, so closed forms no longer apply.
 SMALL_SHARE = 1 / 3
 LABEL = "first order"

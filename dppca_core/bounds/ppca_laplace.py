@@ -37,13 +37,11 @@ def ppca_laplace(setting: Setting) -> Bound:
 BOUNDS = (
     BoundRule(
         title="Laplace approximation of PPCA",
-        kind="prediction",
         methods=("ppca",),
         formula=(
             r"\sin^2\Theta \approx \sum_{j\le k<i}\frac{1}{2cn(\lambda_j-\lambda_i)}"
             r"+\frac{\lambda_i\lambda_j}{n(\lambda_j-\lambda_i)^2}"
         ),
         compute=ppca_laplace,
-        source=perturbation.SOURCE,
     ),
 )

@@ -56,13 +56,11 @@ def projector_prediction(setting: Setting) -> Bound:
 BOUNDS = (
     BoundRule(
         title="Closed form for the noisy projector",
-        kind="prediction",
         methods=("spiked_projector",),
         formula=(
             r"\sin^2\Theta \approx k(d-k)s^2"
             r"+\sum_{j\le k<i}\frac{\lambda_i\lambda_j}{n(\lambda_j-\lambda_i)^2}"
         ),
         compute=projector_prediction,
-        source=perturbation.SOURCE,
     ),
 )

@@ -81,6 +81,7 @@ class Recommendation:
         return self.error > _NOTHING * self.guess
 
 
+@lru_cache(maxsize=8192, typed=True)  # a chart of three methods asks for some thousands
 def recommend(
     trust: str,
     *,
@@ -127,31 +128,13 @@ def recommend(
         checks.whole(k, d, s_hat=s_hat)
     if matter is not None:
         checks.whole(k, d, matter=matter)
-    return _recommended(trust, n, d, k, budget, s_hat, providers, signal, matter, rounds)
-
-
-@lru_cache(maxsize=8192)  # a chart of three methods asks for some thousands
-def _recommended(
-    trust: str,
-    n: int,
-    d: int,
-    k: int,
-    budget: Budget,
-    s_hat: int | None,
-    providers: int,
-    signal: float,
-    declared: int | None,
-    fixed: int | None,
-) -> Recommendation:
     kept = chosen_rows(d, k) if s_hat is None else s_hat
-    matter = d if kept == d else max(k, kept // 2)
-    missed = 0.0
-    if declared is not None:
-        matter = min(declared, kept)
-        missed = k * (1 - heaviest_share(kept / declared, k)) if kept < declared else 0.0
+    if matter is None:
+        matter = d if kept == d else max(k, kept // 2)
+    missed = k * (1 - heaviest_share(kept / matter, k)) if kept < matter else 0.0
     spikes, bulk = (signal / k,) * k, min((1 - signal) / (d - k), _HIGHEST / 2 * signal / k)
     eigenvalues = np.array([*spikes, *[bulk] * (d - k)])
-    setting = Setting(d, n, k, matter, kept, providers, 1, eigenvalues, budget)
+    setting = Setting(d, n, k, min(matter, kept), kept, providers, 1, eigenvalues, budget)
     suffix, guess = _SUFFIX[trust], random_guess(d, k)
     squares = {
         f"stacked_rounds{suffix}": _stacked_rounds(setting, trust),
@@ -161,7 +144,7 @@ def _recommended(
     chance = 1.0
     if kept < d:
         predict = two_stage_own_noise_prediction if trust == "untrusted server" else two_stage_prediction
-        rounds = _rounds_to_converge(setting) if fixed is None else fixed
+        rounds = _rounds_to_converge(setting) if rounds is None else rounds
         _, grid = _bulk(setting)
         uneven = np.interp(np.arange(d - k), np.linspace(0, d - k - 1, _GRID), grid[::-1])
         uneven = np.concatenate([setting.eigenvalues[:k], uneven])

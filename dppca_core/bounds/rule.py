@@ -21,6 +21,7 @@ from dppca_core.records import Bound, Setting
 KINDS = ("upper", "lower", "prediction")
 MEASURES = ("sin", "covariance")
 
+CLOSED_FORM = "closed form derived for this tool; checked against simulation in its tests"
 # Smaller eigenvalues count as zero: their squares would be lost to rounding.
 _ZERO = 1e-100
 
@@ -33,13 +34,13 @@ class BoundRule:
 
     Attributes:
         title: Name on screen.
-        kind: "upper", "lower" or "prediction".
         methods: The METHODS whose measured error it is about; empty for a lower bound on every method,
             private or not.
         formula: LaTeX of the total.
         compute: Function of a setting; its keywords are the constants that the paper leaves unspecified, and
             the options.
-        source: Paper and theorem.
+        kind: "upper", "lower" or "prediction": a closed form unless it is said to be another.
+        source: Paper and theorem; a closed form of this tool's own has none.
         symbols: The constants' names on screen.
         measure: "sin" (Frobenius norm of sin Theta) or "covariance" (of the rows' covariance, in their scaled
             units).
@@ -54,11 +55,11 @@ class BoundRule:
     """
 
     title: str
-    kind: str
     methods: tuple[str, ...]
     formula: str
     compute: Callable[..., Bound]
-    source: str
+    kind: str = "prediction"
+    source: str = CLOSED_FORM
     symbols: Mapping[str, str] = field(default_factory=dict)
     measure: str = "sin"
     fits: str = ""

@@ -190,20 +190,16 @@ _FORMULA = (
 BOUNDS = (
     BoundRule(
         title="Closed form for two stages",
-        kind="prediction",
         methods=("two_stage", "two_stage_sealed"),
         formula=_FORMULA,
         compute=two_stage_prediction,
-        source=perturbation.SOURCE,
         smooth=False,
     ),
     BoundRule(
         title="Closed form for two stages, own noise",
-        kind="prediction",
         methods=("two_stage_own_noise",),
         formula=_FORMULA,
         compute=two_stage_own_noise_prediction,
-        source=perturbation.SOURCE,
         smooth=False,
     ),
 )

@@ -11,7 +11,7 @@ from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.federated import protocol
 from dppca_core.federated.exchange import ALL, ServerState
-from dppca_core.federated.message import Message
+from dppca_core.federated.message import Arrays, Message
 from dppca_core.federated.plan import Plan
 from dppca_core.federated.record import Record, RecordedAnswer, Round, closing_line, opening_line, round_line
 from dppca_core.numerics import block_power
@@ -103,21 +103,19 @@ def _round(
             answers[hospital] = answer
         except ValueError as reason:
             faults[hospital] = str(reason)
-    prior: dict[str, Array] = {}
+    prior: Arrays = {}
     basis, ended = None, _why_over(plan, question.round, faults, len(answers), policy)
     if not ended:
         try:
             after = protocol.server_step(plan, state, {i: answer.message for i, answer in answers.items()})
             if len(after.iterates) > len(state.iterates):
                 basis = after.iterates[-1]
-            else:
-                name = "mean" if state.mean is not after.mean else "squares"
-                prior[name] = getattr(after, name)
+            prior = {name: array for name, array in after.prior.items() if name not in state.prior}
             state = after
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as reason:
             ended = f"The run ended in round {question.round}: the answers do not combine ({reason})."
     seconds = time.perf_counter() - begun
-    return Round(question.round, question, answers, faults, basis, seconds, **prior), state, ended
+    return Round(question.round, question, answers, faults, basis, seconds, prior), state, ended
 
 
 def _why_over(plan: Plan, number: int, faults: Mapping[int, str], answered: int, policy: Policy) -> str:

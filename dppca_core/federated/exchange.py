@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,16 +29,15 @@ class NoisyMean(NamedTuple):
 class ServerState:
     """Hold where the server stands: rounds that are over, Q, and all Q(t) so far, at the end the result.
 
-    received: means of all rounds, for a method that combines them. mean, squares: of the rows, where
-    they are paid for.
+    received: means of all rounds, for a method that combines them. prior: "mean" and "squares" of the
+    rows, where rounds before the method's paid for them.
     """
 
     rounds: int = 0
     current: SparseBasis | None = None
     iterates: tuple[Array, ...] = ()
     received: tuple[NoisyMean, ...] = ()
-    mean: Array | None = None
-    squares: Array | None = None
+    prior: Arrays = field(default_factory=dict)
 
 
 class RoundNoise(NamedTuple):

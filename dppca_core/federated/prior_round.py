@@ -51,14 +51,6 @@ class PriorRound(Exchange):
         self.part = plan.hospitals**-0.5 if self.summed else 1.0
         self.reply = {f"weighted {name}" if self.summed else name: (plan.d,)}
 
-    def known(self, state: ServerState) -> Array | None:
-        """Return it from the server's state, or None before its round."""
-        return state.mean if self.name == "mean" else state.squares
-
-    def with_known(self, state: ServerState, known: Array | None) -> ServerState:
-        """Return the state with it."""
-        return replace(state, mean=known) if self.name == "mean" else replace(state, squares=known)
-
     def changed(self, rows: Array, known: Array) -> Array:
         """Return rows changed by what is known of all patients, none longer than 1."""
         if self.name == "mean":
@@ -84,11 +76,10 @@ class PriorRound(Exchange):
         return self.method.open(start)
 
     def question(self, state: ServerState) -> Arrays:
-        known = self.known(state)
-        if known is None:
+        if self.name not in state.prior:
             return {}
         asked = self.method.question(replace(state, rounds=state.rounds - 1))
-        return {**asked, self.name: known} if state.rounds == 1 else asked
+        return {**asked, self.name: state.prior[self.name]} if state.rounds == 1 else asked
 
     def check_question(self, number: int, arrays: Arrays) -> None:
         if number == 1:
@@ -134,11 +125,11 @@ class PriorRound(Exchange):
             raise ValueError(f"sent a {self.name} longer than {most:.3g}, which no patients can give")
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        if self.known(state) is not None:
+        if self.name in state.prior:
             after = self.method.combine(replace(state, rounds=state.rounds - 1), answers)
-            return self.with_known(replace(after, rounds=state.rounds + 1), self.known(state))
+            return replace(after, rounds=state.rounds + 1, prior={**state.prior, **after.prior})
         (name,) = self.reply
-        return self.with_known(replace(state, rounds=1), self.mean(answers, name))
+        return replace(state, rounds=1, prior={**state.prior, self.name: self.mean(answers, name)})
 
     def _without(self, arrays: Arrays) -> Arrays:
         return {name: array for name, array in arrays.items() if name != self.name}

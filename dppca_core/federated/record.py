@@ -45,7 +45,7 @@ class RecordedAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """Hold one round: the question, answers and faults by hospital; basis, mean or squares after it."""
+    """Hold one round: the question, answers and faults by hospital; basis after it, or what it paid for."""
 
     number: int
     question: Message
@@ -53,13 +53,12 @@ class Round:
     faults: Mapping[int, str]
     basis: Array | None
     seconds: float
-    mean: Array | None = None
-    squares: Array | None = None
+    prior: Arrays = field(default_factory=dict)
 
     @property
     def stands(self) -> bool:
         """Return True where the server could go on after it."""
-        return any(given is not None for given in (self.basis, self.mean, self.squares))
+        return self.basis is not None or bool(self.prior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,12 +81,12 @@ class Record:
     @property
     def mean(self) -> Array | None:
         """Return the mean at which rows were centred, (d,), in units of the bound; None without one."""
-        return self.rounds[0].mean if self.rounds else None
+        return self.rounds[0].prior.get("mean") if self.rounds else None
 
     @property
     def scales(self) -> ColumnScales | None:
         """Return by what centred rows were divided, in units of the bound; None without paid scales."""
-        squares = next((done.squares for done in self.rounds if done.squares is not None), None)
+        squares = next((done.prior["squares"] for done in self.rounds if "squares" in done.prior), None)
         if squares is None:
             return None
         return prior_round.scales(self.plan.after_mean, squares, exchange_of(self.plan).summed)
@@ -114,7 +113,7 @@ def round_line(done: Round) -> str:
         basis=done.basis,
         answers=answers,
         faults=dict(done.faults),
-        **{name: array for name in PRIOR if (array := getattr(done, name)) is not None},
+        **done.prior,
     )
 
 
@@ -212,7 +211,7 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
     for name, array in prior.items():
         if array.shape != (plan.d,) or not np.isfinite(array).all():
             raise ValueError(f"{name} must be {plan.d} finite numbers")
-    return Round(number, question, answers, faults, basis, _seconds(plain["seconds"]), **prior)
+    return Round(number, question, answers, faults, basis, _seconds(plain["seconds"]), prior)
 
 
 def _hospital(key: str, known: Mapping[str, int]) -> int:

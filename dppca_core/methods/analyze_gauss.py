@@ -10,4 +10,3 @@ release = symmetric_gaussian.release
 METHOD = noisy_moment.method_under(
     "central", "Analyze Gauss", "Dwork, Talwar, Thakurta & Zhang, STOC 2014", __name__
 )
-fit = METHOD.fit

@@ -26,4 +26,3 @@ release = symmetric_gaussian.release
 METHOD = noisy_moment.method_under(
     "secure aggregation", "CAPE", "Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled)", __name__
 )
-fit = METHOD.fit

@@ -13,4 +13,3 @@ release = symmetric_gaussian.release
 METHOD = noisy_moment.method_under(
     "local", "Local PCA", "Wang & Xu, IJCAI 2019, Algorithm 1", __name__, audit="moments.one_user"
 )
-fit = METHOD.fit

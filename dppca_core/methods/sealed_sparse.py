@@ -15,4 +15,3 @@ METHOD = noisy_moment.method_under(
     __name__,
     sparse=True,
 )
-fit = METHOD.fit

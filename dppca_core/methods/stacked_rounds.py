@@ -12,4 +12,3 @@ from dppca_core.mechanisms import normalised_product, stacked
 
 release = normalised_product.release
 METHOD = stacked.method_under("central", "Stacked rounds", "stages.rounds", __name__)
-fit = METHOD.fit

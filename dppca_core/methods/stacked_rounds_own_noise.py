@@ -7,4 +7,3 @@ from dppca_core.mechanisms import normalised_product, stacked
 
 release = normalised_product.release
 METHOD = stacked.method_under("untrusted server", "Stacked rounds, own noise", "stages.own_rounds", __name__)
-fit = METHOD.fit

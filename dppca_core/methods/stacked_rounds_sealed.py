@@ -8,4 +8,3 @@ from dppca_core.mechanisms import normalised_product, stacked
 
 release = normalised_product.release
 METHOD = stacked.method_under("secure aggregation", "Stacked rounds, sealed sums", "stages.rounds", __name__)
-fit = METHOD.fit

@@ -16,4 +16,3 @@ from dppca_core.mechanisms import two_stage
 
 release = two_stage.release
 METHOD = two_stage.method_under("central", "Two-stage PCA", "stages.one_place", __name__)
-fit = METHOD.fit

@@ -9,4 +9,3 @@ from dppca_core.mechanisms import two_stage
 
 release = two_stage.release
 METHOD = two_stage.method_under("untrusted server", "Two-stage PCA, own noise", "stages.own_noise", __name__)
-fit = METHOD.fit

@@ -12,4 +12,3 @@ release = two_stage.release
 METHOD = two_stage.method_under(
     "secure aggregation", "Two-stage PCA, sealed sums", "stages.one_place", __name__
 )
-fit = METHOD.fit
