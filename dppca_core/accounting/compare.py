@@ -20,8 +20,7 @@ from typing import NamedTuple
 from scipy.optimize import brentq, minimize_scalar
 
 from dppca_core import checks
-from dppca_core.accounting import gaussian
-from dppca_core.accounting.printed import GE_SENSITIVITY
+from dppca_core.accounting import gaussian, printed
 from dppca_core.privacy import AccountingKind, Budget
 
 
@@ -107,7 +106,7 @@ def _exact_cost(std: float, delta: float, sensitivity: float, steps: int) -> flo
 
 
 def _printed_noise(budget: Budget, sensitivity: float, steps: int) -> float:
-    return _composed_noise("as-printed")(budget, GE_SENSITIVITY, steps)
+    return _composed_noise("as-printed")(budget, printed.GE_SENSITIVITY, steps)
 
 
 def _printed_cost(std: float, delta: float, sensitivity: float, steps: int) -> float:

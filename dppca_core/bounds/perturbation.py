@@ -58,11 +58,6 @@ def sampling(top: Array, bulk: Array, n: int) -> float:
     return float(sampling_pairs(*pair_eigenvalues(top, bulk), n).sum())
 
 
-def symmetric_noise(top: Array, bulk: Array, std: float) -> float:
-    """Return sin^2 from one symmetric noise matrix with this std off the diagonal, over all pairs."""
-    return float(symmetric_pairs(*pair_eigenvalues(top, bulk), std).sum())
-
-
 def check_small_error(setting: Setting, total: float) -> Check:
     """Check that a predicted error is small enough for the first order."""
     guess = random_guess(setting.d, setting.k)

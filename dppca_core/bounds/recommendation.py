@@ -31,9 +31,7 @@ from dppca_core.bounds import perturbation
 from dppca_core.bounds.two_stage_prediction import two_stage_own_noise_prediction, two_stage_prediction
 from dppca_core.mechanisms import stacked, symmetric_gaussian, two_stage
 from dppca_core.methods import METHODS
-from dppca_core.numerics import reduced_rounds
-from dppca_core.numerics.reduced_rounds import SpikedRows
-from dppca_core.numerics.subspace_metrics import random_guess
+from dppca_core.numerics import reduced_rounds, subspace_metrics
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED, SIGNAL, Setting
 
@@ -135,7 +133,7 @@ def recommend(
     spikes, bulk = (signal / k,) * k, min((1 - signal) / (d - k), _HIGHEST / 2 * signal / k)
     eigenvalues = np.array([*spikes, *[bulk] * (d - k)])
     setting = Setting(d, n, k, min(matter, kept), kept, providers, 1, eigenvalues, budget)
-    suffix, guess = _SUFFIX[trust], random_guess(d, k)
+    suffix, guess = _SUFFIX[trust], subspace_metrics.random_guess(d, k)
     squares = {
         f"stacked_rounds{suffix}": _stacked_rounds(setting, trust),
         _ONE_MOMENT[trust]: _one_moment(setting, trust),
@@ -201,7 +199,7 @@ def _stacked_rounds(setting: Setting, trust: str) -> float:
     d, n, k = setting.d, setting.n, setting.k
     spike, bulk = _bulk(setting)
     std = stacked.noise_std(setting.budget, trust, setting.providers, n, stacked.ROUNDS)
-    rows = SpikedRows(d, k, (spike,) * k, float(bulk.mean()))
+    rows = reduced_rounds.SpikedRows(d, k, (spike,) * k, float(bulk.mean()))
     few = reduced_rounds.affordable(reduced_rounds.FEW_DRAWS, k, stacked.ROUNDS)
     draws = reduced_rounds.draw(rows, stacked.ROUNDS, few)
     _, basis = reduced_rounds.stacked(rows, [std] * stacked.ROUNDS, 0.0, stacked.LEFT_OUT, draws)

@@ -42,7 +42,8 @@ def _noise_check(setting: Setting, total: float, directions: int) -> Check:
     """Check that an upper bound is at least the error of the method's noise in `directions` of the bulk."""
     top, bulk = spectrum(setting)
     std = symmetric_gaussian.entry_std(setting.budget, setting.n, None, "local")
-    noise = math.sqrt(perturbation.symmetric_noise(top, bulk[len(bulk) - directions :], std))
+    pairs = perturbation.pair_eigenvalues(top, bulk[len(bulk) - directions :])
+    noise = math.sqrt(float(perturbation.symmetric_pairs(*pairs, std).sum()))
     floor = min(noise, random_guess(setting.d, setting.k))
     return total >= floor, (
         f"our own check: the bound, {total:.3g}, should be at least {floor:.3g}, the error that the method's "

@@ -13,7 +13,6 @@ from threading import Event
 from typing import Any
 
 from dppca_core.experiments.figure_tables import figure_recipe
-from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from dppca_core.experiments.sweeps import executors, recipe_file
 from dppca_core.experiments.sweeps.recipe import Recipe
 from dppca_core.experiments.sweeps.sweep import Progress, sweep
@@ -27,7 +26,7 @@ def report(progress: Progress) -> None:
     print(f"{cells}{left}   ", end=end, file=sys.stderr, flush=True)
 
 
-def _either(plain: Any) -> Recipe | FigureRecipe:
+def _either(plain: Any) -> Recipe | figure_recipe.FigureRecipe:
     """Return the recipe of a figure or of a sweep that a JSON object holds."""
     figure = isinstance(plain, dict) and "figure" in plain
     return figure_recipe.from_dict(plain) if figure else recipe_file.from_dict(plain)
@@ -50,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
         signal.signal(number, lambda *_: stop.set())
     try:
         recipe = recipe_file.parse(options.recipe, _either)
-        if isinstance(recipe, FigureRecipe):
+        if isinstance(recipe, figure_recipe.FigureRecipe):
             recipe.table().to_csv(options.out, index=False)
             return 0
         with executors.opened(options.executor) as executor:

@@ -16,8 +16,7 @@ from dppca_core.arrays import Array, Provider
 from dppca_core.byte_cache import ByteCache
 from dppca_core.cohort import Cohort
 from dppca_core.methods import METHODS
-from dppca_core.numerics import linalg
-from dppca_core.numerics.moments import DenseMoment, clip_rows
+from dppca_core.numerics import linalg, moments
 from dppca_core.populations.dictionary_twin import DictionaryTwin, TwinMoments
 from dppca_core.populations.spiked import PooledDraw, SpikedModel
 
@@ -168,13 +167,13 @@ def _drawn_rows(
     unit, bound = scaling.kind == "unit", scaling.divisor(model, sum(sizes))
     chunk = 10_000 if unit else max(1, 2**20 // model.d)
 
-    def moment(size: int) -> DenseMoment:
+    def moment(size: int) -> moments.DenseMoment:
         blocks = model.rows(size, rng, chunk=chunk)
         scaled = (
-            rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else clip_rows(rows, bound)
+            rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else moments.clip_rows(rows, bound)
             for rows in blocks
         )
-        return DenseMoment(linalg.gram(scaled, model.d) / size)
+        return moments.DenseMoment(linalg.gram(scaled, model.d) / size)
 
     return Cohort.together((Provider(size, moment(size)) for size in sizes), bound)
 

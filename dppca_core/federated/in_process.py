@@ -11,14 +11,13 @@ from dppca_core.federated import coordinator, protocol
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Message
 from dppca_core.federated.plan import Plan
-from dppca_core.federated.protocol import Noise, ProviderState
 from dppca_core.federated.record import Record, RecordedAnswer
 
 
 class InProcess:
     """Carry messages to hospitals that live here, and keep their states."""
 
-    def __init__(self, states: Sequence[ProviderState]) -> None:
+    def __init__(self, states: Sequence[protocol.ProviderState]) -> None:
         self.states = list(states)
 
     def __call__(
@@ -48,13 +47,13 @@ def add_answers(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
 
 
 def simulate(
-    plan: Plan, cohort: Cohort, noise: Sequence[Noise], start: Array | None
-) -> tuple[Record, tuple[ProviderState, ...]]:
+    plan: Plan, cohort: Cohort, noise: Sequence[protocol.Noise], start: Array | None
+) -> tuple[Record, tuple[protocol.ProviderState, ...]]:
     """Run all rounds in this process; return the record, and each hospital's state afterwards.
 
     Raises ValueError where plan and cohort do not fit.
     """
     given = zip(cohort, noise, strict=True)
-    carrier = InProcess([ProviderState(i, plan, *pair) for i, pair in enumerate(given)])
+    carrier = InProcess([protocol.ProviderState(i, plan, *pair) for i, pair in enumerate(given)])
     record = coordinator.run(plan, carrier, start=start)
     return record, tuple(carrier.states)

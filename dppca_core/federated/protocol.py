@@ -18,22 +18,18 @@ import numpy as np
 from dppca_core import checks
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.arrays import Array, Provider
-from dppca_core.federated import message
+from dppca_core.federated import message, one_round, power_rounds, prior_round, two_stages
 from dppca_core.federated.exchange import ALL, Exchange, RoundNoise, ServerState
 from dppca_core.federated.message import Arrays, Message
-from dppca_core.federated.one_round import AveragedProjectors, CompressedMoments
 from dppca_core.federated.plan import Plan
-from dppca_core.federated.power_rounds import PowerRounds
-from dppca_core.federated.prior_round import PriorRound
-from dppca_core.federated.two_stages import SealedTwoStages, TwoStages
 from dppca_core.privacy import Budget, Event
 
 EXCHANGES: dict[str, type[Exchange]] = {
-    "dps_pca": PowerRounds,
-    "dpdis_pca": CompressedMoments,
-    "federated_projector": AveragedProjectors,
-    "two_stage_own_noise": TwoStages,
-    "two_stage_sealed": SealedTwoStages,
+    "dps_pca": power_rounds.PowerRounds,
+    "dpdis_pca": one_round.CompressedMoments,
+    "federated_projector": one_round.AveragedProjectors,
+    "two_stage_own_noise": two_stages.TwoStages,
+    "two_stage_sealed": two_stages.SealedTwoStages,
 }
 
 
@@ -122,8 +118,8 @@ def exchange_of(plan: Plan) -> Exchange:
     checks.one_of(EXCHANGES, method=plan.method)
     method = EXCHANGES[plan.method](plan.after_scales)
     if plan.scale_share:
-        method = PriorRound(plan.after_mean, method, "squares")
-    return PriorRound(plan, method, "mean") if plan.mean_share else method
+        method = prior_round.PriorRound(plan.after_mean, method, "squares")
+    return prior_round.PriorRound(plan, method, "mean") if plan.mean_share else method
 
 
 def provider_step(state: ProviderState, question: Message) -> tuple[ProviderState, Message]:

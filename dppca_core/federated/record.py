@@ -22,11 +22,10 @@ from numpy.typing import NDArray
 
 from dppca_core import checks
 from dppca_core.arrays import Array
-from dppca_core.federated import prior_round
+from dppca_core.federated import prior_round, protocol
 from dppca_core.federated.exchange import ALL
 from dppca_core.federated.message import Arrays, Message, read_array
 from dppca_core.federated.plan import Plan, from_dict, to_dict
-from dppca_core.federated.protocol import check_answer, exchange_of
 from dppca_core.mechanisms.paid_scale import ColumnScales
 
 MOST_CHARACTERS = 200 * 2**20
@@ -75,7 +74,7 @@ class Record:
     @property
     def basis(self) -> Array | None:
         """Return the result, (d, k); None where the run ended before."""
-        whole = not self.ended and len(self.rounds) == exchange_of(self.plan).rounds
+        whole = not self.ended and len(self.rounds) == protocol.exchange_of(self.plan).rounds
         return self.rounds[-1].basis if whole else None
 
     @property
@@ -89,7 +88,7 @@ class Record:
         squares = next((done.prior["squares"] for done in self.rounds if "squares" in done.prior), None)
         if squares is None:
             return None
-        return prior_round.scales(self.plan.after_mean, squares, exchange_of(self.plan).summed)
+        return prior_round.scales(self.plan.after_mean, squares, protocol.exchange_of(self.plan).summed)
 
 
 def opening_line(record: Record) -> str:
@@ -188,7 +187,7 @@ def _arrays(plain: object) -> Arrays:
 
 
 def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
-    exchange = exchange_of(plan)
+    exchange = protocol.exchange_of(plan)
     paid = [name for name, share in zip(PRIOR, (plan.mean_share, plan.scale_share), strict=True) if share]
     given_here = [name for name in paid[number - 1 : number] if name in plain]
     _keys(plain, "round", "round", "seconds", "question", "basis", "answers", "faults", *given_here)
@@ -203,7 +202,7 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
         checks.not_negative(wire_bytes=given["wire_bytes"])
         answer = Message(plan.run, number, _arrays(given["arrays"]))
         from_whom = _hospital(hospital, known)
-        check_answer(plan, number, from_whom, answer)
+        protocol.check_answer(plan, number, from_whom, answer)
         answers[from_whom] = RecordedAnswer(answer, int(given["wire_bytes"]), _seconds(given["seconds"]))
     faults = {_hospital(key, known): str(why) for key, why in _object(plain["faults"]).items()}
     basis = _basis(plain["basis"], plan)

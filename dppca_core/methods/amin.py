@@ -18,8 +18,7 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.cohort import Cohort
-from dppca_core.numerics import bingham
-from dppca_core.numerics.linalg import orthonormalise
+from dppca_core.numerics import bingham, linalg
 from dppca_core.privacy import Budget, Event, Guarantee
 from dppca_core.records import Estimate, Method
 
@@ -67,7 +66,7 @@ def fit(cohort: Cohort, *, k: int, budget: Budget, rng: np.random.Generator) -> 
     """
     d = cohort.features
     return Estimate(
-        orthonormalise(release(cohort, k, budget, rng)),
+        linalg.orthonormalise(release(cohort, k, budget, rng)),
         bytes_sent=8 * d * (d + 1) // 2,
         spent=spends(budget, k=k),
     )

@@ -44,8 +44,7 @@ def compress(noisy: Array, rank: int, decomposition: str) -> Array:
         half: Array = left[:, :rank] * np.sqrt(sizes[:rank])
         return half
     values, vectors = linalg.top_eigenpairs(noisy, rank)
-    half = vectors * np.sqrt(np.maximum(values, 0.0))
-    return half
+    return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 def message(

@@ -19,8 +19,7 @@ Lemma A.1 that its line 3 lost: sigma = (2T/epsilon) sqrt(2 ln(2T/delta)).
 import numpy as np
 
 from dppca_core import checks
-from dppca_core.accounting import gaussian
-from dppca_core.accounting.printed import GE_SENSITIVITY
+from dppca_core.accounting import gaussian, printed
 from dppca_core.arrays import Array, Indices, Moment
 from dppca_core.cohort import Cohort
 from dppca_core.mechanisms import matrix_product
@@ -34,8 +33,8 @@ sensitivity = matrix_product.sensitivity
 
 def sum_noise_std(budget: Budget, *, k: int, iterations: int) -> float:
     """Return sigma, the std of each entry of G, on the scale of sums (not means) over a hospital's rows."""
-    printed = budget.accounting == "as-printed"
-    moved = GE_SENSITIVITY if printed else sensitivity(budget, k)
+    as_printed = budget.accounting == "as-printed"
+    moved = printed.GE_SENSITIVITY if as_printed else sensitivity(budget, k)
     return gaussian.composed_std(budget, moved, iterations)
 
 

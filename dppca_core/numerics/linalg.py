@@ -115,6 +115,12 @@ def top_eigenpairs(symmetric: Array, k: int) -> tuple[Array, Array]:
     return values[::-1].copy(), oriented(np.ascontiguousarray(vectors[:, ::-1]))
 
 
+def axes_within(basis: Array, symmetric: Array) -> tuple[Array, Array]:
+    """Return a symmetric matrix's axes within a subspace, (d, k), largest first, and its values on them."""
+    values, turn = top_eigenpairs(basis.T @ symmetric @ basis, basis.shape[1])
+    return basis @ turn, values
+
+
 def oriented(vectors: Array) -> Array:
     """Return eigenvectors, (..., d, k), each with its largest entry positive, in place.
 

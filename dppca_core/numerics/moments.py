@@ -5,7 +5,6 @@ and replacing or adding one row moves the sum of x x^T by at most the sensitivit
 states.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,12 +54,12 @@ def _clip(rows: Array, bound: float, clipped: Array) -> None:
     np.divide(rows, bound, out=clipped, where=ratio <= 1)
 
 
-class OfHeldRows(ABC):
+class OfHeldRows:
     """Answer for rows scaled to length 1 by what holds the rows of the same patients."""
 
-    @abstractmethod
     def held_rows(self) -> UnitMoments:
-        """Return what holds the rows."""
+        """Return what holds the rows. Raises ValueError for a matrix alone, which does not tell them."""
+        raise ValueError(_NO_ROWS)
 
     def unit(self) -> Moment:
         return self.held_rows().unit()
@@ -98,10 +97,6 @@ class DenseMoment(OfHeldRows):
 
     def dense(self) -> Array:
         return self.matrix
-
-    def held_rows(self) -> UnitMoments:
-        """Raise ValueError: a matrix does not say how long its rows were."""
-        raise ValueError(_NO_ROWS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,10 +47,9 @@ def shrunk(moment: Array, basis: Array, std: float, n: float) -> Array:
     d, k = basis.shape
     rows = np.flatnonzero(basis.any(axis=1))
     block, part = moment[np.ix_(rows, rows)], basis[rows]
-    values, turn = linalg.top_eigenpairs(part.T @ block @ part, k)
+    turned, values = linalg.axes_within(part, block)
     others = (float(np.trace(block)) - float(values.sum())) / max(len(rows) - k, 1)
     values = np.maximum(values, 0.0)
-    turned = part @ turn
     variance = np.maximum(std**2 + values * max(others, 0.0) / n, np.finfo(float).tiny)
     standing_out = (turned**2 * (values**2 / variance)).sum(axis=1)
     stays = standing_out > 2 * k

@@ -58,8 +58,7 @@ def share_recovered(sines: float | Array, k: float | Array) -> Array:
     A uniformly random subspace recovers k/d of it in the mean; a void bound, beyond sqrt(k), recovers
     nothing.
     """
-    share: Array = np.maximum(1 - np.asarray(sines, dtype=float) ** 2 / k, 0.0)
-    return share
+    return np.maximum(1 - np.asarray(sines, dtype=float) ** 2 / k, 0.0)
 
 
 def in_unit(metric: str, sines: ArrayLike, k: ArrayLike) -> Array:

@@ -24,8 +24,7 @@ import numpy as np
 
 from dppca_core import checks
 from dppca_core.arrays import Array
-from dppca_core.numerics import linalg
-from dppca_core.numerics.wishart import wishart_factor
+from dppca_core.numerics import linalg, wishart
 from dppca_core.populations.gaussian_patients import seed_of
 from dppca_core.populations.site_summaries import DrawnSite
 from dppca_core.populations.standardisation import Constants
@@ -155,5 +154,5 @@ def draw(model: ClinicalModel, n: int, seed: int, repeat: int) -> tuple[DrawnSit
 def _patients(hospital: Hospital, n: int, rng: np.random.Generator) -> DrawnSite:
     wide = hospital.root.shape[1]
     mean = hospital.mean + hospital.root @ rng.standard_normal(wide) / math.sqrt(n)
-    half = hospital.root @ wishart_factor(n - 1, wide, rng) / math.sqrt(n)
+    half = hospital.root @ wishart.wishart_factor(n - 1, wide, rng) / math.sqrt(n)
     return DrawnSite(n, mean, half @ half.T, hospital.mean, hospital.covariance, seed_of(rng, 0))

@@ -31,8 +31,7 @@ from scipy.special import ndtri
 from dppca_core import checks
 from dppca_core.arrays import Array, Moment, Provider
 from dppca_core.cohort import Cohort
-from dppca_core.numerics import linalg
-from dppca_core.numerics.moments import DenseMoment, RowMoment, clip_rows
+from dppca_core.numerics import linalg, moments
 from dppca_core.populations.spiked import SpikedModel
 from dppca_core.tables.schema import Column, Schema
 
@@ -155,7 +154,7 @@ class DictionaryTwin:
             for j, cells in enumerate(columns):
                 if isinstance(cells, CategoryCells):
                     rows[:, starts[j] : starts[j + 1]] = _indicators(cells, block[:, j] / stds[j])
-            yield clip_rows(rows, self.bound)
+            yield moments.clip_rows(rows, self.bound)
 
     def moments(self, n: int) -> TwinMoments:
         """Return the moments of a large draw, the same each time, against which n rows are measured.
@@ -190,10 +189,10 @@ class DictionaryTwin:
         def moment(size: int) -> Moment:
             blocks = self.rows(size, rng)
             if self.centred:
-                blocks = (clip_rows(rows - mean, 1.0) for rows in blocks)
+                blocks = (moments.clip_rows(rows - mean, 1.0) for rows in blocks)
             if with_rows:
-                return RowMoment(np.concatenate(list(blocks)))
-            return DenseMoment(linalg.gram(blocks, self.d) / size)
+                return moments.RowMoment(np.concatenate(list(blocks)))
+            return moments.DenseMoment(linalg.gram(blocks, self.d) / size)
 
         return Cohort.together((Provider(size, moment(size)) for size in sizes), self.bound)
 

@@ -24,9 +24,8 @@ import numpy as np
 
 from dppca_core.arrays import Array, Indices, Moment, UnitMoments
 from dppca_core.byte_cache import ByteCache
-from dppca_core.numerics import linalg, unit_rows
+from dppca_core.numerics import linalg, unit_rows, wishart
 from dppca_core.numerics.moments import DenseMoment, OfHeldRows
-from dppca_core.numerics.wishart import Split, wishart_factor
 
 SAMPLES = ByteCache(320 * 2**20)  # rows of patients, of one draw at d = 2000 or four at d = 1000
 
@@ -145,7 +144,7 @@ class DrawnMoment(DenseMoment):
 class DrawnShare(OfHeldRows):
     """Hold the moment of those drawn patients that one hospital has, out of a `Split`."""
 
-    split: Split
+    split: wishart.Split
     index: int
     patients: GaussianPatients
     exact: ClassVar[bool] = True
@@ -188,7 +187,7 @@ class FreshMoment(OfHeldRows):
         """
         across = self.root if rows is None else self.root[rows]
         directions, upper = np.linalg.qr(linalg.narrow_product(across.T, block))
-        factor = wishart_factor(self.n, directions.shape[1], self.rng)
+        factor = wishart.wishart_factor(self.n, directions.shape[1], self.rng)
         normal = self.rng.standard_normal((self.features, factor.shape[1]))
         normal -= directions @ (directions.T @ normal)
         mixed = (directions @ factor + normal) @ (factor.T @ upper)
@@ -198,7 +197,7 @@ class FreshMoment(OfHeldRows):
 
     def dense(self) -> Array:
         """Return the (d, d) matrix of yet other patients."""
-        half = self.root @ wishart_factor(self.n, self.features, self.rng)
+        half = self.root @ wishart.wishart_factor(self.n, self.features, self.rng)
         return np.asarray(half @ half.T / (self.n * self.bound**2))
 
     def held_rows(self) -> UnitMoments:

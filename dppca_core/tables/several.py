@@ -14,14 +14,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dppca_core.tables import cells, limits
-from dppca_core.tables.reading import Raw
+from dppca_core.tables import cells, limits, reading
 
 _TEXT = pa.large_string()
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedTable(Raw):
+class JoinedTable(reading.Raw):
     """Hold the rows of several hospitals; `hospital_column` of its table names each row's."""
 
     hospital_column: str = ""
@@ -33,7 +32,7 @@ class JoinedTable(Raw):
 
 
 def join(
-    tables: Sequence[Raw], mappings: Sequence[Mapping[str, str | None]], names: Sequence[str]
+    tables: Sequence[reading.Raw], mappings: Sequence[Mapping[str, str | None]], names: Sequence[str]
 ) -> JoinedTable:
     """Return one table of all rows, with a column that names each row's hospital.
 
@@ -100,7 +99,7 @@ def check_hospitals(names: Sequence[str]) -> list[str]:
 
 
 def _check_mapping(
-    hospital: str, raw: Raw, mapping: Mapping[str, str | None], columns: Sequence[str]
+    hospital: str, raw: reading.Raw, mapping: Mapping[str, str | None], columns: Sequence[str]
 ) -> None:
     used, known = set[str](), set(raw.columns)
     for column in columns:
@@ -118,7 +117,7 @@ def _check_mapping(
         used.add(source)
 
 
-def _check_size(tables: Sequence[Raw], columns: int, letters: int) -> None:
+def _check_size(tables: Sequence[reading.Raw], columns: int, letters: int) -> None:
     rows = sum(raw.n for raw in tables)
     letters += sum(cells.text_bytes(raw.table[name]) for raw in tables for name in raw.columns)
     for size, most, what in (

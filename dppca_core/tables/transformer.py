@@ -14,8 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dppca_core.arrays import Array
-from dppca_core.tables import cells
-from dppca_core.tables.encoding import encode
+from dppca_core.tables import cells, encoding
 from dppca_core.tables.schema import Schema
 
 
@@ -57,7 +56,7 @@ class DictionaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             ValueError: As `tables.encode` does, with a row's number and without a cell.
         """
         check_is_fitted(self, "n_features_in_")
-        return encode(self.schema, self._table(X, reset=False)).whole
+        return encoding.encode(self.schema, self._table(X, reset=False)).whole
 
     def _table(self, X: Any, reset: bool) -> Any:
         names = [column.name for column in self.schema.columns]

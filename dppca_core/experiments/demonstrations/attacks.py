@@ -13,7 +13,6 @@ from dppca_core.arrays import Array
 from dppca_core.auditing import lower_bound
 from dppca_core.auditing.cases import planted
 from dppca_core.auditing.cases.pairs import Case
-from dppca_core.auditing.cases.planted import Planted
 from dppca_core.experiments.cells import CellStore
 from dppca_core.privacy import Budget
 
@@ -49,13 +48,13 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
         a = self.attacked
         return planted.attacked(a.method, a.budget, a.k, a.steps)
 
-    def drawn(self, kind: str) -> Planted:
+    def drawn(self, kind: str) -> planted.Planted:
         """Return the release of this kind. Raises ValueError for a bug that this method cannot have."""
         a = self.attacked
         if kind == "true":
-            return Planted(self.case, 1.0, self.case.mu)
+            return planted.Planted(self.case, 1.0, self.case.mu)
         if kind == "silent":
-            return Planted(self.case, 0.0, math.inf)
+            return planted.Planted(self.case, 0.0, math.inf)
         return planted.planted(kind, a.method, a.budget, a.k, a.steps)
 
     def measure(self, cell: Cell) -> tuple[Array, Array]:

@@ -14,8 +14,7 @@ from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.experiments import draws
 from dppca_core.experiments.draws import Scaling
-from dppca_core.numerics import linalg
-from dppca_core.numerics.moments import RowMoment, clip_rows
+from dppca_core.numerics import linalg, moments
 from dppca_core.populations.spiked import SpikedModel
 
 
@@ -70,7 +69,7 @@ def pair(population: SpikedModel | str, n: int, who: int, scaling: Scaling, seed
     if isinstance(population, SpikedModel):
         bound = scaling.divisor(population, n)
         rng = draws.generator(seed, who, "one patient")
-        scaled = clip_rows(np.concatenate(list(population.rows(1, rng))), bound)[0]
+        scaled = moments.clip_rows(np.concatenate(list(population.rows(1, rng))), bound)[0]
         others = np.zeros((population.d, population.d))
         if n > 1:
             fixed = Scaling(failure=scaling.failure, bound=bound)
@@ -79,7 +78,7 @@ def pair(population: SpikedModel | str, n: int, who: int, scaling: Scaling, seed
         return NeighbouringTotals(scaled * bound, others, others + np.outer(scaled, scaled), bound)
     dealt = draws.cohort(population, (n,), scaling, seed, 0)
     held = dealt[0].moment
-    assert isinstance(held, RowMoment)  # the rows of a table always are
+    assert isinstance(held, moments.RowMoment)  # the rows of a table always are
     rows, at = held.rows, who % n
     others = np.delete(rows, at, axis=0)
     return NeighbouringTotals(rows[at] * dealt.bound, others.T @ others, rows.T @ rows, dealt.bound)

@@ -8,8 +8,7 @@ from dppca_core.arrays import Array
 from dppca_core.experiments import draws
 from dppca_core.experiments.explorer.experiment import ExplorerExperiment
 from dppca_core.experiments.explorer.results import Results
-from dppca_core.numerics import linalg
-from dppca_core.numerics.moments import clip_rows
+from dppca_core.numerics import linalg, moments
 from dppca_core.populations.dictionary_twin import DictionaryTwin
 from dppca_core.release import score_histogram
 
@@ -52,7 +51,7 @@ def scores(results: Results, epsilon: float) -> TwinScores:
     rows = _rows(experiment)
     moment = rows.T @ rows / len(rows)
     basis, best = (
-        _by_falling_square(each, moment)
+        linalg.axes_within(each, moment)[0]
         for each in (results.estimate(experiment.method, epsilon, 0).basis, results.truth.basis)
     )
     along = rows @ basis[:, :2]
@@ -69,12 +68,8 @@ def _rows(experiment: ExplorerExperiment) -> Array:
     blocks = list(population.rows(many, rng))
     if isinstance(population, DictionaryTwin):
         rows = np.concatenate(blocks)
-        return clip_rows(rows - rows.mean(axis=0), 1.0) if population.centred else rows
-    return clip_rows(np.concatenate(blocks), experiment.scaling.divisor(population, n))
-
-
-def _by_falling_square(basis: Array, moment: Array) -> Array:
-    return basis @ linalg.top_eigenpairs(basis.T @ moment @ basis, basis.shape[1])[1]
+        return moments.clip_rows(rows - rows.mean(axis=0), 1.0) if population.centred else rows
+    return moments.clip_rows(np.concatenate(blocks), experiment.scaling.divisor(population, n))
 
 
 def picture(scores: Array, eigenvalues: tuple[float, ...], n: float, count: int, std: float) -> TwinPicture:
