@@ -20,6 +20,7 @@ from dppca_core.numerics.unit_rows import normalised_product, unit_rows
 
 # Rows are clipped in blocks of this many numbers, so that a wide table costs one copy and not four.
 _BLOCK = 2**20
+_FEW_NUMBERS = 2**17  # of a table whose rows of length 1 are kept beside it, 1 MB
 _NO_ROWS = (
     "moment must hold rows, or be drawn from a population, to be scaled to length 1: here is only its matrix"
 )
@@ -149,7 +150,13 @@ class RowMoment:
         return RowMoment(unit_rows(self.rows[:, columns]))
 
     def normalised_product(self, block: Array) -> Array:
-        return normalised_product(unit_rows(self.rows), block)
+        units = self._few_units if self.rows.size <= _FEW_NUMBERS else unit_rows(self.rows)
+        return normalised_product(units, block)
+
+    @cached_property
+    def _few_units(self) -> Array:
+        # Rounds ask again and again; a large table is scaled anew, as a second one would fill memory.
+        return unit_rows(self.rows)
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
         """Give moments of disjoint, randomly chosen rows, as many as `sizes` say, in turn."""

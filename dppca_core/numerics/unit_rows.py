@@ -28,6 +28,7 @@ from dppca_core.numerics import linalg
 _ROUNDING = 1 + 1e-12  # above what the norm of a row is rounded by
 # The squares of a row between it and its inverse neither vanish nor overflow.
 _SAFE = 1e-100
+_LONG = 1 / _SAFE
 _BLOCK = 2**17  # numbers that are scaled at a time, so that they stay in the cache
 # Of log t: integrands of many eigenvalues are analytic and tame in a strip of half-width pi/2, so a share
 # exp(-pi^2/step) is lost.
@@ -55,9 +56,11 @@ def unit_rows(rows: Array) -> Array:
         part = np.asarray(rows[begin : begin + step], dtype=float)
         with np.errstate(over="ignore", invalid="ignore"):
             length = np.sqrt(np.add.reduce(part * part, axis=1, keepdims=True))
-        if not (length.min() > _SAFE and length.max() < 1 / _SAFE):
+        if not (
+            np.minimum.reduce(length, axis=None) > _SAFE and np.maximum.reduce(length, axis=None) < _LONG
+        ):
             # These alone are divided by their largest entry first: no row depends on another.
-            extreme = ~((length > _SAFE) & (length < 1 / _SAFE))[:, 0]
+            extreme = ~((length > _SAFE) & (length < _LONG))[:, 0]
             part = part.copy()
             largest = np.abs(part[extreme]).max(axis=1, initial=0.0, keepdims=True)
             usable = np.isfinite(largest) & (largest > 0)

@@ -16,13 +16,13 @@ BUDGET = Budget(4.0, 0.01)
 DRAWS = 3000
 
 
-def shown(case: Case) -> float:
+def shown(case: Case, draws: int = DRAWS) -> float:
     """A lower bound on epsilon; above the truth with probability ALPHA at most."""
     return lower_bound.audit(
         case.mechanism,
         case.pair,
         delta=case.delta,
-        draws=DRAWS,
+        draws=draws,
         rng=np.random.default_rng(0),
         bound=lower_bound.gaussian_tradeoff,
         alpha=ALPHA,
@@ -63,13 +63,14 @@ def test_rows_of_stage_2_that_may_be_longer_than_1_are_refuted(weights, monkeypa
 
 
 def test_rows_chosen_from_a_noiseless_round_are_refuted(monkeypatch):
+    """The bug shows 17 where 2.5 are claimed, so a third of the draws are enough."""
     case = stages.one_place(BUDGET, 1)[1]
-    assert shown(case) <= case.epsilon
+    assert shown(case, DRAWS // 3) <= case.epsilon
     kept = normalised_product.release
     monkeypatch.setattr(
         normalised_product, "release", lambda cohort, block, std, rng: kept(cohort, block, 1e-9, rng)
     )
-    assert shown(case) > case.epsilon
+    assert shown(case, DRAWS // 3) > case.epsilon
 
 
 @pytest.mark.parametrize("stage", ["round_stds", "block_std"])

@@ -31,6 +31,7 @@ def turn_signs(monkeypatch):
 
     def turn():
         monkeypatch.setattr(np.linalg, "eigh", turned(np.linalg.eigh))
+        monkeypatch.setattr(linalg, "_last_eigenpairs", turned(linalg._last_eigenpairs))
         named = [module for name, module in sys.modules.items() if name.startswith("dppca_core.")]
         for module in named:
             if getattr(module, "eigh", None) is scipy.linalg.eigh:
