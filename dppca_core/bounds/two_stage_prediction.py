@@ -43,7 +43,7 @@ from dppca_core.bounds.rule import BoundRule, spectrum
 from dppca_core.mechanisms import normalised_product, two_stage
 from dppca_core.mechanisms.two_stage import ROUNDS
 from dppca_core.numerics import reduced_rounds, row_shrinkage, unit_rows
-from dppca_core.numerics.reduced_rounds import Kept, SpikedRows
+from dppca_core.numerics.reduced_rounds import Draws, Kept, KeptDraws, SpikedRows
 from dppca_core.records import Bound, Setting
 
 _LIKELY = 0.5
@@ -61,18 +61,22 @@ def selection_factor(d: int, k: int, s: int, s_hat: int, sampled: float) -> floa
 
 @lru_cache(maxsize=1024)
 def _kept_by_rounds(rows: SpikedRows, s_hat: int, stds: tuple[float, ...], sampling: float) -> Kept:
-    kept = _kept_in(reduced_rounds.FEW_DRAWS, rows, s_hat, stds, sampling)
+    k, rounds = len(rows.spikes), len(stds)
+    few, most = (
+        reduced_rounds.affordable(draws, k, rounds)
+        for draws in (reduced_rounds.FEW_DRAWS, reduced_rounds.DRAWS)
+    )
+
+    def each(draws: Draws) -> KeptDraws:
+        leading, _ = reduced_rounds.stacked(rows, stds, sampling, two_stage.left_out(rounds), draws)
+        return reduced_rounds.kept_rows(rows, draws, leading, s_hat)
+
+    first = each(reduced_rounds.draw(rows, rounds, few))
     # Few draws see no weak row of the truth, and so say nothing about a chance near 1.
-    if kept.chance < _HOPELESS:
-        return kept
-    return _kept_in(reduced_rounds.DRAWS, rows, s_hat, stds, sampling)
-
-
-def _kept_in(most: int, rows: SpikedRows, s_hat: int, stds: tuple[float, ...], sampling: float) -> Kept:
-    rounds = len(stds)
-    draws = reduced_rounds.draw(rows, rounds, reduced_rounds.affordable(most, len(rows.spikes), rounds))
-    leading, _ = reduced_rounds.stacked(rows, stds, sampling, two_stage.left_out(rounds), draws)
-    return reduced_rounds.kept_rows(rows, draws, leading, s_hat)
+    if few == most or first.summary().chance < _HOPELESS:
+        return first.summary()
+    # More draws begin with the few, which need not be run again.
+    return first.followed_by(each(reduced_rounds.draw(rows, rounds, most).after(few))).summary()
 
 
 def _kept_by_moment(rows: SpikedRows, s_hat: int, top: Array, variances: Array) -> Kept:

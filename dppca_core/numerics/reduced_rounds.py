@@ -78,6 +78,10 @@ class Draws(NamedTuple):
     truth: Array
     noise: Array
 
+    def after(self, count: int) -> "Draws":
+        """Return the draws that follow the first `count`."""
+        return Draws(self.truth[count:], self.noise[:, count:])
+
 
 def draw(rows: SpikedRows, rounds: int, draws: int) -> Draws:
     """Return the draws of a run of this many rounds; more draws begin with those of fewer."""
@@ -176,7 +180,22 @@ class Kept(NamedTuple):
     missed_median: float
 
 
-def kept_rows(rows: SpikedRows, draws: Draws, leading: Array, s_hat: int) -> Kept:
+class KeptDraws(NamedTuple):
+    """Hold the chance that all s rows are kept, and sin^2 by those that are not, of each draw, (draws,)."""
+
+    chance: Array
+    missed: Array
+
+    def followed_by(self, others: "KeptDraws") -> "KeptDraws":
+        """Return these draws and then others."""
+        return KeptDraws(*map(np.concatenate, zip(self, others, strict=True)))
+
+    def summary(self) -> Kept:
+        """Return the means over the draws, and the median."""
+        return Kept(float(self.chance.mean()), float(self.missed.mean()), float(np.median(self.missed)))
+
+
+def kept_rows(rows: SpikedRows, draws: Draws, leading: Array, s_hat: int) -> KeptDraws:
     """Return how well the s_hat heaviest rows of a stack, (draws, rows, k), name the population's s rows."""
     others, k = rows.d - rows.s, len(rows.spikes)
     weights = np.square(leading).sum(axis=2)
@@ -188,7 +207,7 @@ def kept_rows(rows: SpikedRows, draws: Draws, leading: Array, s_hat: int) -> Kep
     missing = np.where(room < 0, 1.0, bdtrc(np.clip(room, 0, others), others, chdtrc(k, scaled)))
     chance = 1 - missing.max(axis=1)
     missed = (missing * np.square(draws.truth[:, : rows.s]).sum(axis=2)).sum(axis=1)
-    return Kept(float(chance.mean()), float(missed.mean()), float(np.median(missed)))
+    return KeptDraws(chance, missed)
 
 
 def heaviest(rows: SpikedRows, s_hat: int) -> tuple[float, float]:

@@ -5,6 +5,7 @@ there, and has the rest evaluated beside it.
 """
 
 from collections.abc import Iterable
+from threading import Lock
 from typing import Any
 
 from dppca_core.experiments.cells import CellStore
@@ -16,14 +17,25 @@ Evaluation = tuple[Any, ...]  # a function and its arguments
 class Evaluations(CellStore[Evaluation, Any]):
     """Hold the values of functions by function and arguments, the oldest given up first."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._evaluating: dict[Evaluation, Lock] = {}
+
     def measure(self, cell: Evaluation) -> Any:
-        """Call the function."""
-        function, *arguments = cell
-        value = function(*arguments)
-        for kept in (self.cells, self.failed):
-            for oldest in list(kept)[: max(len(kept) + 1 - MOST, 0)]:
-                kept.pop(oldest, None)
-        return value
+        """Call the function, or wait for the thread that is calling it: a report needs what its page does."""
+        with self._evaluating.setdefault(cell, Lock()):
+            if cell in self.cells:
+                return self.cells[cell]
+            try:
+                function, *arguments = cell
+                value = function(*arguments)
+                for kept in (self.cells, self.failed):
+                    for oldest in list(kept)[: max(len(kept) + 1 - MOST, 0)]:
+                        kept.pop(oldest, None)
+                self.cells[cell] = value
+            finally:
+                self._evaluating.pop(cell, None)
+            return value
 
     def wanted(self, *view: Any) -> Iterable[Evaluation]:
         """Return the evaluations of a view, which is a list of them."""

@@ -67,7 +67,7 @@ def test_without_noise_the_truth_is_found():
     assert errors.max() < 1e-12
     leading, basis = reduced_rounds.stacked(ROWS, [1e-9] * 12, 0.0, 4, draws)
     assert reduced_rounds.squared_errors(draws, basis).max() < 1e-6
-    kept = reduced_rounds.kept_rows(ROWS, draws, leading, 24)
+    kept = reduced_rounds.kept_rows(ROWS, draws, leading, 24).summary()
     assert kept == pytest.approx((1.0, 0.0, 0.0), abs=1e-12)
 
 
@@ -81,7 +81,7 @@ def test_a_spike_that_rounding_leaves_about_zero_gives_a_number():
 def test_rows_that_matter_are_missed_where_too_few_are_kept():
     draws = reduced_rounds.draw(ROWS, 12, 16)
     leading, _ = reduced_rounds.stacked(ROWS, [1e-9] * 12, 0.0, 4, draws)
-    kept = reduced_rounds.kept_rows(ROWS, draws, leading, 7)
+    kept = reduced_rounds.kept_rows(ROWS, draws, leading, 7).summary()
     lightest = np.square(draws.truth[:, :8]).sum(axis=2).min(axis=1).mean()
     assert kept.chance == 0.0 and kept.missed == pytest.approx(lightest, rel=1e-6)
 
@@ -90,7 +90,7 @@ def test_a_population_where_every_row_matters_has_no_rows_of_noise():
     rows = SpikedRows(10, 10, (0.3,), 0.01)
     draws = reduced_rounds.draw(rows, 4, 8)
     leading, _ = reduced_rounds.stacked(rows, [1e-3] * 4, 0.0, 1, draws)
-    assert reduced_rounds.kept_rows(rows, draws, leading, 10) == pytest.approx((1.0, 0.0, 0.0))
+    assert reduced_rounds.kept_rows(rows, draws, leading, 10).summary() == pytest.approx((1.0, 0.0, 0.0))
 
 
 def test_the_best_number_of_rounds_grows_as_noise_falls():
