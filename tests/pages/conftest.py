@@ -26,6 +26,17 @@ manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.sca
 COMPILED = ScriptCache()
 app_test.ScriptCache = local_script_runner.ScriptCache = lambda: COMPILED
 
+look_every_millisecond = local_script_runner.require_widgets_deltas
+
+
+def wait_for_script(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
+    """Wait for the end of a run, and not by a look at it every millisecond, which slows it."""
+    runner._script_thread.join(timeout)
+    look_every_millisecond(runner, 0.1 if runner.script_stopped() else 0.0)
+
+
+local_script_runner.require_widgets_deltas = wait_for_script
+
 
 class Screen:
     """Run a page, and give access to what it shows. The version of its links is today's, unnamed."""
