@@ -37,6 +37,10 @@ class Evaluations(CellStore[Evaluation, Any]):
                 self._evaluating.pop(cell, None)
             return value
 
+    def next_missing(self, *view: Any) -> Evaluation | None:
+        """Return the view's first missing evaluation: one that was given up is missing again."""
+        return self.first_missing(self.wanted(*view))
+
     def wanted(self, *view: Any) -> Iterable[Evaluation]:
         """Return the evaluations of a view, which is a list of them."""
         return view
