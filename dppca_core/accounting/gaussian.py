@@ -52,14 +52,15 @@ def epsilon_of(multiplier: float, delta: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _exact(budget: Budget) -> float:
-    """Return the smallest z with delta_of(z, epsilon) <= delta, rounded to the private side."""
+    """Return the smallest noise multiplier z with delta_of(z, epsilon) <= delta, rounded up."""
 
     def excess(log_z: float) -> float:
         attained = delta_of(math.exp(log_z), budget.epsilon)
         return math.log(max(attained, 1e-320)) - math.log(budget.delta)
 
-    # The classical constant, with 1.25 widened, bounds z above: it is private for epsilon < 1, and z falls
-    # with epsilon. z = 1e-9 / sqrt(epsilon) bounds it below, since delta is 1 there.
+    # The classical sqrt(2 ln(1.25/delta))/epsilon is private for epsilon < 1. Since z falls with epsilon,
+    # adding 1 to 1/epsilon covers larger ones too; 2.5 for 1.25 leaves a margin. At the lower bound,
+    # z = 1e-9/sqrt(1 + epsilon), delta is 1.
     high = math.log(math.sqrt(2 * math.log(2.5 / budget.delta)) * (1 / budget.epsilon + 1))
     low = math.log(1e-9 / math.sqrt(1 + budget.epsilon))
     z = math.exp(float(brentq(excess, low, high, xtol=1e-13, rtol=1e-14)))

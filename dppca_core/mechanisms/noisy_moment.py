@@ -67,6 +67,8 @@ def method_under(
 
 
 def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
+    """Make the `fit` of one trust model; documents show it as a function of the method's module."""
+
     def fit(
         cohort: Cohort,
         *,
@@ -83,20 +85,21 @@ def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
             k: Number of components.
             budget: Privacy budget of the release; in the local model, of each user's message.
             rng: Source of the noise.
-            noise: "isotropic", or "mirrored" (the paper's triangle; the default when the accounting is as
-                printed).
-            shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
+            noise: "isotropic", or "mirrored" (the upper triangle reflected, as in the paper). None is
+                "mirrored" where the budget's accounting is as printed, else "isotropic".
+            shrink: True shrinks the rows of the basis, one per feature, at the end
+                (`dppca_core.numerics.row_shrinkage`).
 
         Returns:
-            The basis, (d, k). `bytes_sent` is one hospital's, in the local model one user's. At one place
-            `covariance` is the noisy moment itself, (d, d), of the scaled rows.
+            The basis, (d, k). `bytes_sent` is one hospital's, in the local model one user's. With one trusted
+            place `covariance` is the noisy moment itself, (d, d), of the scaled rows.
 
         Raises:
             ValueError: For an unknown shape of the noise.
 
         References:
             Dwork, Talwar, Thakurta & Zhang, STOC 2014, Algorithm 1; by users, Wang & Xu, IJCAI 2019,
-                Algorithm 1; by hospitals together, Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled).
+                Algorithm 1; by hospitals together, Imtiaz & Sarwate, ICASSP 2018 (its protocol from memory).
         """
         return _estimate(trust, cohort, k, budget, rng, noise, shrink)
 
@@ -124,7 +127,8 @@ def _sparse_fit_under(trust: str, module: str) -> Callable[..., Estimate]:
             rng: Source of the noise.
             s_hat: Number of rows that are kept; default d.
             noise: Shape of the noise, as for `analyze_gauss`.
-            shrink: True shrinks rows at the end (`dppca_core.numerics.row_shrinkage`).
+            shrink: True shrinks the rows of the basis, one per feature, at the end
+                (`dppca_core.numerics.row_shrinkage`).
 
         Returns:
             The basis, (d, k), with at most `s_hat` non-zero rows.

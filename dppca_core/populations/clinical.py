@@ -102,21 +102,24 @@ class ClinicalModel:
         return linalg.top_eigenspace(self.covariance(), self.k)
 
     def hospital(self, index: int) -> Hospital:
-        """Return the truth about hospital `index`; at every strength the same directions of difference."""
+        """Return the population of hospital `index`.
+
+        The same draws serve every strength, so that only the size of the differences changes with it.
+        """
         rng = np.random.default_rng([self.seed, self.d, 1, index])
         shift, log_scale = rng.standard_normal((2, self.d))
-        missing, mix = rng.random(self.d), rng.uniform(-1.0, 1.0, self.k)
+        uniform, mix = rng.random(self.d), rng.uniform(-1.0, 1.0, self.k)
 
         def size(difference: str, at_one: float) -> float:
             return self.strength * at_one if difference in self.differences else 0.0
 
         shift, log_scale = shift * size("shift", _SHIFT), log_scale * size("scale", _SCALE)
-        measured = missing >= size("support", _MISSING)
-        calibrated = self._root(np.exp(mix * size("case mix", _CASE_MIX))) * measured[:, None]
+        measured = uniform >= size("support", _MISSING)
+        calibrated_root = self._root(np.exp(mix * size("case mix", _CASE_MIX))) * measured[:, None]
         return Hospital(
             mean=np.where(measured, shift, 0.0),
-            root=calibrated * np.exp(log_scale)[:, None],
-            calibrated=calibrated @ calibrated.T,
+            root=calibrated_root * np.exp(log_scale)[:, None],
+            calibrated=calibrated_root @ calibrated_root.T,
             printed=Constants(
                 np.where(measured, PRINTED * shift, 0.0),
                 np.where(measured, np.exp(PRINTED * log_scale), 1.0),

@@ -44,7 +44,7 @@ def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
     if abs(u) > 1e-3:
         w = math.copysign(math.sqrt(2 * (tilt * x + 0.5 * float(log_shrunk.sum()))), tilt)
         poles = 1 / u - 1 / w
-    else:  # at the mean the two poles cancel and leave a sixth of the skewness
+    else:  # at the mean the two poles cancel and leave minus a sixth of the skewness
         poles = -8 * float((ratio**3).sum()) / (6 * variance**1.5)
     # Q(w) and phi(w) share e^(-w^2/2): erfcx keeps their sum exact far out in the tail.
     scaled = 0.5 * float(erfcx(w / math.sqrt(2))) + poles / math.sqrt(2 * math.pi)

@@ -139,10 +139,14 @@ def _check_categories(column: Any, expected: Expected, decimal_comma: bool) -> C
 
 
 def _frequent(column: Any, chosen: cells.Mask) -> list[tuple[str, int]]:
-    """Return the words of the chosen cells that can be mapped, the most frequent first."""
+    """Return the spellings of the chosen cells and their counts, the most frequent first.
+
+    Spellings that are one word to the dictionary are counted together. Of each portion of a long column only
+    its most frequent spellings count.
+    """
     if not chosen.any():
         return []
-    totals: dict[float | str, tuple[str, int]] = {}  # of words that are one to the dictionary
+    totals: dict[float | str, tuple[str, int]] = {}  # by the key of a word: its first spelling, and its count
     begin = 0
     for part in cells.portions(cells.chunks_of(column)):
         some = part.filter(pa.array(chosen[begin : (begin := begin + len(part))]))

@@ -117,13 +117,17 @@ def _check_mapping(
         used.add(source)
 
 
-def _check_size(tables: Sequence[reading.Raw], columns: int, letters: int) -> None:
+def _check_size(tables: Sequence[reading.Raw], columns: int, text_bytes: int) -> None:
+    """Raise ValueError where the tables' rows, one after another, would be too much for this server.
+
+    columns: of the joined table. text_bytes: what the join adds to the tables' own texts.
+    """
     rows = sum(raw.n for raw in tables)
-    letters += sum(cells.text_bytes(raw.table[name]) for raw in tables for name in raw.columns)
+    text_bytes += sum(cells.text_bytes(raw.table[name]) for raw in tables for name in raw.columns)
     for size, most, what in (
         (rows, limits.MOST_ROWS, "rows"),
         (rows * columns, limits.MOST_CELLS, "cells"),
-        (letters, limits.MOST_HELD, "bytes of text"),
+        (text_bytes, limits.MOST_HELD, "bytes of text"),
     ):
         if size > most:
             raise ValueError(

@@ -153,7 +153,7 @@ def _batches(text: _Utf8, options: Sequence[Any], ragged: list[tuple[int, int]])
 
 
 def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
-    """Yield batches of text columns, by position, the first line among the rows."""
+    """Yield batches of text columns, named by position, the line of names as the first row."""
     ragged: list[tuple[int, int]] = []
     options = (
         pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK, autogenerate_column_names=True),
@@ -166,7 +166,8 @@ def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
     for batch in cells.until_refused(lambda: _batches(text, options, ragged)):
         if batch is None or batch.num_columns != count:
             break
-        for position, column in enumerate(batch.columns if text.quoted else (), 1):  # else none has one
+        # Without quotation marks in the file no cell can hold a line break.
+        for position, column in enumerate(batch.columns if text.quoted else (), 1):
             if pc.any(pc.match_substring_regex(column, "[\r\n]")).as_py():
                 raise ValueError(
                     f"Column {position} has a line break within a cell (after row {done:,}): take it out, or "

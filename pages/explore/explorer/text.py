@@ -51,9 +51,9 @@ MEASURING = (
 
 
 def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
-    """Return what two stages err here and how often they find all true features, each beside its prediction.
+    """Return the error of two-stage methods, and how often they find all true features, beside predictions.
 
-    Nothing is predicted before all runs at this epsilon are there: a first view must not wait for it.
+    Nothing is predicted before all runs at this epsilon are there, which a first view must not wait for.
     """
     names = [name for name in results.names if METHODS[name].chooses_rows]
     if results.missing((name, epsilon, r) for name in names for r in range(results.repeats_of(name))):

@@ -27,8 +27,9 @@ UNANSWERED = (
 )
 EVADES = (
     "A changed table is asked about if it shares rows, named patients or columns with one of your accounts, "
-    "or its size and column names. One that shares none counts as new, with a full limit. If you release "
-    "such a table too, add up the costs by hand."
+    "or its size and column names. A large table that shares 1 % of its rows is missed half of the time. A "
+    "table that is missed, or shares nothing, counts as new, with a full limit. If you release such a table "
+    "too, add up the costs by hand."
 )
 OF_EXAMPLE = "Known of this example: each patient has one row."
 UNSAVED = "**Not downloaded yet.**"

@@ -42,8 +42,8 @@ _LISTED = 3
 def large(most: int) -> str:
     """Return how large a file may be, in MB, and which is read in pieces."""
     return (
-        f"Up to {most:,} MB. Above {limits.MOST_BYTES / 2**20:,.0f} MB, a file may have at most "
-        f"{limits.MOST_IN_PIECES:,} columns: we read it in pieces, and keep sums only."
+        f"Up to {most:,} MB. Above {limits.MOST_BYTES / 2**20:,.0f} MB we read a file in pieces, and keep "
+        f"sums only, unless it has more than {limits.MOST_IN_PIECES:,} columns."
     )
 
 

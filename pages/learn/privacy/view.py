@@ -61,7 +61,10 @@ def _complete(draws: AttackDraws, kind: str, count: int) -> tuple[Array, Array]:
 
 
 def attack(draws: AttackDraws, alarms: float, count: int) -> Attack | None:
-    """Draw what is missing, and count errors; without noise the limit is half-way between both data sets.
+    """Attack releases that are drawn now unless they were before, and count the attacker's errors.
+
+    here, there: readings of releases of the two neighbouring data sets. Without noise they are 0 and mu, and
+    the threshold stands half-way.
 
     Returns:
         None where all draws have failed.
