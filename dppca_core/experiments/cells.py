@@ -93,10 +93,10 @@ class CellStore(ABC, Generic[Key, Value]):
         Cells that are done stay so: a view that is asked about again is looked through from where it was.
         """
         with self._looking:
-            if self._view_asked != view:
+            before, self._view_asked = self._view_asked, None  # nothing is known where this fails half-way
+            if before != view:
                 self._ahead = iter(self.wanted(*view))
                 self._next = next(self._ahead, None)
-            self._view_asked = None  # unless all of this succeeds
             while self._next is not None and not self.missing([self._next]):
                 self._next = next(self._ahead, None)
             self._view_asked = view

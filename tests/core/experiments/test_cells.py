@@ -53,9 +53,14 @@ def test_it_names_the_cell_that_a_whole_look_finds_first(seed):
     assert store.done == 100 and store.next_missing() is None and list(store.failed) == [(50,)]
 
 
-def test_a_view_that_cannot_be_named_is_not_complete():
+def test_a_view_that_cannot_be_named_is_not_complete_and_spoils_no_other():
     store = Counted()
-    store.wanted = lambda: (number for number in (1, [].pop()))
-    for _ in range(2):
-        with pytest.raises(IndexError):
-            store.next_missing()
+    for cell in ((0,), (1,)):
+        assert store.next_missing() == cell
+        whole = store.wanted
+        store.wanted = lambda backwards: ([].pop() for _ in range(2))
+        for _ in range(2):
+            with pytest.raises(IndexError):
+                store.next_missing(True)
+        store.wanted = whole
+        store.try_cell(*cell)
