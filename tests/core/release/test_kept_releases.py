@@ -48,7 +48,14 @@ def test_another_token_opens_nothing(store, token):
     assert store.opened(token) == [] and store.opened(TOKEN) == [PLAIN]
 
 
-@pytest.mark.parametrize("damage", [lambda data: b"", lambda data: data[:-1], lambda data: b"\0" + data[1:]])
+DAMAGES = {
+    "empty": lambda data: b"",
+    "cut short": lambda data: data[:-1],
+    "a bit turned": lambda data: bytes([data[0] ^ 1]) + data[1:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_copy_or_one_of_another_name_opens_nothing(store, tmp_path, damage):
     store.keep(TOKEN, "ab", PLAIN)
     store.keep(TOKEN, "cd", {"second": 2})
