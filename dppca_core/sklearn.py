@@ -13,8 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from dppca_core import checks
-from dppca_core.accounting import closed_form as accounting
-from dppca_core.accounting import gaussian
+from dppca_core.accounting import closed_form, gaussian
 from dppca_core.arrays import Array
 from dppca_core.bounds.recommendation import recommend
 from dppca_core.cohort import Cohort
@@ -176,7 +175,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise ValueError(f"{asked} goes with Gaussian noise, which {method.name} has not")
         spent += (price,) if price else ()
         spent += tuple(paid_centre.price(whole, share) for share in paid.values())
-        epsilon = accounting.epsilon_of(spent, whole.delta)
+        epsilon = closed_form.epsilon_of(spent, whole.delta)
         if epsilon > whole.epsilon * (1 + 1e-6) + 1e-9:  # more than rounding can add
             warnings.warn(
                 f"{method.name} truly spends epsilon = {epsilon:.4g} at delta = {whole.delta:g}, more than "

@@ -29,7 +29,7 @@ from scipy.special import ndtri
 from dppca_core import checks
 from dppca_core.accounting import gaussian
 from dppca_core.arrays import Array
-from dppca_core.auditing import clopper_pearson as binomial
+from dppca_core.auditing.clopper_pearson import limits
 from dppca_core.cohort import Cohort
 
 Mechanism = Callable[[Cohort, np.random.Generator], float | Array]
@@ -64,7 +64,7 @@ def _limits(here: Array, there: Array, alpha: float) -> tuple[Array, Array]:
     thresholds = np.quantile(np.concatenate(pilots), _LEVELS, method="inverted_cdf")
     hits = np.array([(draws[:, None] > thresholds).sum(axis=0) for draws in kept], dtype=float).T
     trials = np.array([float(len(draws)) for draws in kept])
-    return binomial.limits(hits, trials, alpha / (len(thresholds) * 2 * 2))
+    return limits(hits, trials, alpha / (len(thresholds) * 2 * 2))
 
 
 def clopper_pearson(here: Array, there: Array, *, delta: float, alpha: float) -> LowerBound:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
-from dppca_core.release import chosen, registry_record
+from dppca_core.release import how_chosen, registry_record
 from dppca_core.release.ledger_records import Account, Entry, release_line
 from dppca_core.release.request import Request
 from dppca_core.tables import safe_csv
@@ -144,7 +144,7 @@ def _guarantee(
             f"**δ is not below 1/n**: δ n = {delta * n:.3g}, so that it could publish some {counted}s in full"
         )
     of_row = f"- ε for a row: {budget['epsilon']:.4g}.\n" if counted == "row" else ""
-    how = document.get(chosen.KEY, chosen.NOT_STATED)  # releases of earlier versions lack it
+    how = document.get(how_chosen.KEY, how_chosen.NOT_STATED)  # releases of earlier versions lack it
     code = document.get("code") or {}
     return f"""\
 # What this release promises

@@ -7,7 +7,7 @@ import numpy as np
 
 from dppca_core.arrays import Array
 from dppca_core.mechanisms import paid_centre, paid_scale
-from dppca_core.release import discrete_gaussian as hardened
+from dppca_core.release import discrete_gaussian
 from dppca_core.release.discrete_gaussian import Progress
 from dppca_core.release.exact_stages import Reader
 from dppca_core.release.patient_rows import Part, bits_of, patients
@@ -20,7 +20,7 @@ def noise_std(request: Request, bits: int, squared: bool = False) -> float:
         std = paid_scale.noise_std(request.budget, request.scale_share, n=1)
     else:
         std = paid_centre.noise_std(request.budget, request.mean_share, n=1)
-    return hardened.check_std(std * 4.0**bits, request.budget)
+    return discrete_gaussian.check_std(std * 4.0**bits, request.budget)
 
 
 def mean_of(
@@ -39,7 +39,7 @@ def mean_of(
         sums[hospital % many] += np.trunc(entries * np.square(weights) * 4.0**bits).sum(axis=0)
 
     read(add, lambda share: progress(0.0), of_mean=True)
-    noisy = [hardened.add_noise(whole, noise_std(request, bits, squared)) for whole in sums]
+    noisy = [discrete_gaussian.add_noise(whole, noise_std(request, bits, squared)) for whole in sums]
     mean: Array = np.sum(noisy, axis=0) / (4.0**bits * sum(patients(part) for part in rows))
     return mean
 

@@ -9,7 +9,7 @@ import numpy as np
 from dppca_core.arrays import Array, Moment
 from dppca_core.mechanisms import paid_centre
 from dppca_core.numerics import linalg, moments
-from dppca_core.release import discrete_gaussian as hardened
+from dppca_core.release import discrete_gaussian
 from dppca_core.release.discrete_gaussian import IntegerSum, Progress, StoppedError
 from dppca_core.release.exact_stages import Reader, Use
 
@@ -51,7 +51,7 @@ def columns(part: Part) -> int:
 
 def sum_rows(parts: Sequence[Part], d: int) -> IntegerSum:
     """Return the exact sum of all rows of these hospitals. Reads private rows."""
-    adder = hardened.Adder(d, bits_of(parts))
+    adder = discrete_gaussian.Adder(d, bits_of(parts))
     for part in parts:
         if isinstance(part, PatientRows):
             adder.add(part.rows, part.weights)
@@ -69,7 +69,7 @@ def check(parts: Sequence[Part], averaged: bool) -> None:
     """Raise ValueError for rows that are longer than 1, or whose patients do not count as it is said."""
     for part in parts:
         if not isinstance(part, IntegerSum):
-            hardened.check_clipped(matrix_of(part))
+            discrete_gaussian.check_clipped(matrix_of(part))
         if is_averaged(part) != averaged:
             raise ValueError("rows must come with their patients exactly where these are averaged")
 
@@ -79,7 +79,9 @@ def bits_of(parts: Sequence[Part]) -> int:
     count as one each (`Adder.add`).
     """
     first = parts[0]
-    return first.bits if isinstance(first, IntegerSum) else hardened.bits_for(sum(map(patients, parts)))
+    return (
+        first.bits if isinstance(first, IntegerSum) else discrete_gaussian.bits_for(sum(map(patients, parts)))
+    )
 
 
 def reader(rows: Sequence[Part]) -> Reader:

@@ -28,9 +28,15 @@ from dppca_core.methods import METHODS, dpdis_pca, dps_pca
 from dppca_core.numerics import block_power, linalg
 from dppca_core.numerics.unit_rows import unit_rows
 from dppca_core.records import Estimate
-from dppca_core.release import chosen as how_chosen
-from dppca_core.release import discrete_gaussian as hardened
-from dppca_core.release import exact_stages, loading_noise, mean_and_scales, patient_rows, release_text
+from dppca_core.release import (
+    discrete_gaussian,
+    exact_stages,
+    how_chosen,
+    loading_noise,
+    mean_and_scales,
+    patient_rows,
+    release_text,
+)
 from dppca_core.release.code_version import code_version
 from dppca_core.release.discrete_gaussian import IntegerSum, Progress
 from dppca_core.release.drawn import Drawn
@@ -88,8 +94,8 @@ def make(
     sizes), for the document. by_column: hospitals follow from a patient's own row or table, so that their
     sizes tell of it. expected: as for `Ledger.spend`. read: hands over the rows of a table of which `rows`
     are sums. resumed: an entry that paid for this release before; it costs nothing then, and what was drawn
-    is not drawn again. chosen: how columns and k were chosen, by `chosen.statement`; public, on the ledger
-    too.
+    is not drawn again. chosen: how columns and k were chosen, by `how_chosen.statement`; public, and on the
+    ledger too.
 
     Raises OverLimitError beyond the limit. Raises ValueError, before anything is paid, for rows that are
     longer than 1 or do not fit the request, for noise that cannot be drawn exactly, and where `resumed` paid
@@ -206,7 +212,7 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
     elif request.method in ROUNDS:
         exact_stages.check_rounds(request.budget, _EQUAL_ROUNDS, bits_of(rows))
     elif request.method in HARDENED:
-        hardened.noise_std(request.d, bits_of(rows), request.budget)
+        discrete_gaussian.noise_std(request.d, bits_of(rows), request.budget)
 
 
 def _division(request: Request, rows: Sequence[Part]) -> two_stage.Division:
@@ -255,7 +261,7 @@ def _by_stages(
 def _entry_std(request: Request, rows: Sequence[Part], share: float = 1.0) -> float:
     """Return the std of the noise in an off-diagonal entry of the mean moment over all rows."""
     sums, bits = noisy_sums(request.method, len(rows)), bits_of(rows)
-    summed = hardened.noise_std(1, bits, request.budget, share) / 4.0**bits / math.sqrt(2)
+    summed = discrete_gaussian.noise_std(1, bits, request.budget, share) / 4.0**bits / math.sqrt(2)
     return summed * math.sqrt(sums) / sum(patients(part) for part in rows)
 
 
@@ -277,7 +283,7 @@ def _sums(
     groups = [rows[i::many] for i in range(many)]
     if read is None and isinstance(rows[0], IntegerSum):
         return [patient_rows.sum_rows(group, request.d) for group in groups]
-    adders = [hardened.Adder(request.d, bits_of(rows)) for _ in groups]
+    adders = [discrete_gaussian.Adder(request.d, bits_of(rows)) for _ in groups]
 
     def add(hospital: int, part: Array, weights: Array | float) -> None:
         adders[hospital % many].add(unit_rows(part) if unit else part, weights)
@@ -298,7 +304,7 @@ def _from_moments(
         return progress((len(noisy) + share) / len(sums))
 
     for number, summed in enumerate(sums, start=1):
-        draw = partial(hardened.release, summed, request.budget, report)
+        draw = partial(discrete_gaussian.release, summed, request.budget, report)
         noisy.append(drawn.once(f"moment {number}", draw))
     share = dpdis_pca.shares([summed.n for summed in sums], request.budget, "size")
     moment = np.tensordot(share, np.stack(noisy), axes=1)

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from dppca_core.methods import METHODS
-from dppca_core.release import chosen
+from dppca_core.release import how_chosen
 
 BLANK = "To be filled in by the hospital"
 _MODELS = {
@@ -43,8 +43,8 @@ def record(document: Mapping[str, Any]) -> dict[str, Any]:
     elif rows > 1:
         cost = document["epsilon for a patient"]
         details.append(f"For a patient with {rows:,} rows epsilon is {cost:.4g} at the same delta.")
-    stated = document.get(chosen.KEY, chosen.NOT_STATED)  # releases of before lack it
-    how = BLANK if stated == chosen.NOT_STATED else stated
+    stated = document.get(how_chosen.KEY, how_chosen.NOT_STATED)  # releases of before lack it
+    how = BLANK if stated == how_chosen.NOT_STATED else stated
     counted, events = "patients" if unit == "Patient-level" else "rows", len(document["events"])
     return {
         "url_slug": "private-principal-components",

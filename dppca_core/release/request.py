@@ -12,8 +12,7 @@ from dppca_core.mechanisms import paid_centre
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget, Event
 from dppca_core.records import RELEASED
-from dppca_core.release import discrete_gaussian as hardened
-from dppca_core.release import exact_stages
+from dppca_core.release import discrete_gaussian, exact_stages
 
 STAGES = ("two_stage", "two_stage_sealed", "two_stage_own_noise")
 ROUNDS = ("stacked_rounds", "stacked_rounds_sealed", "stacked_rounds_own_noise")
@@ -75,13 +74,13 @@ class Request(Promised):
         checks.whole(2, most_features(self.method), d=self.d)
         checks.whole(1, min(self.d - 1, exact_stages.MOST_DIRECTIONS if by_rounds else math.inf), k=self.k)
         if not (stages and self.s_hat == RELEASED):
-            room = min(self.d, hardened.MOST_FEATURES) if stages else self.d
+            room = min(self.d, discrete_gaussian.MOST_FEATURES) if stages else self.d
             checks.whole(self.k, room, s_hat=self.d if self.s_hat is None else self.s_hat)
         if self.rank is not None:
             checks.whole(self.k, self.d, rank=self.rank)
         checks.whole(1, iterations=self.iterations)
         checks.whole(0, burn_in=self.burn_in)
-        checks.one_of(hardened.ACCOUNTINGS, accounting=self.budget.accounting)
+        checks.one_of(discrete_gaussian.ACCOUNTINGS, accounting=self.budget.accounting)
         for share in (self.mean_share, self.scale_share, self.prior_share):
             if share:
                 gaussian.remaining(self.budget, share)
@@ -150,7 +149,7 @@ def most_features(method: str) -> int:
     """Return how many features a release by this method can take: a moment has their square in numbers."""
     if method in (*STAGES, *ROUNDS):
         return exact_stages.MOST_FEATURES
-    return hardened.MOST_FEATURES if method in _MOMENTS else _MOST_IN_FLOATING_POINT
+    return discrete_gaussian.MOST_FEATURES if method in _MOMENTS else _MOST_IN_FLOATING_POINT
 
 
 def noisy_sums(method: str, hospitals: int) -> int:

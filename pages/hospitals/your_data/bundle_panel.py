@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dppca_core.release import bundle, chosen
+from dppca_core.release import bundle, how_chosen
 from pages.hospitals.your_data import kept_copies, session, text
 from pages.hospitals.your_data.layout import PageLayout
 from pages.hospitals.your_data.release_job import ReleaseJob
@@ -14,21 +14,21 @@ from pages.hospitals.your_data.release_job import ReleaseJob
 def ask_how_chosen() -> None:
     """Ask how columns and k were chosen, which is published with a release."""
     state = session.current()
-    way, sentence = state.how_chosen
+    answer, sentence = state.how_chosen
     left, right = st.columns([2, 3])
     key = f"own chosen {state.tables}"  # another table is asked about anew
-    way = left.selectbox(
-        *(text.HOW_CHOSEN, chosen.WAYS, chosen.WAYS.index(way)),
+    answer = left.selectbox(
+        *(text.HOW_CHOSEN, how_chosen.ANSWERS, how_chosen.ANSWERS.index(answer)),
         key=key,
         help=text.HOW_CHOSEN_HELP,
     )
     sentence = right.text_input(
-        *("In a sentence of yours, public", sentence, chosen.MOST_LETTERS),
+        *("In a sentence of yours, public", sentence, how_chosen.MOST_LETTERS),
         key=f"{key} sentence",
         placeholder="such as: protocol of 12 March, section 4",
     )
-    state.how_chosen = way, sentence
-    if way == chosen.BY_LOOKING:
+    state.how_chosen = answer, sentence
+    if answer == how_chosen.BY_LOOKING:
         st.caption(text.CHOSEN_BY_LOOKING)
 
 

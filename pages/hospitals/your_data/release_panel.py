@@ -10,7 +10,7 @@ from dppca_core.experiments.planning.table_plan import PREDICTED_AS
 from dppca_core.methods import METHODS
 from dppca_core.privacy import Budget
 from dppca_core.records import RELEASED
-from dppca_core.release import bundle, chosen, discrete_gaussian, mean_and_scales, private_release
+from dppca_core.release import bundle, discrete_gaussian, how_chosen, mean_and_scales, private_release
 from dppca_core.release.drawn import Drawn
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account
@@ -170,7 +170,7 @@ def show(
         st.caption(page_text.elsewhere(request))
     what = f"A release by {METHODS[request.method].title}"
     try:
-        how = chosen.statement(*session.current().how_chosen)
+        how = how_chosen.statement(*session.current().how_chosen)
     except ValueError as reason:
         st.error(page_text.refusal(str(reason)))
         return

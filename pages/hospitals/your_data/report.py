@@ -7,7 +7,7 @@ dictionary, the account on the ledger and the twin's figure, and is not given th
 from dataclasses import dataclass, field
 
 from dppca_core.methods import METHODS
-from dppca_core.release import bundle, chosen
+from dppca_core.release import bundle, how_chosen
 from dppca_core.release.ledger_records import Account
 from dppca_core.release.private_release import Released
 from dppca_core.release.request import OFFERED, Request
@@ -287,7 +287,7 @@ def _limits(record: PublicRecord) -> list[str]:
             "patients' rows, and is not private.",
             "Choosing columns, ranges or the number of directions by looking at the patients costs privacy "
             "that is not counted.",
-            f"How columns and k were chosen: {record.released.document[chosen.KEY]}.",
+            f"How columns and k were chosen: {record.released.document[how_chosen.KEY]}.",
             page_text.centring(record.released),
         ]
     if isinstance(record.twin, Twin):
@@ -312,7 +312,7 @@ def _plain_limits(record: PublicRecord) -> list[str]:
         limits += [
             "" if record.released.document["mean"] is not None else plain_text.UNCENTRED,
             "How good the release is cannot be said here: that would tell something of the patients.",
-            f"How measurements and patterns were chosen: {record.released.document[chosen.KEY]}.",
+            f"How measurements and patterns were chosen: {record.released.document[how_chosen.KEY]}.",
         ]
     if isinstance(record.twin, Twin):
         limits.append("The rehearsal is of invented patients. Yours may differ.")

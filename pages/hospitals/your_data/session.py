@@ -18,9 +18,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 
 from dppca_core.byte_cache import return_memory
-from dppca_core.release.chosen import NOT_STATED
 from dppca_core.release.cohort_lists import CohortsInMemory, CohortsOnDisk
 from dppca_core.release.cohorts import Cohorts
+from dppca_core.release.how_chosen import NOT_STATED
 from dppca_core.release.ledger import DiskLedger, Ledger, SessionLedger
 from dppca_core.release.ledger_records import Account
 from dppca_core.tables import JoinedTable, Raw
@@ -91,7 +91,7 @@ class TableSession:
     missing: bool = False  # the server no longer has what this tab paid for
     visitor: str = ""
     made: dict[str, tuple[object, Any]] = field(default_factory=dict)  # by name, with what it was made of
-    how_chosen: tuple[str, str] = (NOT_STATED, "")  # columns and k: the way, and a sentence of the owner
+    how_chosen: tuple[str, str] = (NOT_STATED, "")  # columns and k: the answer, and a sentence of the owner
     token: str = field(repr=False, default_factory=secrets.token_urlsafe)  # known to this browser tab alone
 
     @property

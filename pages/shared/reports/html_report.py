@@ -20,7 +20,7 @@ import streamlit as st
 from pages.shared.charts import frozen
 from pages.shared.figure import plotly_bundle
 from pages.shared.reports import number_tables
-from pages.shared.reports import sources as origins
+from pages.shared.reports.sources import versions
 from pages.shared.settings.catalogue import Settings, to_link
 
 _HERE = Path(__file__).parent
@@ -87,7 +87,7 @@ def today() -> str:
 def made(seed: int | None) -> str:
     """Return when it was made, with which seed (None: a release has none) and which versions."""
     seeded = "No seed: noise from the operating system" if seed is None else f"Seed {seed}"
-    return f"{today()} {seeded}. {origins.versions()}."
+    return f"{today()} {seeded}. {versions()}."
 
 
 def button(

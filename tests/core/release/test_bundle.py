@@ -15,7 +15,7 @@ import pytest
 
 from dppca_core import Budget, tables
 from dppca_core.numerics import moments
-from dppca_core.release import bundle, chosen, code_version, private_release, registry_record
+from dppca_core.release import bundle, code_version, how_chosen, private_release, registry_record
 from dppca_core.release.ledger import SessionLedger
 from dppca_core.release.ledger_records import Limit
 from dppca_core.release.patient_rows import PatientRows
@@ -40,6 +40,7 @@ ENCODED = np.array(
     ]
 )
 DELTA = 1e-5
+LITERATURE, FIXED = how_chosen.ANSWERS[:2]
 
 
 def released(n=400, schema=SCHEMA, delta=DELTA, averaged=False, statement="", **options):
@@ -169,7 +170,10 @@ def test_its_recipe_asks_for_the_same_release_and_its_ledger_pays_for_it(method,
         ({"rows_per_patient": 8}, "Unit of privacy: a row. 400 rows"),
         ({"averaged": True}, "Unit of privacy: a patient. 200 patients"),
         ({"statement": ""}, "were chosen: not stated."),
-        ({"statement": chosen.statement(chosen.WAYS[0], "code <b>book</b>")}, "book: code &lt;b&gt;book"),
+        (
+            {"statement": how_chosen.statement(LITERATURE, "code <b>book</b>")},
+            "book: code &lt;b&gt;book",
+        ),
         ({}, "ε = 2 of a limit of 9 is spent, by 1 release, at δ = 1e-05."),
     ],
 )
@@ -202,7 +206,9 @@ def test_names_that_are_paths_or_formulas_stay_inside(tmp_path):
 def test_a_document_of_the_version_before_is_bundled_too():
     made, ledger = released()
     former = {
-        key: made.document[key] for key in made.document if key not in ("code", chosen.KEY, "delta times n")
+        key: made.document[key]
+        for key in made.document
+        if key not in ("code", how_chosen.KEY, "delta times n")
     }
     written = bundle.files(former, ledger.account(), made.entry)
     assert (
@@ -213,12 +219,12 @@ def test_a_document_of_the_version_before_is_bundled_too():
 
 
 def test_what_was_chosen_is_that_of_the_payment_and_costs_no_resumption():
-    statement = chosen.statement(chosen.WAYS[1], "protocol 12/2025")
+    statement = how_chosen.statement(FIXED, "protocol 12/2025")
     made, ledger = released(statement=statement)
-    assert made.document[chosen.KEY] == statement == made.entry.about[chosen.KEY]
+    assert made.document[how_chosen.KEY] == statement == made.entry.about[how_chosen.KEY]
     record = registry_record.record(made.document)["deployment"]["implementation"]
     assert f"chosen: {statement}." in record["preprocessing_and_hyperparameter_tuning"]
-    assert chosen.KEY not in released()[0].entry.about  # as an earlier version's line
+    assert how_chosen.KEY not in released()[0].entry.about  # as an earlier version's line
     rng_rows = moments.clip_rows(np.random.default_rng(0).normal(0.1, 0.4, (400, SCHEMA.d)), SCHEMA.bound)
     again = private_release.make(
         bundle.recipe(made.document),
@@ -230,11 +236,15 @@ def test_what_was_chosen_is_that_of_the_payment_and_costs_no_resumption():
         chosen="another by now",
     )
     assert again.document == made.document
-    for way, sentence in (("other", ""), (chosen.WAYS[0], "x" * 201), (chosen.NOT_STATED, "two\nlines")):
+    for answer, sentence in (
+        ("other", ""),
+        (LITERATURE, "x" * 201),
+        (how_chosen.NOT_STATED, "two\nlines"),
+    ):
         with pytest.raises(ValueError, match="how columns and k were chosen"):
-            chosen.statement(way, sentence)
+            how_chosen.statement(answer, sentence)
     for planted in (None, 3, "", "x" * 999, "two\nlines"):
-        assert chosen.stated(planted) == chosen.NOT_STATED
+        assert how_chosen.stated(planted) == how_chosen.NOT_STATED
 
 
 def git(folder, *words):

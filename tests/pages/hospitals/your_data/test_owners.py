@@ -7,7 +7,7 @@ import zipfile
 import pandas as pd
 import pytest
 
-from dppca_core.release import bundle, chosen
+from dppca_core.release import bundle, how_chosen
 from dppca_core.release.ledger_records import ANOTHERS
 from dppca_core.tables import Column, Schema
 from pages.hospitals.your_data import kept_copies
@@ -42,7 +42,7 @@ def first_releases(visitor):
     page = prepared(TABLE, FIRST, "ann.csv", **{"own.method": "two_stage", "own.shat": "3", "own.eps": "0.3"})
     page.app.text_input(key="own cohort name").set_value("Zanzibar study")
     page.press("Set this limit")
-    page.state.how_chosen = (chosen.WAYS[-1], "clinic of the first")
+    page.state.how_chosen = (how_chosen.ANSWERS[-1], "clinic of the first")
     page.release()
     return page
 

@@ -6,7 +6,7 @@ Choosing them by looking at the rows costs privacy that no ledger counts, so a r
 KEY = "how columns and k were chosen"  # on the ledger, if it was stated, and in the document
 NOT_STATED = "not stated"
 BY_LOOKING = "by looking at this table (not covered by the guarantee)"
-WAYS = (
+ANSWERS = (
     "from the literature or a code book",
     "fixed before the data were seen",
     BY_LOOKING,
@@ -15,24 +15,24 @@ WAYS = (
 MOST_LETTERS = 200  # of the owner's own sentence
 
 
-def statement(way: str, sentence: str = "") -> str:
+def statement(answer: str, sentence: str = "") -> str:
     """Return the statement, "" where nothing is stated.
 
-    Raises ValueError for another way, and for a sentence that is too long or not on one line.
+    Raises ValueError for another answer, and for a sentence that is too long or not on one line.
     """
     sentence = sentence.strip()
-    if way not in WAYS:
-        raise ValueError(f"{KEY} must be one of {', '.join(WAYS)}")
+    if answer not in ANSWERS:
+        raise ValueError(f"{KEY} must be one of {', '.join(ANSWERS)}")
     if not sentence.isprintable() or len(sentence) > MOST_LETTERS:
         raise ValueError(f"{KEY} must be said on one line, with at most {MOST_LETTERS} letters")
-    if way == NOT_STATED:
+    if answer == NOT_STATED:
         return sentence
-    return f"{way}: {sentence}" if sentence else way
+    return f"{answer}: {sentence}" if sentence else answer
 
 
 def stated(kept: object) -> str:
     """Return a statement as it was kept, or that there is none: an earlier version kept none."""
-    longest = max(map(len, WAYS)) + 2 + MOST_LETTERS
+    longest = max(map(len, ANSWERS)) + 2 + MOST_LETTERS
     if isinstance(kept, str) and kept and kept.isprintable() and len(kept) <= longest:
         return kept
     return NOT_STATED
