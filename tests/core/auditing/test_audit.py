@@ -75,7 +75,7 @@ def test_rates_in_place_of_their_limits_would_raise_too_many(bound, draw, delta,
         share = np.clip(hits / trials, 1 / DRAWS, 1 - 1 / DRAWS)
         return share, share
 
-    monkeypatch.setattr(lower_bound.binomial, "limits", rates)
+    monkeypatch.setattr(lower_bound, "limits", rates)
     assert too_many(false_alarms(bound, draw, delta, 300), 300)
 
 
