@@ -33,6 +33,8 @@
     const figure = document.querySelector(".dppca-live");
     const ran = app?.dataset.testScriptState === "notRunning" && !document.querySelector("[data-testid=stSkeleton]");
     const awaited = document.querySelector("#first-paint aside"); // a page of sliders has a figure, if not at once
+    const opening = document.querySelector("[class*=st-key-introduction-]"); // its text may come after the figure
+    if (opening?.offsetHeight === 0) return false;
     return figure ? figure.dataset.drawn : ran && !awaited && document.querySelector("[data-testid=stMain] h1");
   };
   const timer = setInterval(() => {

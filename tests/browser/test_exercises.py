@@ -7,7 +7,8 @@ import pytest
 
 from pages.explore.explorer import exercises
 from pages.explore.explorer.exercises import EXERCISES
-from tests.browser.conftest import DESK
+from scripts.started import COMPLETE
+from tests.browser.conftest import DESK, SMALL
 
 pytestmark = pytest.mark.browser
 
@@ -127,7 +128,8 @@ def test_what_is_to_be_observed_is_on_the_screen(page, address, exercise, reader
 
 
 def test_the_links_of_the_front_page_open_by_a_click(page, address):
-    page.goto(address)
+    page.goto(f"{address}?{SMALL}")
+    page.wait_for_selector(COMPLETE)  # until then the link may move while it is clicked
     page.get_by_text(exercises.TITLE).click()
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="or open it already moved").nth(1).click()
