@@ -137,7 +137,7 @@ def _sparse_fit_under(trust: str, module: str) -> Callable[..., Estimate]:
             k: Number of components.
             budget: Privacy budget.
             rng: Source of the noise.
-            s_hat: Number of rows that are kept; default d.
+            s_hat: Number of features, rows of the basis, that are kept; default d.
             noise: Shape of the noise, as for `analyze_gauss`.
             shrink: True shrinks the rows of the basis, one per feature, at the end
                 (`dppca_core.numerics.row_shrinkage`).

@@ -1,10 +1,10 @@
 """The releases of a spiked covariance: spectrum, projector, eigenvalues; for every method that makes them.
 
-Rows have covariance U L U^T + v I: k spikes, the weakest l above the nuisance variance v of all directions.
-Spectrum: (lambda_1, lambda_k, trace of all but the first k) of the pooled moment. Projector: P on its top k
-eigenvectors, plus symmetric noise. Eigenvalues: the block U~^T S U~, (k, k), in the released basis U~. The
-noise on P suits data that behave like the model, up to a constant C. Sensitivities, their proofs and their
-assumptions on the data stand in `methods.spiked_projector`.
+Rows have covariance U L U^T + v I. L holds k spikes, l is the weakest of them, and v is the nuisance variance
+that all directions share. Spectrum: (lambda_1, lambda_k, trace of all but the first k) of the pooled moment.
+Projector: P on its top k eigenvectors, plus symmetric noise. Eigenvalues: the block U~^T S U~, (k, k), in the
+released basis U~. The noise on P suits data that behave like the model, up to a constant C. Sensitivities,
+their proofs and their assumptions on the data stand in `methods.spiked_projector`.
 """
 
 import math
