@@ -1,4 +1,4 @@
-"""Eigenvalues inside a subspace that was released before: of V^T S V plus noise, V (d, k) orthonormal.
+"""Release eigenvalues inside a subspace that was released before: V^T S V plus noise, V (d, k) orthonormal.
 
 S is the second moment of n rows of norm at most 1, n public, V a method's answer. Replacing a row moves
 n V^T S V by V^T D V, D = x x^T - y y^T; adding or removing one by V^T x x^T V.
@@ -13,8 +13,9 @@ Laplace noise, where the method is purely private, on the diagonal alone. Its l1
 most 1. When a row is added or removed it moves by |V^T x|^2 <= 1.
 
 V is an answer about the same rows, so the two compose adaptively. Gaussian releases do exactly: 1/z^2 adds up
-(`accounting`); all else by adding epsilons and deltas. Any use of the released block is free. Whoever
-makes the release holds all rows: hospitals that trust nobody with theirs would each add noise of their own.
+(`accounting`), z the noise multiplier, std over sensitivity; all else by adding epsilons and deltas. Any use
+of the released block, V^T S V plus noise, is free. Whoever makes the release holds all rows: hospitals that
+trust nobody with theirs would each add noise of their own.
 """
 
 import math
@@ -42,12 +43,12 @@ def split(
 ) -> tuple[Budget, Event]:
     """Return the budget to run `method` with, and the event that pays for the eigenvalues.
 
-    The method gets 1 - share of epsilon and of delta. A purely private one leaves share * epsilon, for
-    Laplace noise (a `Guarantee`). Others leave Gaussian noise (a `Release`). Where the method is Gaussian too
-    and the accounting not as printed, that is all that exact composition leaves, which is more than the
-    share. Otherwise it is share * (epsilon, delta). Both together are the budget. options: the method's own
-    parameters. Raises ValueError for a share outside (0, 1) or too small to be told from none, and for a
-    method without privacy or one that trusts nobody with the rows.
+    The method gets 1 - share of epsilon and of delta. For the eigenvalues a purely private method leaves
+    share * epsilon, for Laplace noise (a `Guarantee`). Others leave Gaussian noise (a `Release`). Where the
+    method is Gaussian too and the accounting not as printed, that is all that exact composition leaves, which
+    is more than the share. Otherwise it is share * (epsilon, delta). Both together are the budget. options:
+    the method's own parameters. Raises ValueError for a share outside (0, 1) or too small to be told from
+    none, and for a method without privacy or one that trusts nobody with the rows.
     """
     checks.inside_unit_interval(share=share)
     if method.spends is None:
@@ -62,6 +63,7 @@ def split(
     if stated or budget.accounting == "as-printed":
         part = replace(budget, epsilon=share * budget.epsilon, delta=share * budget.delta)
         return rest, Release(gaussian.noise_multiplier(part))
+    # Exact composition adds up 1/z^2: the whole budget's less the method's is left.
     precision = gaussian.noise_multiplier(budget) ** -2 - closed_form.multiplier_of(events) ** -2
     if precision <= 0:
         raise ValueError(f"share must leave something beside {method.name}, got {share!r}")
@@ -69,9 +71,10 @@ def split(
 
 
 def noise_scale(budget: Budget, price: Event, n: int, k: int) -> float:
-    """Return the std of one diagonal entry for a `Release`, the Laplace scale for a pure `Guarantee`.
+    """Return the size of the noise in V^T S V: the std of one diagonal entry, or the scale of Laplace noise.
 
-    Of `budget` only the neighbours count. Raises ValueError for a Guarantee with a delta.
+    price: what it may spend (`split`), a `Release` for Gaussian or a pure `Guarantee` for Laplace noise. Of
+    `budget` only the neighbours count. n: patients. Raises ValueError for a Guarantee with a delta.
     """
     if isinstance(price, Release):
         return matrix_product.sensitivity(budget, k) * price.noise_multiplier / math.sqrt(price.steps) / n
@@ -85,10 +88,9 @@ def release(cohort: Cohort, basis: Array, price: Event, budget: Budget, rng: np.
 
     This is the only step that reads rows.
 
-    price: the event that it may spend (`split`); a pure one releases the diagonal, with zeros beside it. Of
-    `budget` only the neighbours count. Noise is drawn in floating point. Raises ValueError for a basis, (d,
-    k),
-    without orthonormal columns.
+    basis: V, (d, k). price: the event that it may spend (`split`); a pure one releases the diagonal, with
+    zeros beside it. Of `budget` only the neighbours count. Noise is drawn in floating point. Raises
+    ValueError for a basis without orthonormal columns.
     """
     d, k = cohort.features, basis.shape[-1]
     checks.orthonormal(d, k, basis=basis)
@@ -100,6 +102,9 @@ def release(cohort: Cohort, basis: Array, price: Event, budget: Budget, rng: np.
 
 
 def principal_axes(basis: Array, block: Array) -> tuple[Array, Array]:
-    """Return a released block's eigenvalues, (k,), largest first and none below 0, and its axes, (d, k)."""
+    """Return a released block's eigenvalues, (k,), largest first, and the basis V turned to its axes, (d, k).
+
+    Eigenvalues that noise made negative become 0. It reads no rows.
+    """
     values, turn = linalg.top_eigenpairs(block, len(block))
     return np.maximum(values, 0.0), basis @ turn

@@ -1,7 +1,8 @@
 """Pool hospitals that ask for different guarantees: weights by precision, and the noise that each needs.
 
-Hospital i wants (epsilon_i, delta_i), whose multiplier is z_i. The server takes sum_i w_i M_i, sum w_i = 1,
-M_i the mean over n_i patients of what each moves by at most Delta. So w_i M_i moves by w_i Delta/n_i.
+Hospital i wants (epsilon_i, delta_i), whose multiplier (std of Gaussian noise over sensitivity) is z_i. The
+server takes sum_i w_i M_i, sum w_i = 1, M_i the mean over n_i patients of what each moves by at most Delta.
+So w_i M_i moves by w_i Delta/n_i.
 
 Own noise: hospital i adds Delta z_i/n_i to M_i, whatever the weights, and the sum carries
 
@@ -10,10 +11,10 @@ Own noise: hospital i adds Delta z_i/n_i to M_i, whatever the weights, and the s
 v the variance of an entry by one patient: least for w_i ~ 1/(z_i^2/n_i^2 + r/n_i), r = v/Delta^2. Without r
 these are the weights n_i^2/z_i^2, with a large r the sizes.
 
-Sealed sums: all hospitals see one noise s, which protects hospital i if s >= w_i Delta z_i/n_i. For a largest
-ratio M = max w_i z_i/n_i the sampling part is least for w_i ~ n_i min(1, t/z_i). The search takes t between
-the smallest z and the largest. At the smallest all hospitals are protected exactly (weights n_i/z_i), and at
-the largest the weights are the sizes.
+Sealed sums (secure aggregation, only the sum is seen): all hospitals share one noise s, which protects
+hospital i if s >= w_i Delta z_i/n_i. For a largest ratio M = max w_i z_i/n_i the sampling part is least for
+w_i ~ n_i min(1, t/z_i). The search takes t between the smallest z and the largest. At the smallest all
+hospitals are protected exactly (weights n_i/z_i), and at the largest the weights are the sizes.
 
 Neighbours by add or remove protect n_i. Then hospital i scales its *sum* by a_i = 1/z_i^2 (own noise) or
 1/z_i (sealed), which no size enters. The release is a sum, and its directions need no n.
@@ -39,20 +40,28 @@ TRUSTS = ("untrusted server", "secure aggregation")
 
 
 def trust_of(provider_noise: object, trust: str) -> str:
-    """Return whose noise a run carries. Raises ValueError for shared noise, which has one size for all."""
+    """Return how hospitals add noise in a run, one of `TRUSTS` where the method pools their sums.
+
+    provider_noise: a method's option of this name, None where it has none. trust: that of the method, which
+    holds unless the option says secure aggregation. Raises ValueError for shared noise, which has one size
+    for all hospitals.
+    """
     if provider_noise == "shared":
         raise ValueError("provider_noise must not be 'shared' where each hospital has a budget of its own")
     return "secure aggregation" if provider_noise == "secure-aggregation" else trust
 
 
 def sampling_ratio(d: int, k: int, kept: int | None, signal: float = SIGNAL) -> float:
-    """Return r from public numbers, for a declared `signal`, k lambda_k/tr Sigma, of rows of length 1.
+    """Return r of the module's text from public numbers, for a declared `signal`, k lambda_k/tr Sigma.
 
-    v is that of an entry between a component and the bulk, once `kept` rows are chosen, or all. It is taken
-    at its largest, with the least noise, which is Delta^2/2 at Delta = 1. A ratio that is too large leads
-    towards the weights by size and never past them. One that is too small leads beyond the best weights.
+    v is the variance of an entry between a component and the bulk, by one patient whose row has length 1 on
+    the `kept` features, or on all d. It is set against the least noise, Delta^2/2 at Delta = 1, so that r is
+    rather too large: that leads towards the weights by size and never past them, where an r that is too small
+    leads beyond the best weights.
     """
     rows = d if kept is None else kept
+    # The components' part in the trace of the kept rows. v is the product of an eigenvalue of a component,
+    # part/k, and one of the bulk, (1 - part)/rows.
     part = signal / (signal + (1 - signal) * rows / d)
     return 2 * part * (1 - part) / (k * rows) if part < 1 else 0.0
 
@@ -72,11 +81,13 @@ def weights(multipliers: Array, sizes: Array, sampling: float, sealed: bool) -> 
         return best
 
     def at(cap: float) -> Array:
+        """Return the weights at t = cap."""
         raw = sizes * np.minimum(1.0, cap / multipliers)
         share: Array = raw / raw.sum()
         return share
 
     def variance(cap: float) -> float:
+        """Return the variance of an entry of the weighted mean at t = cap, over Delta^2."""
         share = at(cap)
         return float(_noise(share, multipliers, sizes, sealed) ** 2 + sampling * (share**2 / sizes).sum())
 
@@ -88,7 +99,7 @@ def weights(multipliers: Array, sizes: Array, sampling: float, sealed: bool) -> 
 
 
 def _noise(share: Array, multipliers: Array, sizes: Array, sealed: bool) -> float:
-    """Return the noise of the weighted mean, over Delta."""
+    """Return the std of the noise in the weighted mean, over Delta. share: the weights, (N,)."""
     each = share * multipliers / sizes
     return float(each.max() if sealed else np.linalg.norm(each))
 
@@ -118,7 +129,10 @@ def pool(cohort: Cohort, budgets: Sequence[Budget], trust: str, sampling: float)
 def pooled_budget(
     sizes: Sequence[float], budgets: Sequence[Budget], trust: str, sampling: float
 ) -> tuple[Array, Budget]:
-    """Return the weights of hospitals of these sizes, (N,), and the budget, as `pool` has them."""
+    """Return the weights of hospitals, (N,), and the budget at which one cohort has their noise.
+
+    sizes: patients of each. The other arguments and errors are those of `pool`.
+    """
     if len({budget.neighbours for budget in budgets}) > 1:
         raise ValueError("budget must have the same neighbours for all hospitals")
     if any(budget.accounting == "as-printed" for budget in budgets):
@@ -130,12 +144,13 @@ def pooled_budget(
     else:
         scaled = n / (z if sealed else z**2)
         share = scaled / scaled.sum()
+    # The multiplier at which equal protection of all n patients would put the same noise into the mean.
     noise = _noise(share, z, n, sealed) * float(n.sum()) / (1.0 if sealed else math.sqrt(len(n)))
     delta = min(budget.delta for budget in budgets)
     return share, Budget(gaussian.epsilon_of(noise, delta), delta, budgets[0].neighbours)
 
 
 def guarantees(budgets: Sequence[Budget]) -> str:
-    """Return the sentence that names each hospital's guarantee."""
+    """Return a sentence for the reader of a run that states each hospital's epsilon and delta."""
     each = (f"hospital {i} has ε = {b.epsilon:g}, δ = {b.delta:g}" for i, b in enumerate(budgets, start=1))
     return f"Each hospital's patients have its own guarantee: {'; '.join(each)}."

@@ -12,5 +12,5 @@ from dppca_core.privacy import Budget
 
 
 def sensitivity(budget: Budget, columns: int) -> float:
-    """Return the l2 sensitivity of the sum-scale product; the proof is in the module's text."""
+    """Return the l2 sensitivity of n S Q, Q with so many columns; the proof is in the module's text."""
     return math.sqrt(2) if budget.neighbours == "replace-one" and columns > 1 else 1.0

@@ -26,6 +26,11 @@ def _estimate(
     shrink: bool,
     s_hat: int | None = None,
 ) -> Estimate:
+    """Release the noisy pooled moment and return its top k directions.
+
+    noise: shape of the noise, as for `symmetric_gaussian.shape_of`. s_hat: rows that truncated power
+    iteration keeps; None takes the eigenvectors as they are.
+    """
     noisy = symmetric_gaussian.release(cohort, budget, rng, noise, trust)
     return Estimate.from_moment(
         noisy,
@@ -47,7 +52,12 @@ def method_under(
     audit: str = "moments.pooled",
     sparse: bool = False,
 ) -> Method:
-    """Return the method in this module, whose hospitals trust so much; a sparse one keeps some rows."""
+    """Return the method of a module of `dppca_core.methods`: one noisy moment, released under this trust.
+
+    trust: who adds the noise (`symmetric_gaussian`). module: the method's, whose `fit` this makes. audit: the
+    releases that an audit draws, as for `Method`. sparse: whether truncated power follows, which keeps some
+    rows, instead of eigenvectors.
+    """
     together = sparse and trust != "central"
     return Method(
         title=title,
@@ -108,6 +118,8 @@ def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
 
 
 def _sparse_fit_under(trust: str, module: str) -> Callable[..., Estimate]:
+    """Make the `fit` of one trust model with truncated power, as `_fit_under` does without."""
+
     def fit(
         cohort: Cohort,
         *,
@@ -125,7 +137,7 @@ def _sparse_fit_under(trust: str, module: str) -> Callable[..., Estimate]:
             k: Number of components.
             budget: Privacy budget.
             rng: Source of the noise.
-            s_hat: Number of rows that are kept; default d.
+            s_hat: Number of features, rows of the basis, that are kept; default d.
             noise: Shape of the noise, as for `analyze_gauss`.
             shrink: True shrinks the rows of the basis, one per feature, at the end
                 (`dppca_core.numerics.row_shrinkage`).

@@ -39,7 +39,11 @@ def noise_factor(trust: str, providers: int) -> float:
 
 
 def mean_length(k: int) -> float:
-    """Return E(chi_k)/k: a round is on average close to this times U sqrt(lambda/tr Sigma), in any basis."""
+    """Return E(chi_k)/k, which turns the size of a round into the size of the components in the data.
+
+    Where Q spans the k leading directions U, all of eigenvalue lambda, a round is on average close to this
+    times U sqrt(lambda/tr Sigma), up to a rotation of its columns.
+    """
     return math.sqrt(2) * math.exp(math.lgamma((k + 1) / 2) - math.lgamma(k / 2)) / k
 
 
@@ -60,7 +64,9 @@ def release(cohort: Cohort, block: Array, std: float, rng: np.random.Generator) 
 def release_rounds(
     cohort: Cohort, stds: Sequence[float], start: Array, left_out: int, rng: np.random.Generator
 ) -> tuple[tuple[Array, ...], list[Array]]:
-    """Release rounds one after the other, each of the basis that those before it give: it reads the rows.
+    """Release rounds one after the other, each from the basis that the rounds before it give.
+
+    It reads private rows once a round.
 
     Args:
         cohort: All hospitals' patients, as rows or drawn from a population.
@@ -78,7 +84,11 @@ def release_rounds(
 def follow_rounds(
     ask: Callable[[Array, float], Array], stds: Sequence[float], start: Array, left_out: int
 ) -> tuple[tuple[Array, ...], list[Array]]:
-    """Return the bases and the noisy rounds; `ask` releases one, of a basis, with noise of this size."""
+    """Return the bases and the noisy rounds as `release_rounds` does, whoever releases them.
+
+    ask(Q, std) returns one noisy round, (d, k), from the basis Q with noise of this std in each entry, so
+    that hospitals can answer in its place. The next basis is what all rounds so far give together.
+    """
     bases, rounds = [start], list[Array]()
     for std in stds:
         rounds.append(ask(bases[-1], std))

@@ -1,4 +1,4 @@
-"""A mean that is paid for: rows are centred where most of them lie, and not at the middle of public ranges.
+"""Release a mean that privacy is paid for, to centre rows where they lie, not at the middle of public ranges.
 
 The second moment of rows r, |r| <= 1, that are centred elsewhere is C + m m^T. Where the mean m is large, its
 first component is nearly m, and no budget changes that. So a share w of the budget (as 1/z^2) releases
@@ -41,20 +41,24 @@ def share(budget: Budget, *, d: int, n: int) -> float:
 
 
 def price(budget: Budget, w: float) -> Release:
-    """Return what the mean costs. Raises ValueError unless 0 < w < 1."""
+    """Return what the ledger records for the mean: one Gaussian release with a share w of the budget.
+
+    Raises ValueError unless 0 < w < 1.
+    """
     checks.inside_unit_interval(share=w)
     return Release(gaussian.noise_multiplier(budget) / math.sqrt(w))
 
 
 def noise_std(budget: Budget, w: float, n: int) -> float:
-    """Return the std of each entry of m~, in units of the rows' greatest length."""
+    """Return the std of the noise in each entry of m~, for n rows no longer than 1."""
     return sensitivity(budget) * price(budget, w).noise_multiplier / n
 
 
 def release(rows: Array, budget: Budget, w: float, rng: np.random.Generator, *, part: float = 1.0) -> Array:
     """Return m~, (d,), of rows no longer than 1, (n, d). This is the only step here that reads private rows.
 
-    part: of the noise's std, where others add the rest of one noise to a sum that alone is seen.
+    w: the share of the budget that pays for it. part: the part of the noise's std that is added here, below 1
+    where others add the rest of one noise to a sum that alone is seen.
     """
     n, d = rows.shape
     mean: Array = rows.mean(axis=0)
@@ -62,15 +66,15 @@ def release(rows: Array, budget: Budget, w: float, rng: np.random.Generator, *, 
 
 
 def centred(rows: Array, mean: Array, neighbours: str = "replace-one") -> Array:
-    """Return rows about a released mean, shortened to length 1.
+    """Return rows less a released mean, (n, d), shortened to length 1.
 
-    Where a row may be emptied or filled, an empty row stays empty. As -mean it would move the moment by sqrt
-    2 against the other, but only 1 is paid for.
+    Under add-remove, where neighbours differ by a row that is empty (zeros) in one of them, an empty row
+    stays empty. If it became -mean, the second moment would move by up to sqrt 2, and only 1 is paid for.
     """
     moved = moments.clip_rows(rows - mean, 1.0) if len(rows) else rows
     return empty_rows_kept(moved, rows) if neighbours == "add-remove" else moved
 
 
 def empty_rows_kept(moved: Array, rows: Array) -> Array:
-    """Return rows as they were moved, but for those that are zero, which stay zero."""
+    """Return the rows `moved`, (n, d), but zeros wherever a row of `rows`, before the move, was all zeros."""
     return np.where(rows.any(axis=1, keepdims=True), moved, 0.0)

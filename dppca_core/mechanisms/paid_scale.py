@@ -1,4 +1,4 @@
-"""Scales that are paid for: each measurement counts by its own spread, and not by its public range.
+"""Release scales that privacy is paid for: each measurement counts by its own spread, not its public range.
 
 Principal components of rows in public units favour measurements that fill their ranges. Dividing each by a
 scale of its own first gives components of correlations, as a StandardScaler before a PCA does. So of rows r,
@@ -46,7 +46,10 @@ _LONGEST = 3.0
 
 
 class ColumnScales(NamedTuple):
-    """Hold s, (d,), by which rows of length 1 at most are divided, and the length of what counts in full."""
+    """Hold released scales. each: s, (d,), by which the columns of rows of length 1 at most are divided.
+
+    bound: b q, the length to which the divided rows are then shortened.
+    """
 
     each: Array
     bound: float
@@ -58,19 +61,20 @@ def sensitivity(budget: Budget) -> float:
 
 
 def share(mean_share: float = 0.0) -> float:
-    """Return w by the rule in the module's text. mean_share: what pays for a mean."""
+    """Return w by the rule in the module's text. mean_share: the share of the budget that pays for a mean."""
     return _SHARE * (1 - mean_share)
 
 
 def noise_std(budget: Budget, w: float, n: float) -> float:
-    """Return tau, the std of each v_j, in squares of the rows' greatest length."""
+    """Return tau, the std of the noise in each v_j, for n rows no longer than 1."""
     return sensitivity(budget) * paid_centre.price(budget, w).noise_multiplier / n
 
 
 def release(rows: Array, budget: Budget, w: float, rng: np.random.Generator, *, part: float = 1.0) -> Array:
     """Return v, (d,), of rows no longer than 1, (n, d). This is the only step here that reads private rows.
 
-    part: of the noise's std, as for `paid_centre.release`.
+    w: the share of the budget that pays for it. part: the part of the noise's std that is added here, as for
+    `paid_centre.release`.
     """
     n, d = rows.shape
     squares: Array = np.square(rows).mean(axis=0)
@@ -78,28 +82,37 @@ def release(rows: Array, budget: Budget, w: float, rng: np.random.Generator, *, 
 
 
 def floor(std: float, d: int) -> float:
-    """Return c tau, the least square of a scale."""
+    """Return c tau, the least square that a scale can have, so that no noise is blown up. std: tau."""
     return std * math.sqrt(2 * math.log(2 * d))
 
 
 def relative_bound(left: Budget, *, d: int, n: float) -> float:
-    """Return b, in root mean square lengths of scaled rows. left: the budget for what follows."""
+    """Return b: how many root mean square lengths long a scaled row may be before it is shortened.
+
+    left: the budget for what follows, whose noise must stay small beside the rows.
+    """
     height = gaussian.noise_multiplier(left) * math.sqrt(d) / n
     return min(max(math.sqrt(_NOISE_HEIGHT / height), 1.0), _LONGEST)
 
 
 def from_squares(squares: Array, std: float, relative: float) -> ColumnScales:
-    """Return scales from v, (d,), alone. std: tau; relative: b."""
+    """Return the scales that the released v, (d,), gives: it reads no rows. std: tau; relative: b."""
     of_scales = np.maximum(squares, floor(std, len(squares)))
     length = math.sqrt(max(float((np.maximum(squares, 0.0) / of_scales).sum()), 1.0))
     return ColumnScales(np.sqrt(of_scales), relative * length)
 
 
 def of_release(squares: Array, budget: Budget, w: float, left: Budget, n: float) -> ColumnScales:
-    """Return scales from v, (d,), of n patients. left: what w leaves of the budget for what follows."""
+    """Return the scales that v, (d,), gives, released from n patients with a share w of the budget.
+
+    left: the budget that is left for what follows.
+    """
     return from_squares(squares, noise_std(budget, w, n), relative_bound(left, d=len(squares), n=n))
 
 
 def scaled(rows: Array, scales: ColumnScales) -> Array:
-    """Return rows divided by released scales, then by the bound, none longer than 1."""
+    """Return rows, (n, d), with columns divided by released scales, then shortened to length 1.
+
+    Rows up to the scales' bound keep their relative lengths: all are divided by it.
+    """
     return moments.clip_rows(rows / scales.each, scales.bound) if len(rows) else rows

@@ -1,6 +1,10 @@
 """The releases of a spiked covariance: spectrum, projector, eigenvalues; for every method that makes them.
 
-Sensitivities, their proofs and their assumptions on the data stand in `methods.spiked_projector`.
+Rows have covariance U L U^T + v I. L holds k spikes, l is the weakest of them, and v is the nuisance variance
+that all directions share. Spectrum: (lambda_1, lambda_k, trace of all but the first k) of the pooled moment.
+Projector: P on its top k eigenvectors, plus symmetric noise. Eigenvalues: the block U~^T S U~, (k, k), in the
+released basis U~. The noise on P suits data that behave like the model, up to a constant C. Sensitivities,
+their proofs and their assumptions on the data stand in `methods.spiked_projector`.
 """
 
 import math
@@ -17,14 +21,15 @@ from dppca_core.mechanisms import symmetric_gaussian
 from dppca_core.numerics import linalg
 from dppca_core.privacy import Budget, Event, Release
 
-_SHARES = {"projector": 0.8, "spectrum": 0.1, "eigenvalues": 0.1}
+_SHARES = {"projector": 0.8, "spectrum": 0.1, "eigenvalues": 0.1}  # of the budget, as 1/z^2
 _SAFETY = 3.0  # standard deviations by which released eigenvalues are moved to the cautious side
 
 
 def multipliers(budget: Budget, known: bool, covariance: bool) -> dict[str, float]:
-    """Return std / sensitivity of each release that is made; together they are the budget exactly.
+    """Return std / sensitivity, z, of each release that is made, by its name; together they are the budget.
 
-    1/z^2 adds up; as printed they add up by basic composition.
+    known: whether spike and variance are public, so that no spectrum is released. covariance: whether
+    eigenvalues are. Budgets add up exactly, as 1/z^2; as printed by basic composition of equal parts.
     """
     wanted = {"projector": True, "spectrum": not known, "eigenvalues": covariance}
     shares = {name: share for name, share in _SHARES.items() if wanted[name]}
@@ -37,20 +42,24 @@ def multipliers(budget: Budget, known: bool, covariance: bool) -> dict[str, floa
 
 
 def spectrum_sensitivity(budget: Budget, entries: int) -> float:
-    """Return the l2 sensitivity of n times the spectrum, or the block, of so many entries.
+    """Return the l2 sensitivity of n times the spectrum, or of n times the block.
 
-    The proof is in the text of `methods.spiked_projector`.
+    entries: how many numbers the spectrum has, or rows the block; a single one moves by at most 1. The proof
+    is in the text of `methods.spiked_projector`.
     """
     return symmetric_gaussian.sensitivity(budget) if entries > 1 else 1.0
 
 
 def default_constant(d: int, n: int) -> float:
-    """Return the default C, near the largest movements in simulation."""
+    """Return the default C of the good event, near the largest movements in simulation.
+
+    The simulations are those in `methods.spiked_projector`.
+    """
     return 2.0 if n >= d else 3.0
 
 
 def check_public(spike: float | None, variance: float | None, constant: float | None) -> None:
-    """Raise ValueError unless what is given is positive, and spike and variance are given together."""
+    """Raise ValueError unless public l, v and C are positive where given, and l and v are given together."""
     if (spike is None) != (variance is None):
         raise ValueError(f"spike and variance must be given together, got {spike!r} and {variance!r}")
     named = {"spike": spike, "variance": variance, "constant": constant}
@@ -58,18 +67,27 @@ def check_public(spike: float | None, variance: float | None, constant: float | 
 
 
 def spectrum_std(budget: Budget, n: int, multiplier: float) -> float:
-    """Return the std of each released number of the spectrum."""
+    """Return the std of each released number of the spectrum. multiplier: its z (`multipliers`)."""
     return spectrum_sensitivity(budget, 2) / n * multiplier
 
 
 def move_cautiously(last: float, flat: float, std: float, d: int, k: int) -> tuple[float, float]:
-    """Return l and v on the cautious side of a released lambda_k and bulk mean: moved by 3 std."""
+    """Return l and v, moved by three standard deviations of their noise to where P needs more noise.
+
+    last: the released lambda_k. flat: the released mean of the other d - k eigenvalues. std: of each released
+    number; flat is a sum over d - k of them divided by d - k. Without caution an estimate v near zero would
+    leave P without noise.
+    """
     raised = max(flat, 0.0) + _SAFETY * std / (d - k)
     return last - _SAFETY * std - raised, raised
 
 
 def projector_sensitivity(d: int, n: int, k: int, spike: float, variance: float, constant: float) -> float:
-    """Return D of the method's text, at most sqrt(2 min(k, d - k)), which no two projectors exceed."""
+    """Return D, how far one row moves P in Frobenius norm if the data behave like the model.
+
+    It is C (v/l + sqrt(v/l)) sqrt(d (k + ln n))/n, from `methods.spiked_projector`, with l = spike, v =
+    variance and C = constant, but at most sqrt(2 min(k, d - k)), by which any two projectors differ at most.
+    """
     most = math.sqrt(2 * min(k, d - k))
     if spike <= 0:
         return most
@@ -79,7 +97,11 @@ def projector_sensitivity(d: int, n: int, k: int, spike: float, variance: float,
 
 
 class ReleasedCovariance(NamedTuple):
-    """Hold noisy P, (d, d); std of its diagonal noise; v; the noisy (k, k) eigenvalues; the cautious l."""
+    """Hold all that is released. projector: noisy P, (d, d). std: of its noise on the diagonal.
+
+    flat: v as released, not moved, or public. block: the noisy U~^T S U~, (k, k), or None. weakest: l, public
+    or moved to the cautious side.
+    """
 
     projector: Array
     std: float
@@ -101,8 +123,9 @@ def release(
 ) -> ReleasedCovariance:
     """Return spectrum, projector and, with `covariance`, eigenvalues: steps 1 to 3 of the method's text.
 
-    l2 sensitivities: `spectrum_sensitivity`/n for spectrum and block, `projector_sensitivity` for the
-    projector. This is the only step that reads private rows.
+    spike, variance: public l and v, in whose place nothing is released; None for both releases a spectrum.
+    constant: C. The l2 sensitivities are `spectrum_sensitivity`/n for spectrum and block, and
+    `projector_sensitivity` for the projector. This is the only step that reads private rows.
     """
     d, n = cohort.features, cohort.n
     shape = symmetric_gaussian.shape_of(budget, None)
@@ -118,7 +141,7 @@ def release(
         exact = np.array([values[0], values[-1], moment.trace() - values.sum()])
         noise = spectrum_std(budget, n, z["spectrum"])
         first, last, rest = exact + noise * rng.standard_normal(3)
-        last = first if k == 1 else last
+        last = first if k == 1 else last  # lambda_k is lambda_1 then, whose movement is counted once
         flat = float(rest) / (d - k)
         weakest, raised = move_cautiously(float(last), flat, noise, d, k)
         largest = max(float(first), 0.0) + _SAFETY * noise
@@ -128,6 +151,7 @@ def release(
     block = None
     if covariance:
         basis = linalg.top_eigenspace(projector, k)
+        # The worst case of any data, or what the model allows if that is less (step 3).
         moved = min(spectrum_sensitivity(budget, k), constant * largest * (k + math.log(n))) / n
         block = basis.T @ moment @ basis + symmetric(k, moved * z["eigenvalues"], rng)
     return ReleasedCovariance(projector, std, flat, block, weakest)
@@ -141,6 +165,6 @@ def spends(
     covariance: bool = True,
     **_: object,
 ) -> tuple[Event, ...]:
-    """Return up to three Gaussian releases."""
+    """Return one Gaussian release each for the projector, the spectrum unless public, and the eigenvalues."""
     known = spike is not None and variance is not None
     return tuple(Release(z) for z in multipliers(budget, known, covariance).values())

@@ -1,13 +1,14 @@
-"""Share normalised rounds between three stacked methods, for directions that are spread over many rows.
+"""Share normalised rounds between three stacked methods, for directions that are spread over many features.
 
 Each of T rounds (`dppca_core.mechanisms.normalised_product`, with the sensitivity and its proof) starts from
 Q, the basis that the rounds before give. The first rounds approach the directions. All later rounds are
 stacked, each in units of its noise (`dppca_core.numerics.stacked_rounds`), and the top k left singular
 vectors are the answer. Each round spends the same share: its noise is Delta z sqrt(T) c/n, z the exact
-multiplier of the budget.
+multiplier of the budget, Delta the sensitivity, c the noise of the sum in those of one curator.
 
-A round has d k noisy numbers and a moment has d^2. So rounds serve weak and dense signals, where two stages
-find no rows. Rounds must converge first: about 12 where the eigenvalue is three times the bulk's.
+A round has d k noisy numbers and a moment has d^2. So rounds serve weak and dense signals, where the two
+stages of `dppca_core.mechanisms.two_stage` find no features. Rounds must converge first: about 12 where the
+eigenvalue is three times the bulk's.
 """
 
 import math
@@ -25,18 +26,25 @@ from dppca_core.privacy import Budget, Event, Release
 from dppca_core.records import Estimate, Method
 
 ROUNDS = 12
-LEFT_OUT = 4
+LEFT_OUT = 4  # first rounds that are not stacked, as their bases are still far off
 
 
 def noise_std(budget: Budget, trust: str, providers: int, n: int, iterations: int) -> float:
-    """Return the std of each entry of one of T rounds, on the scale of the mean over n patients."""
+    """Return the std of the noise in each entry of one of T = `iterations` rounds, a mean over n patients.
+
+    trust: who adds the noise, one curator or `providers` hospitals (`normalised_product.noise_factor`).
+    """
     factor = normalised_product.noise_factor(trust, providers) / n
     moved = normalised_product.sensitivity(budget)
     return moved * math.sqrt(iterations) * gaussian.noise_multiplier(budget) * factor
 
 
 def method_under(trust: str, title: str, audit: str, module: str) -> Method:
-    """Return the method in this module, whose hospitals trust so much."""
+    """Return the method of a module of `dppca_core.methods`: stacked rounds, released under this trust.
+
+    trust: who adds the noise. audit: the releases that an audit draws, as for `Method`. module: the method's,
+    whose `fit` this makes.
+    """
     several = trust != "central"
     return Method(
         title=title,
@@ -48,7 +56,7 @@ def method_under(trust: str, title: str, audit: str, module: str) -> Method:
         pools="whole" if several else "",
         spends=spends,
         matrix=False,
-        # Rows of the drawn patients, once for all that asks for them.
+        # That of drawing the patients' rows, which is done once for all that asks for them.
         cost=lambda d, k, providers: 3.0,
         scaling="unit",
         audit=audit,
@@ -56,6 +64,7 @@ def method_under(trust: str, title: str, audit: str, module: str) -> Method:
 
 
 def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
+    """Make the `fit` of one trust model; documents show it as a function of the method's module."""
 
     def fit(
         cohort: Cohort,

@@ -35,21 +35,25 @@ SHAPES = ("isotropic", "mirrored")
 
 
 def sensitivity(budget: Budget) -> float:
-    """Return the l2 sensitivity of sum x x^T; the proof is in the module's text."""
+    """Return the l2 sensitivity of sum x x^T, |x| <= 1; the proof is in the module's text."""
     return math.sqrt(2) if budget.neighbours == "replace-one" else 1.0
 
 
 def sum_noise_std(budget: Budget) -> float:
-    """Return the std of one diagonal entry on the scale of sums; as printed at the paper's sensitivity 1."""
+    """Return the std of the noise in one diagonal entry of sum x x^T, as one curator adds it.
+
+    With accounting "as-printed" it is at the paper's sensitivity of 1.
+    """
     moved = 1.0 if budget.accounting == "as-printed" else sensitivity(budget)
     return moved * gaussian.noise_multiplier(budget)
 
 
 def shape_of(budget: Budget, noise: str | None) -> str:
-    """Return `noise` if given, else "mirrored" (the paper's triangle) as printed and "isotropic" otherwise.
+    """Return the shape of symmetric noise: `noise` if given, else by the budget's accounting.
 
-    Isotropic noise gives the same guarantee with half the variance off the diagonal. Raises ValueError
-    for an unknown shape.
+    "mirrored" draws the upper triangle with equal variances and reflects it, as in the paper: the default
+    where the accounting is as printed. "isotropic" is (G + G^T)/2, which gives the same guarantee with half
+    the variance off the diagonal. Raises ValueError for an unknown shape.
     """
     default = "mirrored" if budget.accounting == "as-printed" else "isotropic"
     chosen = default if noise is None else noise
@@ -58,15 +62,20 @@ def shape_of(budget: Budget, noise: str | None) -> str:
 
 
 def entry_std(budget: Budget, n: int, noise: str | None, trust: str = "central", providers: int = 1) -> float:
-    """Return the std of one off-diagonal entry of the mean: the diagonal's, over sqrt 2 where isotropic."""
+    """Return the std of the noise in one off-diagonal entry of the mean of n rows.
+
+    It is that of a diagonal entry, over sqrt 2 where the noise is isotropic. The arguments are those of
+    `mean_noise_std`; noise: the shape, as for `shape_of`.
+    """
     std = mean_noise_std(budget, n, trust, providers)
     return std if shape_of(budget, noise) == "mirrored" else std / math.sqrt(2)
 
 
 def mean_noise_std(budget: Budget, n: int, trust: str = "central", providers: int = 1) -> float:
-    """Return the std of one diagonal entry of the mean of n rows, by who adds the noise (the module's text).
+    """Return the std of the noise in one diagonal entry of (1/n) sum x x^T.
 
-    Raises ValueError for a trust under which no moment is released.
+    trust: who adds the noise, as listed in the module's text; providers: the number of hospitals. Raises
+    ValueError for a trust under which no moment is released.
     """
     checks.one_of(("central", "secure aggregation", "untrusted server", "local"), trust=trust)
     std = sum_noise_std(budget)
@@ -80,7 +89,8 @@ def release(
 ) -> Array:
     """Return the noisy pooled second moment, (d, d) symmetric.
 
-    This is the only step that reads private rows.
+    This is the only step that reads private rows. noise: its shape, as for `shape_of`. trust: who adds it;
+    one draw has the law of all messages' mean.
     """
     std = mean_noise_std(budget, cohort.n, trust, len(cohort))
     return with_noise(cohort.pooled, std, shape_of(budget, noise), rng)

@@ -3,7 +3,8 @@
 Stage 1 spends a share w. Noisy rounds (`normalised_product`), or one noisy moment of rows of length 1, name
 the s_hat heaviest rows J. Stage 2 restricts every patient to J, scales what is left to length 1 again, and
 releases the s_hat x s_hat moment with the rest. Most of a patient's length lies in coordinates that carry
-nothing; after the restriction the same noise hides a signal that is larger by tr S/tr S_JJ.
+nothing; after the restriction the same noise hides a signal that is larger by tr S/tr S_JJ. (Rows of a basis
+or of a moment are features, and J are some of these. Rows that are scaled to length 1 are patients.)
 
 Privacy. A round moves by at most 2 (replace-one) or 1 (add or remove) over n, whatever Q. A moment of rows of
 length 1 moves by sqrt 2 or 1, with the proof of `symmetric_gaussian`. The same holds for a restricted moment,
@@ -16,7 +17,7 @@ Under add or remove the rules take only an n that is declared in public. Noise i
 written here over n, on which no direction depends.
 
 The rule for w is clip(.2 + 1.5 h/f, .2, .7) with h = z c sqrt(d)/n. Here c is the factor of the hospitals'
-noise, and f the `signal`, a declared guess of k lambda_k/tr Sigma.
+noise, and f the `signal`, a declared guess of k lambda_k/tr Sigma, the part of the components in the trace.
 """
 
 import math
@@ -38,19 +39,22 @@ from dppca_core.records import RELEASED, SCALINGS, SIGNAL, Estimate, Method
 STAGE_ONE = ("rounds", "moment")
 ROUNDS = 4
 _FIRST_ROUND = 0.5  # of the weight of another: it is of a random basis
-_LEAST_SHARE, _MOST_SHARE, _SLOPE = 0.2, 0.7, 1.5
+_LEAST_SHARE, _MOST_SHARE, _SLOPE = 0.2, 0.7, 1.5  # of the rule for w in the module's text
 _PARTS = 1e-4, 0.95  # between which the share of the components in the trace is estimated
-_MOST_ROUNDS, _CHEAP = 12, 0.01
-SHARE_WITHOUT_N = 0.4
+_MOST_ROUNDS, _CHEAP = 12, 0.01  # rounds are added where the noise h is below the latter
+SHARE_WITHOUT_N = 0.4  # w where no number of patients is public
 
 
 def left_out(iterations: int) -> int:
-    """Return how many first rounds only lead to the next ones and are not stacked: a third of them."""
+    """Return how many first rounds only lead to the next ones and are not stacked: a third, at least one.
+
+    Their bases are still far from the directions.
+    """
     return max(1, iterations // 3)
 
 
 def round_weights(iterations: int) -> Array:
-    """Return b_t, (T,), the shares of stage 1 that its rounds spend; they add up to 1."""
+    """Return b_t, (T,), the share of stage 1's budget (as 1/z^2) that each round spends; they add up to 1."""
     weights = np.ones(iterations)
     weights[0] = _FIRST_ROUND if iterations > 1 else 1.0
     shares: Array = weights / weights.sum()
@@ -58,9 +62,10 @@ def round_weights(iterations: int) -> Array:
 
 
 def rounds_for_choice(height: float) -> int:
-    """Return the rounds of stage 1 where rows are chosen from the release, for h = z c sqrt(d)/n.
+    """Return the number of rounds of stage 1 where it also decides how many features are kept.
 
-    Which rows stand out is seen only once the rounds have converged; they cost little where noise is small.
+    height: h = z c sqrt(d)/n, the size of the noise. Which features stand out is seen only once the rounds
+    have converged, so the smaller the noise the more rounds, between `ROUNDS` and `_MOST_ROUNDS`.
     """
     return min(max(round(ROUNDS * math.sqrt(_CHEAP / height)), ROUNDS), _MOST_ROUNDS)
 
@@ -68,7 +73,8 @@ def rounds_for_choice(height: float) -> int:
 def selection_share(multiplier: float, factor: float, d: int, n: int, signal: float = SIGNAL) -> float:
     """Return w, the share of stage 1, from public numbers alone, by the rule in the module's text.
 
-    Raises ValueError for a signal outside (0, 1).
+    multiplier: z of the budget. factor: c, the noise of the hospitals' sum in those of one curator. n:
+    patients. Raises ValueError for a signal outside (0, 1).
     """
     checks.inside_unit_interval(signal=signal)
     height = multiplier * factor * math.sqrt(d) / n
@@ -76,7 +82,7 @@ def selection_share(multiplier: float, factor: float, d: int, n: int, signal: fl
 
 
 class Division(NamedTuple):
-    """Hold how a run divides its budget: w, the share of stage 1, and T, its rounds."""
+    """Hold how a run divides its budget: share is w, that of stage 1, and rounds is T, how many it has."""
 
     share: float
     rounds: int
@@ -85,7 +91,12 @@ class Division(NamedTuple):
 def division(
     budget: Budget, factor: float, *, d: int, n: int | None, s_hat: int | str, signal: float = SIGNAL
 ) -> Division:
-    """Return how a run divides its budget, by rule, from public numbers; n is None where it is not public."""
+    """Return how a run divides its budget, by the rules, from public numbers.
+
+    factor: c, the noise of the hospitals' sum in those of one curator. n: patients, None where their number
+    is not public; share and rounds are fixed then. s_hat: how many features are kept, or "released" for those
+    that stand out.
+    """
     if n is None:
         return Division(SHARE_WITHOUT_N, ROUNDS)
     z = gaussian.noise_multiplier(budget)
@@ -96,8 +107,8 @@ def division(
 class StageNoise(NamedTuple):
     """Hold the noise of every release of one run, on the scale of means over n patients.
 
-    share: w. round_stds: of each entry of a round, (T,). moment_std: of a diagonal entry of stage 1's moment,
-    where that takes the place of rounds. block_std: of a diagonal entry of stage 2's.
+    share: w. round_stds: std of an entry of each round, (T,). moment_std: std of a diagonal entry of stage
+    1's moment, where that takes the place of rounds. block_std: std of a diagonal entry of stage 2's moment.
     """
 
     share: float
@@ -116,7 +127,11 @@ def stage_noise(
     signal: float = SIGNAL,
     iterations: int = ROUNDS,
 ) -> StageNoise:
-    """Return the noise of a run from public numbers, `factor` being c; ValueError for those out of range."""
+    """Return the noise of every release of a run, from public numbers.
+
+    factor: c, the noise of the hospitals' sum in those of one curator. share: w; None takes the rule's, for
+    the declared signal. iterations: T. Raises ValueError for numbers out of range.
+    """
     checks.whole(1, block_power.MOST_STEPS, iterations=iterations)
     z = gaussian.noise_multiplier(budget)
     if share is None:
@@ -131,7 +146,11 @@ def stage_noise(
 
 
 class ReleasedStages(NamedTuple):
-    """Hold all that a run publishes: the bases of its rounds, the rows it chose, and their noisy moment."""
+    """Hold all that a run publishes.
+
+    bases: the start and the basis after each round, T + 1 of (d, k), or that of stage 1's moment alone. rows:
+    J, the features kept, ascending. block: their noisy moment, (|J|, |J|).
+    """
 
     bases: tuple[Array, ...]
     rows: Indices
@@ -161,12 +180,13 @@ def release(
         scaling: "unit", or "inside" for rows as the cohort holds them, in moments; rounds need no scale.
         n: Patients, where rows that stand out are kept and their number is public.
     """
-    moment, part = cohort.pooled, None
+    moment, part = cohort.pooled, None  # part: of the components in the trace, where stage 1 shows it
     if stage_one == "moment":
         whole = moment.unit() if scaling == "unit" else moment
         noisy = symmetric_gaussian.with_noise(whole, noise.moment_std, "isotropic", rng)
         values, basis = linalg.top_eigenpairs(noisy, start.shape[1])
         bases: tuple[Array, ...] = (basis,)
+        # Rows of length 1 have a moment of trace 1, so the eigenvalues are parts of it.
         leading, part = basis * values, float(values.sum())
     else:
         skipped = left_out(len(noise.round_stds))
@@ -186,15 +206,16 @@ def release(
 def rows_to_keep(
     leading: Array, last: Array, block_std: float, *, s_hat: int | str, n: float, part: float | None = None
 ) -> Indices:
-    """Return J, ascending, from what stage 1 released: post-processing.
+    """Return J, the features that stage 2 keeps, ascending, from what stage 1 released: post-processing.
 
     Args:
-        leading: The block whose heaviest features are kept, (d, k).
+        leading: Stage 1's directions, each times its strength, (d, k): the heaviest features are kept.
         last: The last round, (d, k).
         block_std: Noise of a diagonal entry of stage 2's moment.
         s_hat: How many rows are kept, or "released" for those that stand out.
         n: Patients, infinite where their number is protected.
-        part: k lambda_k/tr Sigma where it is known better than from the last round.
+        part: k lambda_k/tr Sigma, the part of the components in the trace; None estimates it from the last
+            round.
     """
     if not isinstance(s_hat, str):
         return linalg.largest_rows(leading, s_hat)
@@ -206,8 +227,9 @@ def rows_to_keep(
 def answer(block: Array, rows: Indices, d: int, k: int, std: float | None, n: float) -> Array:
     """Return the directions that stage 2's noisy moment gives, (d, k), zero outside J: post-processing.
 
-    std: of its off-diagonal entries, for the shrinking of rows; None leaves them as they are. n: patients,
-    infinite where their number is protected.
+    block: that moment, of the features `rows`, J. std: of the noise in its off-diagonal entries, by which the
+    basis's rows are shrunk; None leaves them as they are. n: patients, infinite where their number is
+    protected.
     """
     basis = linalg.top_eigenspace(block, k)
     if std is not None:
@@ -216,7 +238,12 @@ def answer(block: Array, rows: Indices, d: int, k: int, std: float | None, n: fl
 
 
 def _signal_part(last: Array, fitted: row_selection.Mixture) -> float:
-    """Return k lambda_k/tr Sigma from the last round: its mean is E(chi_k)/k U sqrt(lambda/tr Sigma)."""
+    """Return an estimate of k lambda_k/tr Sigma, the part of the components in the trace: post-processing.
+
+    The mean of the last round, (d, k), is about E(chi_k)/k U sqrt(lambda/tr Sigma), so its squares, less
+    those of the noise, add up to (E(chi_k)/k)^2 k lambda/tr Sigma. fitted: each feature's chance to matter;
+    those that do not matter show the noise.
+    """
     k = last.shape[1]
     weights = np.square(last).sum(axis=1)
     noise = float((1 - fitted.chances) @ weights) / max(float((1 - fitted.chances).sum()), 1.0)
@@ -225,7 +252,11 @@ def _signal_part(last: Array, fitted: row_selection.Mixture) -> float:
 
 
 def method_under(trust: str, title: str, audit: str, module: str) -> Method:
-    """Return the method in this module, whose hospitals trust so much."""
+    """Return the method of a module of `dppca_core.methods`: two stages, released under this trust.
+
+    trust: who adds the noise. audit: the releases that an audit draws, as for `Method`. module: the method's,
+    whose `fit` this makes.
+    """
     several = trust != "central"
     return Method(
         title=title,
@@ -240,7 +271,7 @@ def method_under(trust: str, title: str, audit: str, module: str) -> Method:
         pools="restricted" if several else "",
         spends=spends,
         matrix=False,
-        # Rows of the drawn patients, once for all that asks for them.
+        # That of drawing the patients' rows, which is done once for all that asks for them.
         cost=lambda d, k, providers: 3.0,
         scaling="unit",
         audit=audit,
@@ -248,6 +279,8 @@ def method_under(trust: str, title: str, audit: str, module: str) -> Method:
 
 
 def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
+    """Make the `fit` of one trust model; documents show it as a function of the method's module."""
+
     def fit(
         cohort: Cohort,
         *,
@@ -338,8 +371,8 @@ def spends(
 ) -> tuple[Event, ...]:
     """Return the Gaussian releases of one run.
 
-    Where a rule shares the budget they count as one release, which is exact. So do the rounds of stage 1
-    where a rule says how many there are.
+    Where a rule shares the budget they count as one release at its multiplier, which is exact: however it is
+    shared, the parts compose to the same. So do the rounds of stage 1 where a rule says how many there are.
     """
     z = gaussian.noise_multiplier(budget)
     if share is None:

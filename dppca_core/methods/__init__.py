@@ -29,9 +29,12 @@ from dppca_core.records import SCALINGS, TUNED, Estimate, Method
 def with_tuned_rounds(
     method: Method, budget: Budget, options: Mapping[str, Any], d: int, n: int, k: int, providers: int
 ) -> dict[str, Any]:
-    """Return a method's options with a number in place of "tuned" rounds, which public numbers give.
+    """Return a method's options, in which a number of rounds replaces `iterations="tuned"`.
 
-    Raises ValueError where the method has no rule, or where n is protected and none is declared.
+    The method's rule gives it from public numbers: the arguments here, the other options, and the declared
+    `signal`. n: patients, which is public only where neighbours replace a row; else the option `declared_n`
+    takes its place. Raises ValueError where the method has no rule, or where n is protected and none is
+    declared.
     """
     if options.get("iterations") != TUNED:
         return dict(options)
@@ -47,7 +50,11 @@ def with_tuned_rounds(
 
 
 def _checked(method: Method) -> Callable[..., Estimate]:
-    """Return the method's `fit` with checked arguments and a measured running time."""
+    """Return the method's `fit` with checked arguments and a measured running time.
+
+    It also takes what the methods themselves do not know: `scaling`, tuned rounds, and a budget for each
+    hospital.
+    """
     fit = method.fit
     scales_itself = "scaling" in signature(fit).parameters
 
@@ -92,7 +99,12 @@ def _fit_each(
     rng: np.random.Generator,
     **options: Any,
 ) -> Estimate:
-    """Run a method in which every hospital has a budget of its own."""
+    """Run a method in which every hospital has a budget of its own.
+
+    The method runs once, on hospitals weighted so that their noise is that of one common budget
+    (`hospital_budgets.pool`). checked: its checked `fit`. budgets: one for each hospital. The events of the
+    estimate are those of the hospital with the largest epsilon, and `spent_each` holds those of each.
+    """
     checks.instance(Budget, **{f"budget[{i}]": budget for i, budget in enumerate(budgets)})
     if not method.pools:
         raise ValueError(f"budget must be one for all hospitals: {method.name} pools no sums of hospitals")
@@ -110,6 +122,7 @@ def _fit_each(
 
 
 def _load(name: str) -> Method:
+    """Return the METHOD of a module of this folder, with its name and a checked `fit`."""
     method: Method = replace(import_module(f"{__name__}.{name}").METHOD, name=name)
     return replace(method, fit=_checked(method))
 

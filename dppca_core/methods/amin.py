@@ -36,10 +36,10 @@ def strength(budget: Budget, k: int) -> float:
 
 
 def release(cohort: Cohort, k: int, budget: Budget, rng: np.random.Generator) -> Array:
-    """Return the k directions, (d, k). This is the only step that reads private rows.
+    """Return the k drawn directions, (d, k). This is the only step that reads private rows.
 
-    One eigenproblem of C serves all draws. The factor of the mean moment is held below what doubles
-    resolve, by a public number: that only flattens the density.
+    One eigenproblem of C serves all draws, which are made in its eigenvectors' coordinates. The factor of the
+    mean moment is held below what doubles resolve, by a public number: that only flattens the density.
     """
     factor = min(strength(budget, k) * cohort.n, bingham.STRONGEST / 2)
     energies, axes = bingham.energies(factor * cohort.pooled.dense())

@@ -41,10 +41,11 @@ def _split(budget: Budget) -> tuple[Guarantee, Budget]:
 
 
 def release(cohort: Cohort, k: int, budget: Budget, rng: np.random.Generator) -> tuple[Array | None, float]:
-    """Return the noisy projector, (d, d), or None, and its diagonal noise std.
+    """Return the noisy projector, (d, d), and the std of its noise on the diagonal.
 
-    This is the only step that reads rows. The Laplace draw is a floating-point draw, like all noise here: for
-    study, not for release.
+    It is None, without noise, where the gap could not be certified (step 2 of the module's text). This is the
+    only step that reads rows. The Laplace draw is a floating-point draw, like all noise here: for study, not
+    for release.
     """
     d = cohort.features
     values, vectors = linalg.top_eigenpairs(cohort.pooled.dense(), k + 1)

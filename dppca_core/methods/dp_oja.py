@@ -36,9 +36,9 @@ sensitivity = matrix_product.sensitivity
 
 
 def release(moment: Moment, block: Array, std: float, rng: np.random.Generator) -> Array:
-    """Return the noisy product of one group of patients, (d, k).
+    """Return the noisy product H = S W + G of one group of patients, (d, k), W = `block`.
 
-    This is the only step that reads private rows.
+    This is the only step that reads private rows. std: of each entry of G, on the scale of the group's mean.
     """
     product = moment.apply(block)
     product += std * rng.standard_normal(block.shape)
@@ -84,7 +84,7 @@ def fit(
     iterates = [basis]
     for t, moment in enumerate(cohort.pooled.batches(sizes, rng)):
         message = release(moment, basis, sum_std / sizes[t], rng)
-        late = t - steps // 2
+        late = t - steps // 2  # t' of the module's text; until it is 1 the product alone leads on
         level = float(np.vdot(basis, message)) / k
         if late > 0 and level > 0:
             message = basis + message / (late * level)

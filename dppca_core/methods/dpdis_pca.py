@@ -31,14 +31,21 @@ spends = symmetric_gaussian.spends
 
 
 def release(provider: Provider, budget: Budget, rng: np.random.Generator, noise: str | None) -> Array:
-    """Return one hospital's noisy second moment, (d, d). This is the only step that reads private rows."""
+    """Return one hospital's noisy second moment, (d, d). This is the only step that reads private rows.
+
+    noise: its shape, as for `symmetric_gaussian.shape_of`.
+    """
     std = symmetric_gaussian.sum_noise_std(budget) / provider.n
     shape = symmetric_gaussian.shape_of(budget, noise)
     return symmetric_gaussian.with_noise(provider.moment, std, shape, rng)
 
 
 def compress(noisy: Array, rank: int, decomposition: str) -> Array:
-    """Return P, (d, rank), of the `rank` largest eigenvalues, or by `svd` of the largest absolute ones."""
+    """Return P, (d, rank), for which P P^T keeps the `rank` leading directions of a noisy moment.
+
+    decomposition: "eigh" keeps those of the largest eigenvalues, and takes negative ones for 0; "svd", as the
+    authors' code, those of the largest absolute values.
+    """
     if decomposition == "svd":
         left, sizes, _ = np.linalg.svd(noisy)
         half: Array = left[:, :rank] * np.sqrt(sizes[:rank])
@@ -55,7 +62,10 @@ def message(
     decomposition: str,
     noise: str | None,
 ) -> Array:
-    """Return what one hospital sends: P, (d, rank), or all of its noisy moment where rank is d."""
+    """Return what one hospital sends: P, (d, rank), or all of its noisy moment, (d, d), where rank is d.
+
+    decomposition: as for `compress`. noise: the shape of the noise, as for `release`.
+    """
     noisy = release(provider, budget, rng, noise)
     return noisy if rank == len(noisy) else compress(noisy, rank, decomposition)
 
@@ -73,7 +83,10 @@ def shares(sizes: Sequence[int], budget: Budget, weights: str | None) -> Array:
 
 
 def mean_moment(messages: Iterable[Array], share: Array) -> Array:
-    """Return the weighted mean of P_i P_i^T, (d, d), or of noisy moments that were sent whole."""
+    """Return the weighted mean of P_i P_i^T, (d, d), or of noisy moments that were sent whole.
+
+    messages: from `message`, one for each hospital. share: their weights, (hospitals,), which add up to 1.
+    """
     total: Array | None = None
     for weight, sent in zip(share, messages, strict=True):
         part = weight * (sent if sent.shape[0] == sent.shape[1] else sent @ sent.T)
@@ -83,11 +96,15 @@ def mean_moment(messages: Iterable[Array], share: Array) -> Array:
 
 
 def combine(messages: Iterable[Array], share: Array, k: int, decomposition: str) -> Array:
-    """Return the server's top k directions, (d, k), of the mean of what hospitals sent."""
+    """Return the server's top k directions, (d, k), of the mean of what hospitals sent.
+
+    messages, share: as for `mean_moment`. decomposition: "eigh" or "svd", as for `compress`.
+    """
     return _directions(mean_moment(messages, share), k, decomposition)
 
 
 def _directions(total: Array, k: int, decomposition: str) -> Array:
+    """Return the k directions, (d, k), of largest eigenvalues or, by "svd", of largest absolute ones."""
     if decomposition == "svd":
         return linalg.orthonormalise(np.linalg.svd(total)[0][:, :k])
     return linalg.top_eigenspace(total, k)

@@ -50,7 +50,10 @@ def aggregate_factor(provider_noise: str, providers: int) -> float:
 
 
 def mean_noise_std(cohort: Cohort, budget: Budget, *, k: int, iterations: int, provider_noise: str) -> float:
-    """Return c sigma/n, the std of each entry of the noise in the averaged product."""
+    """Return c sigma/n, the std of each entry of the noise in the averaged product of one of T rounds.
+
+    iterations: T. provider_noise: whose noise it is, which decides c (`aggregate_factor`).
+    """
     factor = aggregate_factor(provider_noise, len(cohort)) / cohort.n
     return factor * sum_noise_std(budget, k=k, iterations=iterations)
 
@@ -79,7 +82,7 @@ def tuned_iterations(
         n: Patients of all hospitals.
         k: Number of components.
         providers: Number of hospitals.
-        s_hat: Number of rows that are kept; default d.
+        s_hat: Number of features, rows of Q, that are kept; default d.
         burn_in: Number of first steps without thresholding.
         provider_noise: "independent", "shared" or "secure-aggregation".
         signal: The declared guess, in (0, 1).
@@ -112,7 +115,8 @@ def release(
     """Return a message H = S Q + N(0, std^2), (d, k). This is the only step that reads private rows.
 
     It is the message of one hospital. With the pooled moment and the noise of the sum it is the server's mean
-    sum_i (n_i/n) H_i of all messages. That has the same law where only the mean is used.
+    sum_i (n_i/n) H_i of all messages. That has the same law where only the mean is used. block: Q, or where
+    `rows` is given its rows of these indices alone, all others being zero.
     """
     message = rng.standard_normal((moment.features, block.shape[1]))
     message *= std
@@ -139,7 +143,7 @@ def fit(
         k: Number of components.
         budget: Privacy budget of all T rounds together.
         rng: Source of the noise and of the start.
-        s_hat: Number of rows that are kept; default d, which is dense.
+        s_hat: Number of features, rows of Q, that are kept; default d, which is dense.
         iterations: T.
         burn_in: Number of first steps without thresholding; 0 is the paper.
         provider_noise: "independent", "shared" or "secure-aggregation", as the module's text says.
@@ -170,7 +174,10 @@ def fit(
 def estimate(
     cohort: Cohort, budget: Budget, iterates: tuple[Array, ...], std: float, provider_noise: str
 ) -> Estimate:
-    """Return the record of a run with these iterates, Q(0), ..., Q(T), and this noise in the mean."""
+    """Return the estimate of a run that has its iterates, Q(0), ..., Q(T), and this noise in the mean.
+
+    std: of each entry of the noise in the averaged product. It reads no rows.
+    """
     (d, k), iterations = iterates[-1].shape, len(iterates) - 1
     return Estimate(
         iterates[-1],

@@ -37,7 +37,11 @@ release = spiked_covariance.release
 
 
 def precision(std: float, spike: float, variance: float, n: int) -> float:
-    """Return 1 / (s^2 + v (l + v)/(n l^2)); zero for l <= 0, where no spike was released above the noise."""
+    """Return a hospital's weight before scaling, 1 / (s^2 + v (l + v)/(n l^2)), by the module's text.
+
+    std: s. spike: l. variance: v. n: the hospital's patients. It is zero for l <= 0, where no spike was
+    released above the noise.
+    """
     flat = max(variance, 0.0)
     if spike <= 1e-9 * flat or spike <= 0:  # l^2 must not be lost to rounding either
         return 0.0
@@ -73,8 +77,13 @@ def message(
     constant: float | None = None,
     send: str = "projector",
 ) -> SentProjector:
-    """Return what one hospital sends about its own rows."""
+    """Return what one hospital sends about its own rows.
+
+    spike, variance: public l and v; None releases both. constant: C of the good event; None is the default.
+    send: "projector", or "basis" for its k leading eigenvectors alone.
+    """
     d = provider.moment.features
+    # The noise off the diagonal, over that on it.
     off_diagonal = 1.0 if symmetric_gaussian.shape_of(budget, None) == "mirrored" else math.sqrt(0.5)
     released = release(
         *(Cohort((provider,), provider.moment), k, budget, rng),
@@ -90,7 +99,9 @@ def message(
 def combine(messages: Iterable[SentProjector], sizes: Sequence[int], k: int) -> tuple[Array, float]:
     """Return the server's top k directions, (d, k), of the mean weighted by precision, and its noise's std.
 
-    Messages are added up as they come. Until one of them has a spike, all count alike.
+    Messages are added up as they come, so that one matrix at a time is in memory. sizes: patients of each
+    hospital. Where no hospital has a spike, all count alike: so they do until the first one with a spike
+    comes, which begins the sum anew.
     """
     total, mass, square, any_spike = np.zeros(()), 0.0, 0.0, False
     for sent, n in zip(messages, sizes, strict=True):

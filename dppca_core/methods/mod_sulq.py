@@ -22,7 +22,7 @@ from dppca_core.records import Estimate, Method
 
 
 def sum_noise_std(budget: Budget, d: int) -> float:
-    """Return n beta, the std of each entry on the scale of sums."""
+    """Return n beta, the std of each entry of the noise in sum x x^T; beta is in the module's text."""
     inside = (d * d + d) / (2 * math.sqrt(2 * math.pi) * budget.delta)
     lead = (d + 1) / budget.epsilon * math.sqrt(2 * math.log(inside))
     return lead + 1 / math.sqrt(budget.epsilon)

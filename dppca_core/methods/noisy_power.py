@@ -28,7 +28,10 @@ sensitivity = matrix_product.sensitivity
 
 
 def sum_noise_std(budget: Budget, width: int, iterations: int, largest: float) -> float:
-    """Return the std of each entry of n G; only the printed noise depends on `largest`, max|X_t|."""
+    """Return the std of each entry of n G, the noise in the sum-scale product of one of T steps.
+
+    width: p, columns of X. iterations: T. largest: max|X_t|, on which only noise as printed depends.
+    """
     if budget.accounting == "as-printed":
         return largest * 4 / budget.epsilon * math.sqrt(width * iterations * math.log(1 / budget.delta))
     return gaussian.composed_std(budget, sensitivity(budget, width), iterations)
@@ -77,9 +80,9 @@ def tuned_iterations(
 
 
 def release(cohort: Cohort, budget: Budget, block: Array, iterations: int, rng: np.random.Generator) -> Array:
-    """Return one step's noisy product, (d, p). This is the only step that reads private rows.
+    """Return one step's noisy product S X + G, (d, p). This is the only step that reads private rows.
 
-    The std is that of one of `iterations` steps.
+    block: X, (d, p). iterations: T, among which the budget is divided.
     """
     std = sum_noise_std(budget, block.shape[1], iterations, float(np.abs(block).max())) / cohort.n
     product = cohort.pooled.apply(block)
@@ -128,6 +131,7 @@ def fit(
     largest = 1.0
 
     def product(block: Array, rows: Indices | None, step: int) -> Array:  # `rows` is unused: all are kept
+        """Return one noisy product, and note it and max|X_t|, which are needed after the last step."""
         nonlocal largest
         largest = float(np.abs(block).max())
         last[:] = release(cohort, budget, block, iterations, rng)
@@ -136,6 +140,7 @@ def fit(
     iterates = block_power.iterate(product, begin, s_hat=d, steps=iterations, burn_in=0)
     basis = iterates[-1]
     if wide > k:
+        # The last product, within the last basis, tells the leading k directions of its p columns' span.
         left, _, _ = np.linalg.svd(basis.T @ last)
         basis = linalg.orthonormalise(basis @ left[:, :k])
         iterates = ()

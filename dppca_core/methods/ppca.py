@@ -35,18 +35,21 @@ def strength(budget: Budget) -> float:
 def release(
     cohort: Cohort, k: int, budget: Budget, scans: int, start: Array | None, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return the frame, (d, k), and its chain's energies, (scans,).
+    """Return the drawn frame V, (d, k), and its chain's energies after each scan, (scans,).
 
     This is the only step that reads private rows.
 
-    k = 1 is one exact draw. The factor of the mean moment is held below what doubles resolve, by a public
-    number: that only flattens the density.
+    The energy of a frame is minus the exponent c u(V), up to a constant: its trace shows whether the chain
+    has mixed. k = 1 is one exact draw, without a chain. start: where the chain continues; None is the top k
+    eigenvectors. The factor of the mean moment is held below what doubles resolve, by a public number: that
+    only flattens the density.
     """
     factor = min(strength(budget) * cohort.n, bingham.STRONGEST / 2)
     energies, axes = bingham.energies(factor * cohort.pooled.dense())
     if k == 1:
         alone = bingham.conditional(energies, np.empty((cohort.features, 0)))
         return axes @ alone.draw(1, rng), np.empty(0)
+    # All draws are in coordinates of the eigenvectors, of which the unit vectors are the leading k.
     begin = np.eye(cohort.features, k) if start is None else axes.T @ start
     chain = bingham.chain(energies, begin, scans, rng)
     return axes @ chain.frame, chain.trace
@@ -97,7 +100,10 @@ def fit(
 
 
 def diagnose(traces: Array) -> dict[str, float]:
-    """Return the split R-hat and the autocorrelation time of traces, (chains, scans)."""
+    """Return how well chains have mixed, by their energies after each scan, (chains, scans).
+
+    Split R-hat near 1 and an autocorrelation time near 1 are good (`dppca_core.numerics.mcmc_diagnostics`).
+    """
     return {
         "split R-hat": mcmc_diagnostics.split_r_hat(traces),
         "autocorrelation time": mcmc_diagnostics.autocorrelation_time(traces),

@@ -36,7 +36,7 @@ def fit(
         k: Number of components.
         budget: Not used.
         rng: Source of the random start alone.
-        s_hat: Number of rows that are kept; default d.
+        s_hat: Number of features, rows of the basis, that are kept; default d.
         iterations: Most steps.
         burn_in: Number of first steps without thresholding.
         start: Orthonormal start, (d, k); default uniformly random.

@@ -47,6 +47,7 @@ def fit(
     checks.whole(k, d, s_hat=kept)
     moment = release(cohort)
     iterates = block_power.converge(moment, block_power.random_start(d, k, rng), kept)
+    # Shrink within the features that were kept, whose moment alone is needed.
     rows = np.flatnonzero(iterates[-1].any(axis=1))
     within = moment.apply(np.eye(len(rows)), rows)[rows]
     basis = row_shrinkage.shrunk(within, iterates[-1][rows], 0.0, cohort.n)

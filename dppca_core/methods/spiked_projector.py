@@ -84,7 +84,7 @@ def fit(
     )
     basis = linalg.top_eigenspace(projector, k)
     whole = None
-    if block is not None:
+    if block is not None:  # step 4 of the module's text
         sizes, turn = np.linalg.eigh(block)
         nuisance = max(flat, 0.0)
         spikes = np.maximum(sizes - nuisance, 0.0)

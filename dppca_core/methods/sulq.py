@@ -24,7 +24,7 @@ from dppca_core.records import Estimate, Method
 
 
 def sum_noise_std(budget: Budget, d: int) -> float:
-    """Return n beta, the std of each entry of N on the scale of sums."""
+    """Return n beta, the std of each entry of n N, the noise in sum x x^T; beta is in the module's text."""
     return 2 * math.sqrt(2) * d * math.log(d / budget.delta) / budget.epsilon
 
 
@@ -52,6 +52,7 @@ def fit(
     References:
         Blum, Dwork, McSherry & Nissim, PODS 2005 (constants as recalled).
     """
+    # Off the diagonal two entries of N are averaged.
     std = sum_noise_std(budget, cohort.features) / (math.sqrt(2) * cohort.n)
     spent = spends(budget, d=cohort.features)
     return Estimate.from_moment(

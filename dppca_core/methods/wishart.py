@@ -43,17 +43,24 @@ _ROUNDING = 1e-13
 
 
 def _scaled(epsilon: float, probability: float) -> float:
-    """Return e^epsilon probability, also where the exponential alone overflows."""
+    """Return e^epsilon times a probability, also where the exponential alone overflows."""
     return math.exp(min(epsilon + math.log(probability), 700.0)) if probability > 0 else 0.0
 
 
 def _beyond(degrees: float, shift: float, epsilon: float) -> float:
-    """Return t - h of the module's text, for the added row; for the removed one at -epsilon."""
+    """Return t - h of the module's text, for the added row; for the removed one at -epsilon.
+
+    degrees: v, of the chi-square variable s. shift: h. With t - h = h/(e^x - 1), t is h/(1 - e^-x).
+    """
     exponent = (shift / 2 + epsilon) / (degrees / 2 - 1)
     return shift / math.expm1(exponent) if exponent < 700 else 0.0
 
 
 def _removed(degrees: float, shift: float, epsilon: float) -> float:
+    """Return the smallest delta at epsilon when a row is removed, rounded up, by the module's text.
+
+    degrees: v. shift: h.
+    """
     if shift <= 2 * epsilon:
         return 0.0
     over = _beyond(degrees, shift, -epsilon)
@@ -63,6 +70,10 @@ def _removed(degrees: float, shift: float, epsilon: float) -> float:
 
 
 def _added(degrees: float, shift: float, epsilon: float) -> float:
+    """Return the smallest delta at epsilon when a row is added, rounded up, by the module's text.
+
+    degrees: v. shift: h.
+    """
     over = _beyond(degrees, shift, epsilon)
     below = float(gammainc(degrees / 2, (shift + over) / 2))
     lost = _scaled(epsilon, float(gammainc(degrees / 2, over / 2)))
@@ -87,7 +98,10 @@ def delta_of(degrees: float, shift: float, epsilon: float, neighbours: str) -> f
 
 
 def epsilon_of(degrees: float, shift: float, delta: float, neighbours: str) -> float:
-    """Return the smallest epsilon >= 0 at `delta`, inverting `delta_of`; infinite if P(s <= h) > delta."""
+    """Return the smallest epsilon >= 0 at `delta`, inverting `delta_of`, whose other arguments it takes.
+
+    It is infinite if P(s <= h) > delta, s the chi-square variable of v degrees: no epsilon is enough then.
+    """
     if delta_of(degrees, shift, 0.0, neighbours) <= delta:
         return 0.0
     high = 1.0
@@ -100,20 +114,23 @@ def epsilon_of(degrees: float, shift: float, delta: float, neighbours: str) -> f
 
 @lru_cache(maxsize=1024)
 def calibrate(budget: Budget, d: int) -> tuple[int, float]:
-    """Return (m, c), the degrees of freedom and the scale of the noise; accounting "zcdp" is "exact" here.
+    """Return (m, c), the degrees of freedom and the scale of the noise c W that spend the budget.
 
-    For epsilon below 1e-6 together with delta below 1e-10, doubles hold the attained delta only roughly.
+    Accounting "zcdp" is "exact" here. For epsilon below 1e-6 together with delta below 1e-10, doubles hold
+    the attained delta only roughly.
     """
     if budget.accounting == "as-printed":
         epsilon, delta = min(budget.epsilon, 1.0), min(budget.delta, 1 / math.e)
         return math.floor(d + 28 / epsilon**2 * math.log(4 / delta)), 1.0
 
     def excess(log_shift: float) -> float:
+        """Return how far, in logarithms, the delta of noise with h = e^log_shift is above the budget's."""
         attained = delta_of(d + 2, math.exp(log_shift), budget.epsilon, budget.neighbours)
         return math.log(max(attained, 1e-320)) - math.log(budget.delta)
 
     # The search begins near the smallest double and ends far beyond the chi-square variable.
     log_shift = float(brentq(excess, -700.0, math.log(10 * (d + 2) + 1000.0), xtol=1e-12))
+    # m = v + d - 1 with v = d + 2, and c = 1/h, rounded to the private side.
     return 2 * d + 1, math.exp(-log_shift) * (1 + 1e-9)
 
 

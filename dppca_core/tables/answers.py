@@ -1,4 +1,8 @@
-"""Cells as a column of the dictionary takes them: missing codes count as missing, synonyms as categories.
+"""Read a column's cells as the data dictionary says: missing codes count as missing, synonyms as categories.
+
+The dictionary is the public description of a table's columns (`dppca_core.tables.schema`). For one column it
+can name missing codes (cells such as "999" or "unknown" that stand for no answer), the categories, and
+synonyms (other spellings, each with the category that it stands for). A "word" is any of these texts.
 
 Numbers compare as numbers, so that 999, 999.0 and "999" are one code. Other words compare without blanks
 around them, and codes and synonyms also without regard to capitals.
@@ -17,7 +21,7 @@ Synonyms = Sequence[tuple[str, str]]  # a cell's word, and the category that it 
 
 
 def numbers(column: Any, missing_codes: Sequence[str], decimal_comma: bool = False) -> cells.NumberColumn:
-    """Return `cells.numbers` in which these codes are missing."""
+    """Return the cells as `cells.numbers` reads them, but count those that hold a missing code as missing."""
     read = cells.numbers(column, decimal_comma)
     if not missing_codes:
         return read
@@ -33,7 +37,11 @@ def categories(
     missing_codes: Sequence[str] = (),
     decimal_comma: bool = False,
 ) -> tuple[NDArray[np.intp], cells.Mask]:
-    """Return which category each cell is, (n,), -1 for none of them, and which cells are missing."""
+    """Return the position in `known` of each cell's category, (n,), and which cells are missing, (n,).
+
+    The position is -1 where a cell is missing or none of the categories. known: the column's categories. A
+    synonym is looked up only where no category agrees.
+    """
     read = numbers(column, missing_codes, decimal_comma)
     indices = _indices(column, read, known)
     if synonyms:
@@ -44,7 +52,10 @@ def categories(
 
 
 def keys(words: Sequence[str], capitals: bool = True) -> list[float | str]:
-    """Return what makes each word equal to another: its number if it is one, else the word."""
+    """Return a key for each word, the same for words that count as one: its number if it is one, else itself.
+
+    capitals: whether "Male" and "male" are different words.
+    """
     read = as_numbers(words)
     return [
         (word if capitals else word.lower()) if unread else float(value)
@@ -53,26 +64,35 @@ def keys(words: Sequence[str], capitals: bool = True) -> list[float | str]:
 
 
 def is_word(word: object) -> bool:
-    """Return whether a person can type this among others: it is not empty, and nothing in it separates."""
+    """Return whether this can be one word of a list that is typed as "a; b" or "word = category; ...".
+
+    It is a short text without blanks around it, and holds neither of the separators ";" and " = ".
+    """
     return (
         isinstance(word, str)
         and 0 < len(word) <= limits.MOST_NAME
         and word.isprintable()
         and word == word.strip()
         and ";" not in word
-        and " = " not in f"{word} "
+        and " = " not in f"{word} "  # a word that ends in " =" would form one with what follows it
     )
 
 
 def as_numbers(words: Sequence[str]) -> cells.NumberColumn:
-    """Return the words of a dictionary as cells of numbers, with a point or a comma."""
+    """Return the words of a dictionary read as numbers, written with a decimal point or a comma.
+
+    The dictionary does not say how the file writes decimals, so both are read.
+    """
     return cells.numbers(pa.array(words, pa.large_string()), decimal_comma=True)
 
 
 def _indices(
     column: Any, read: cells.NumberColumn, words: Sequence[str], capitals: bool = True
 ) -> NDArray[np.intp]:
-    """Return which of these words each cell is, (n,); -1 for none of them."""
+    """Return the position in `words` of the word that each cell holds, (n,); -1 for none of them.
+
+    column: the cells as they are. read: the same cells as numbers, which decide wherever both are numbers.
+    """
     indices = np.full(len(read.values), -1)
     number = as_numbers(words)
     for i in np.flatnonzero(~number.unread):  # 1, 1.0 and "1" are one answer

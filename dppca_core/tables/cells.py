@@ -1,9 +1,11 @@
-"""Cells as numbers, texts or nothing, decided cell by cell and never from their neighbours.
+"""Read table cells as numbers, texts or missing: each cell by itself, and never from its neighbours.
 
-A cell is missing if it is empty, one of `MISSING`, NaN or infinite. "true" and "false" are the numbers 1 and
-0. Whether a column is of numbers or of text (`canonical`) is a summary of its cells, for the owner's screen.
+So no patient's cell can change how another patient's is read. A cell is missing if it is empty, one of
+`MISSING`, NaN or infinite. "true" and "false" are the numbers 1 and 0. Whether a column is of numbers or of
+text (`canonical`, `kind_of`) is a summary of its cells, for the screen of the table's owner.
 
-Texts of Arrow's own errors quote cells: `none_if_refused` keeps them from everyone.
+A column is an Arrow array or chunked array; "portions" and "chunks" are consecutive pieces of one. Arrow's
+error messages quote cells, which are private: `none_if_refused` and `until_refused` drop them.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -38,9 +40,10 @@ _DATE = (
 
 
 def none_if_refused(call: Callable[[], Result]) -> Result | None:
-    """Return what `call` returns, or None where Arrow refuses.
+    """Return what `call` returns, or None where Arrow raises an error.
 
-    Its reason quotes cells and goes no further.
+    The error is swallowed because its message quotes private cells; callers say in their own words what
+    failed.
     """
     try:
         return call()
@@ -49,7 +52,10 @@ def none_if_refused(call: Callable[[], Result]) -> Result | None:
 
 
 def until_refused(read: Callable[[], Iterable[Result]]) -> Iterator[Result | None]:
-    """Yield the batches that `read` returns; yield None, and no more, where Arrow refuses to go on."""
+    """Yield the batches that `read` returns, and a last None where Arrow raises an error before their end.
+
+    The error is swallowed for the same reason as in `none_if_refused`.
+    """
     try:
         yield from read()
     except _REFUSALS:
@@ -57,7 +63,11 @@ def until_refused(read: Callable[[], Iterable[Result]]) -> Iterator[Result | Non
 
 
 class NumberColumn(NamedTuple):
-    """Hold cells as numbers, (n,), NaN where there is none; which are missing, which are other text."""
+    """Hold a column's cells as numbers, (n,) each.
+
+    values: NaN where a cell is missing or holds no number. missing: which cells are missing. unread: which
+    hold a text that is neither a number nor missing.
+    """
 
     values: Array
     missing: Mask
@@ -79,6 +89,7 @@ def portions(chunks: Iterable[Any]) -> Iterator[pa.Array]:
     size = 0
     for chunk in chunks:
         whole = chunk.nbytes
+        # Cut evenly into as few pieces as stay within a portion; -(-a // b) rounds up.
         step = max(1, -(-len(chunk) // max(1, -(-whole // _PORTION))))
         for begin in range(0, len(chunk), step):
             part = chunk.slice(begin, step)
@@ -104,10 +115,11 @@ def chunks_of(column: Any) -> list[Any]:
 def numbers(column: Any, decimal_comma: bool = False) -> NumberColumn:
     """Return the cells of a column of numbers or text (as `plain` gives them), each as a number if it is one.
 
-    decimal_comma: 1,5 is one and a half, as in files whose columns are not separated by commas.
+    decimal_comma: whether 1,5 is one and a half, as in files whose columns are not separated by commas. The
+    arrays are fresh, so that a caller may write to them.
     """
     if pa.types.is_floating(column.type):
-        values = np.array(column.to_numpy(zero_copy_only=False))
+        values = np.array(column.to_numpy(zero_copy_only=False))  # a copy: Arrow's memory is read-only
         missing = ~np.isfinite(values)
         values[missing] = np.nan
         return NumberColumn(values, missing, np.zeros(len(values), dtype=bool))
@@ -117,14 +129,15 @@ def numbers(column: Any, decimal_comma: bool = False) -> NumberColumn:
 
 
 def _numbers(column: pa.Array, decimal_comma: bool) -> NumberColumn:
-    """Read a portion of a text column."""
+    """Read a portion of a text column as `numbers` does."""
     text = texts(column)
+    # Arrow fails as a whole on a text that is no number, so only those that look like one are handed to it.
     looks = pc.fill_null(pc.match_substring_regex(text, _COMMA if decimal_comma else _NUMBER), False)
     digits = pc.if_else(looks, text, pa.scalar(None, text.type))
     if decimal_comma:
         digits = pc.replace_substring(digits, ",", ".")
     values = np.array(digits.cast(pa.float64()).to_numpy(zero_copy_only=False))
-    missing = np.isinf(values) | np.asarray(text.is_null())
+    missing = np.isinf(values) | np.asarray(text.is_null())  # 1e999 reads as infinite
     values[missing] = np.nan
     others = np.flatnonzero(~np.asarray(looks) & ~missing)
     words = pc.utf8_lower(text.take(pa.array(others)))
@@ -135,9 +148,10 @@ def _numbers(column: pa.Array, decimal_comma: bool) -> NumberColumn:
 
 
 def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
-    """Return float64 where every cell is a number or missing, else trimmed text; null where missing.
+    """Return a column as float64 if every cell is a number or missing, else as trimmed text; null if missing.
 
-    chunks: of one column. The list is emptied on the way, so that each can go once its text was copied.
+    chunks: the arrays of the column. The list is emptied on the way, so that the memory of each is free once
+    its text has been copied.
     """
     values: list[Array] = [np.empty(0)]
     for part in portions(chunks):
@@ -148,7 +162,7 @@ def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
     else:
         chunks.clear()
         return pa.array(np.concatenate(values), from_pandas=True)
-    del part, values
+    del part, values  # the first pass, in vain, before the second takes its memory
     none = pa.scalar(None, pa.large_string())
     chunks.reverse()  # so that pop() takes the first
     in_turn = (chunks.pop() for _ in range(len(chunks)))
@@ -161,9 +175,10 @@ def canonical(chunks: list[Any], decimal_comma: bool = False) -> Any:
 
 
 def canonical_columns(columns: list[list[Any]], rows: int, decimal_comma: bool = False) -> list[Any]:
-    """Return `canonical` of columns of so many rows each, the lists emptied on the way.
+    """Return each of several columns as `canonical` does, which may empty their lists of arrays.
 
-    Short columns of one type are read as one long one: a call of Arrow takes longer than a hundred cells.
+    columns: the arrays of each column. rows: how many cells each column has. Columns of one type are read as
+    one long column first: a call of Arrow takes longer than reading a hundred cells.
     """
     if len(columns) > 1 and len({chunk.type for chunks in columns for chunk in chunks}) == 1:
         read = numbers(pa.chunked_array([chunk for chunks in columns for chunk in chunks]), decimal_comma)
@@ -177,7 +192,7 @@ def canonical_columns(columns: list[list[Any]], rows: int, decimal_comma: bool =
 
 
 def category_indices(column: Any, known: Iterable[str], capitals: bool = True) -> NDArray[np.intp]:
-    """Return which of these texts each cell is, (n,); -1 for none of them. capitals: whether they matter."""
+    """Return the position in `known` of each cell's text, (n,); -1 for none. capitals: if they matter."""
 
     def alike(text: pa.Array) -> pa.Array:
         return text if capitals else pc.utf8_lower(text)
@@ -191,9 +206,10 @@ def category_indices(column: Any, known: Iterable[str], capitals: bool = True) -
 
 
 def kind_of(column: Any, decimal_comma: bool = False) -> str:
-    """Return "number", "text", or "date" where every cell of text that is not missing holds one.
+    """Return what a column seems to hold, to suggest it to the owner: "number", "date" or "text".
 
-    A column of numbers may have some words, such as "<5" or "unknown": most of its first cells are numbers.
+    A column of numbers may have some words, such as "<5" or "unknown", so it is one if among its first cells
+    numbers outnumber words. A column of dates holds a date in every cell that is not null.
     """
     if pa.types.is_floating(column.type):
         return "number"
@@ -210,10 +226,13 @@ def kind_of(column: Any, decimal_comma: bool = False) -> str:
 
 
 def plain(column: Any, name: str) -> Any:
-    """Return a column of any flat type as float64 or text. Raises ValueError for lists, records and bytes."""
+    """Return a column of any flat Arrow type as float64 or text.
+
+    name: of the column, for the error. Raises ValueError for lists, records and bytes.
+    """
     kind = column.type
     types = pa.types
-    if types.is_dictionary(kind):
+    if types.is_dictionary(kind):  # codes, each of which stands for a text that is stored once
         check_text(unpacked_bytes(column), name)
         return plain(column.cast(kind.value_type), name)
     if types.is_boolean(kind):
@@ -233,7 +252,10 @@ def plain(column: Any, name: str) -> Any:
 
 
 def check_text(size: int, name: str, most: int = limits.MOST_TEXT) -> None:
-    """Raise ValueError for a column whose texts have more bytes: a small file may unpack to any size."""
+    """Raise ValueError where the `size` bytes of a column's unpacked texts are more than `most`.
+
+    A small file may unpack to any size. name: of the column, for the error.
+    """
     if size > most:
         raise ValueError(
             f"Column '{name}' holds more text than can be opened here: leave it out, or shorten its texts."
@@ -248,7 +270,11 @@ def text_bytes(column: Any) -> int:
 
 
 def _text_bytes(chunk: Any) -> int:
-    """Return where the texts end less where they begin, as Arrow stores them: without calling it."""
+    """Return the bytes of the texts of one array, from the offsets at which Arrow stores them.
+
+    Arrow keeps all texts one after the other, so that the end of the last less the begin of the first is
+    enough, and no call of Arrow has to go through the cells.
+    """
     offsets = chunk.buffers()[1]
     if offsets is None or not len(chunk):
         return 0
@@ -258,7 +284,10 @@ def _text_bytes(chunk: Any) -> int:
 
 
 def unpacked_bytes(column: Any) -> int:
-    """Return the bytes of a dictionary column's texts, each as often as it occurs; 0 for other cells."""
+    """Return the bytes of a coded column's texts once each code is replaced by its text; 0 for other cells.
+
+    column: of Arrow's dictionary type, which stores every different text once, and a code for each cell.
+    """
     total = 0
     for chunk in chunks_of(column):
         kind = chunk.dictionary.type
@@ -269,7 +298,10 @@ def unpacked_bytes(column: Any) -> int:
 
 
 def from_frame(frame: pd.DataFrame) -> pa.Table:
-    """Return a data frame's columns as float64 or text, by name. Raises ValueError for other cells."""
+    """Return a data frame as a table whose columns are float64 or text.
+
+    Raises ValueError for cells that `plain` refuses, and for two columns of one name.
+    """
     columns = {}
     for position, name in enumerate(frame.columns):
         series = frame.iloc[:, position]

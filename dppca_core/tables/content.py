@@ -1,4 +1,6 @@
-"""Keys that tell the same table in any file, so that its ledger is found when it comes back.
+"""Compute keys by which a table is known again in any file, so that its ledger is found when it comes back.
+
+The ledger is the record of the privacy budget that was spent on the table's rows.
 
 The same table is: equally many rows, and the same columns that count, the same rows in any order, with the
 same cells in any order of columns. File name, format, separator, quoting, encoding, column names and row
@@ -13,6 +15,8 @@ another one. Fifteen digits of numbers that have more cross one about once in 10
     column  = (sum over rows of mix(cell), sum over rows of mix'(cell))         128 bits, a set of cells
     key     = SHA-256("table 3", n, columns, rows, sorted columns)              sums modulo 2^64 a word
 
+mix is a public hash of a 64-bit word (`dppca_core.tables.mixing`), mix' the same hash after some of the bits
+were turned, and mix_1, ..., mix_4 hash the two words of a row, each with a factor of its own (`_FACTORS`).
 cell: the bits of the number in single precision, or a hash of the text; one value for all missing ones. Sums
 need the same memory for any number of rows. They are sums and not exclusive ors, so that a row that is there
 twice does not cancel itself, and counts as often as it is there.
@@ -55,7 +59,7 @@ from dppca_core.tables.uninformative import Uninformative
 
 _MISSING = np.uint64(0x6D697373)
 _TEXT = np.uint64(1) << np.uint64(40)  # numbers stay below it
-_OTHER = np.uint64(0xA5A5A5A5A5A5A5A5)
+_OTHER = np.uint64(0xA5A5A5A5A5A5A5A5)  # the bits that mix' turns first
 # Odd, and apart in their low bits, so that two rows that agree in one sum differ in the others.
 _FACTORS = tuple(
     np.uint64(factor)
@@ -66,8 +70,8 @@ FORMER_ROWS = 2**24  # 128 MB of row hashes
 
 
 def _cells(column: Any) -> tuple[Words, Array]:
-    """Return a word for each cell, and its number, NaN where it is none."""
-    if not pa.types.is_floating(column.type):
+    """Return the 64-bit word that stands for each cell, (n,), and its number, (n,), NaN where it is none."""
+    if not pa.types.is_floating(column.type):  # each different text is hashed once
         coded = pc.dictionary_encode(cells.texts(column), null_encoding="encode")
         words, values = _words(coded.dictionary)
         indices = np.asarray(coded.indices)
@@ -77,12 +81,17 @@ def _cells(column: Any) -> tuple[Words, Array]:
 
 
 def _numeric(values: Any, missing: Any) -> Words:
+    """Return the word of each number: its bits in single precision, plus 2^32 so that none is `_MISSING`."""
     with np.errstate(over="ignore"):
         single = values.astype(np.float32) + np.float32(0)  # -0 is 0
     return np.where(missing, _MISSING, single.view(np.uint32).astype(np.uint64) + np.uint64(1) * (1 << 32))
 
 
 def _words(text: Any) -> tuple[Words, Array]:
+    """Return the word of each text and its number: that of the number if it is one, else a 64-bit hash.
+
+    So a number in a column of text has the same word as in a column of numbers.
+    """
     read = cells.numbers(text, decimal_comma=True)
     words = _numeric(read.values, read.missing)
     for i in np.flatnonzero(read.unread):
@@ -92,7 +101,7 @@ def _words(text: Any) -> tuple[Words, Array]:
 
 
 class Keys(NamedTuple):
-    """Hold the key of a table, and its former ones, oldest first.
+    """Hold the key of a table, and those that former versions of this program gave it, oldest first.
 
     That of version 1 is not among them where the table has more rows than `FORMER_ROWS`.
     """
@@ -102,9 +111,14 @@ class Keys(NamedTuple):
 
 
 class _Sums:
-    """Add up rows and columns. left_out: columns that do not count; None decides by the first rows.
+    """Add up the rows and columns of a table, batch by batch, to the sums in the module's text.
 
-    former_rows: how many rows may be kept, at most, for the key of version 1. sketcher: gets all cells too.
+    former_rows: up to how many rows a hash of each is kept, for the key of version 1. left_out: positions of
+    the columns that do not count; None decides by the first batch. sketcher: gets all cells too, for the
+    table's sketch.
+
+    columns: two sums of each column, (2, d), of mix and of mix'. rows: four sums over all rows, (4,), of the
+    columns that count; former_rows: the same of all columns, for the key of version 2.
     """
 
     def __init__(
@@ -119,6 +133,7 @@ class _Sums:
         self.left_out, self.uninformative = left_out, Uninformative()
 
     def add(self, batch: Any) -> None:
+        """Add some rows, a record batch of Arrow, to all sums."""
         if not self.columns.size:
             self.columns = np.zeros((2, batch.num_columns), dtype=np.uint64)
         if not batch.num_rows:
@@ -135,8 +150,10 @@ class _Sums:
                 left_out.add(position)
             if self.sketcher is not None:
                 self.sketcher.note(name, words, values, _MISSING)
+            # mix' comes first, of a copy: mix overwrites the words.
             for half, mixed in enumerate((mix(words ^ _OTHER), mix(words))):
                 sums[1 - half] += mixed
+                # Arrays of one word each: NumPy would warn of a scalar that wraps around, as it is to here.
                 self.columns[1 - half, position : position + 1] += mixed.sum(keepdims=True)
                 if position in left_out:
                     without[1 - half] += mixed
@@ -158,20 +175,29 @@ class _Sums:
         self.count = end
 
     def to_leave_out(self) -> set[int]:
-        """Return which columns do not count, by all rows."""
+        """Return the positions of the columns that do not count, judged by all rows that were added.
+
+        It is none where every column would be left out.
+        """
         positions = self.uninformative.positions()
         return positions if len(positions) < self.columns.shape[1] else set()
 
 
 def _add_rows(rows: Words, sums: Words) -> None:
+    """Add mix_1, ..., mix_4 of each row to `rows`, (4,), in place. sums: two words of each row, (2, n)."""
     for lane, factor in enumerate(_FACTORS):
         rows[lane : lane + 1] += mix(sums[0] * factor + sums[1]).sum(keepdims=True)
 
 
 def _keys(batches: Callable[[], Iterable[Any]], former_rows: int, sketcher: Sketcher | None = None) -> Keys:
-    """Return all keys of a table whose batches can be read twice; as for `_Sums`."""
+    """Return all keys of a table. former_rows, sketcher: as for `_Sums`.
+
+    batches: returns the table's batches of rows from the first on. It is called a second time where the first
+    batch misled about which columns count.
+    """
 
     def added(former_rows: int, left_out: set[int] | None = None, sketcher: Sketcher | None = None) -> _Sums:
+        """Return the sums over all batches."""
         sums = _Sums(former_rows, left_out, sketcher)
         for batch in batches():
             sums.add(batch)
@@ -181,6 +207,7 @@ def _keys(batches: Callable[[], Iterable[Any]], former_rows: int, sketcher: Sket
     columns, count = sums.columns, sums.count
 
     def digest(version: int, columns: int, *parts: Words) -> str:
+        """Return SHA-256 of a version, the numbers of rows and columns, and these sums, in hexadecimal."""
         result = hashlib.sha256(f"table {version} {count} {columns} ".encode())
         for words in parts:
             result.update(np.ascontiguousarray(words.astype("<u8", copy=False)).data)
@@ -189,6 +216,7 @@ def _keys(batches: Callable[[], Iterable[Any]], former_rows: int, sketcher: Sket
     left_out = sums.to_leave_out()
     rows = sums.rows if left_out == sums.left_out else added(0, left_out).rows
     counted = np.delete(columns, sorted(left_out), axis=1)
+    # Columns are sorted by their sums, so that their order in the file does not matter.
     key = digest(3, counted.shape[1], rows, counted[:, np.lexsort(counted)])
     former: tuple[str, ...] = (
         digest(2, columns.shape[1], sums.former_rows, columns[:, np.lexsort(columns)]),
@@ -203,9 +231,10 @@ def _keys(batches: Callable[[], Iterable[Any]], former_rows: int, sketcher: Sket
 
 
 def content_keys(table: pa.Table | pd.DataFrame, sketcher: Sketcher | None = None) -> Keys:
-    """Return the keys of a table in memory; `sketcher` makes its sketch.
+    """Return the keys of a table in memory.
 
-    Raises ValueError for cells that are not flat.
+    sketcher: gets every cell on the way, and holds the table's sketch afterwards. Raises ValueError for cells
+    that are lists, records or bytes.
     """
     whole = cells.from_frame(table) if isinstance(table, pd.DataFrame) else table
     former_rows = min(whole.num_rows, FORMER_ROWS)
@@ -224,12 +253,14 @@ def content_keys_of_file(
     former_rows: int = FORMER_ROWS,
     sketcher: Sketcher | None = None,
 ) -> Keys:
-    """Return the same of a file of any size, in constant memory and 8 bytes a row up to `former_rows`.
+    """Return what `content_keys` returns, of a file of any size, without holding its rows.
 
+    It needs constant memory, and 8 bytes a row up to `former_rows`; a longer file has no key of version 1.
     progress(rows done, rows in all or None) is called after each batch; what it raises stops the reading. A
     file that is read once more begins anew. Raises ValueError as `files.opened` does.
     """
     with files.opened(source, encoding, batch_rows=_BATCH_ROWS) as layout:
+        # A text file does not tell how many rows it has, so memory is set aside for the most.
         tells = former_rows if layout.rows is None else layout.rows
 
     def batches() -> Iterator[Any]:

@@ -14,9 +14,10 @@ EMPTY = "A hospital has only patients who were in another before: leave it out."
 
 
 def at_random(n: int, hospitals: int, seed: int) -> tuple[Indices, ...]:
-    """Return rows 0..n-1 in random groups of nearly equal size. The seed is public: no noise comes of it.
+    """Return the numbers 0..n-1 of a table's rows in random groups of nearly equal size, each group sorted.
 
-    Raises ValueError for fewer rows than hospitals.
+    The seed may be public, since no privacy noise is drawn from it. Raises ValueError for fewer rows than
+    hospitals.
     """
     checks.whole(1, n=n)
     checks.whole(1, min(n, limits.MOST_HOSPITALS), hospitals=hospitals)
@@ -27,18 +28,21 @@ def at_random(n: int, hospitals: int, seed: int) -> tuple[Indices, ...]:
 def by_column(
     column: Any, name: str, kept: cells.Mask | None = None, decimal_comma: bool = False
 ) -> dict[str, Indices]:
-    """Return the rows of each value of a column, in the order of the values, counted among the kept ones.
+    """Return the rows of each hospital by its name, in the order of the names.
 
-    The values are the hospitals' names. Raises ValueError where a kept row has none, or for too many.
+    column: names the hospital of each row. name: of the column, for errors. kept: which rows of the table are
+    used, (n,); None uses all. Rows are numbered among the kept ones, from 0. Raises ValueError where a kept
+    row names no hospital, or for too many hospitals.
     """
     used = column if kept is None else pc.filter(column, pa.array(kept))
     coded = pc.dictionary_encode(used)
     whole = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
     read = cells.numbers(whole.dictionary, decimal_comma)
     codes = np.asarray(pc.fill_null(whole.indices, -1))
-    nameless = int((np.append(read.missing, True)[codes]).sum())
+    nameless = int((np.append(read.missing, True)[codes]).sum())  # code -1, a null, takes the last True
     if nameless:
         raise ValueError(f"Column '{name}' names no hospital in {nameless:,} rows.")
+    # Two spellings may be one name, as 1 and "1.0" are, so names are gathered once more.
     words = [
         str(value).strip() if unread else f"{number:.15g}"
         for value, number, unread in zip(whole.dictionary.to_pylist(), read.values, read.unread, strict=True)
@@ -50,7 +54,7 @@ def by_column(
 
 
 def too_many(name: str) -> str:
-    """Return the sentence that says why a column cannot name the hospitals."""
+    """Return the sentence that says why this column cannot name the hospitals: it has too many values."""
     return (
         f"Column '{name}' has more than {limits.MOST_HOSPITALS} values: choose one that names hospitals, "
         "not patients."

@@ -1,4 +1,4 @@
-"""A table's cells as rows of numbers, by a recipe; and what only their owner may know about it."""
+"""Encode a table's cells as rows of numbers by a public schema, and count what only its owner may know."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from dppca_core.tables.schema import Column, Schema
 
 @dataclass(frozen=True)
 class OwnerOnly:
-    """Count one table's rows and cells. Not private: for its owner's eyes and never for a release.
+    """Count one table's rows and cells. No noise protects these counts: for its owner, never for a release.
 
-    rows: read. dropped: for a missing cell. filled: missing cells that a constant stands for, of kept rows.
-    outside: for each chosen column, cells of kept rows beyond their range or none of their categories.
-    missing: for each chosen column, missing cells of all rows, those that a missing code marks included.
-    long: kept rows whose norm is above the bound. Two of them add up.
+    rows: all that were read. dropped: rows left out for a missing cell. filled: missing cells of kept rows in
+    whose place a constant stands. outside: for each chosen column, cells of kept rows beyond their range or
+    none of their categories. missing: for each chosen column, missing cells of all rows, those that a missing
+    code marks included. long: kept rows whose norm is above the bound. The counts of two parts of a table can
+    be added.
     """
 
     rows: int
@@ -58,7 +59,10 @@ class OwnerOnly:
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Hold `rows`, (kept, d), not yet clipped, and which of the table's rows these are."""
+    """Hold encoded rows, (m, d), not yet clipped to the bound; which of the n rows these are; and counts.
+
+    kept: True for each of the table's rows, (n,), that is among the m. owner: for the table's owner alone.
+    """
 
     rows: Array = field(repr=False)
     kept: cells.Mask = field(repr=False)
@@ -66,7 +70,7 @@ class Encoded:
 
     @property
     def whole(self) -> Array:
-        """Return a row for each of the table's, (n, d): those that are left out are zeros."""
+        """Return one row for each of the table's, (n, d), zeros for those that are left out."""
         if self.kept.all():
             return self.rows
         whole = np.zeros((len(self.kept), self.rows.shape[1]))
@@ -80,11 +84,12 @@ def encode(
     decimal_comma: bool = False,
     before: int = 0,
 ) -> Encoded:
-    """Return the rows of a table, each from its own cells and the schema alone (see its formulas).
+    """Return the encoded rows of a table, each from its own cells and the schema alone.
 
-    decimal_comma: see `cells.numbers`; that of `Raw` for its table. before: rows of the file before these,
-    for what is said of a row. Raises ValueError, without a cell, for a chosen column that is not there, or
-    other text in a column of numbers.
+    The formulas are in `dppca_core.tables.schema`. decimal_comma: whether 1,5 is one and a half; a table that
+    was read knows it (`Raw`). before: how many rows of the file precede these, so that an error names a row
+    by its number in the file. Raises ValueError, whose text quotes no cell, for a chosen column that is not
+    there, or for text in a column of numbers.
     """
     positions = {name: position for position, name in enumerate(table.schema.names)}
     for column in schema.columns:
@@ -123,7 +128,10 @@ def encode(
 def _numbers(
     column: Column, cell: pa.Array, decimal_comma: bool, before: int, part: Array
 ) -> tuple[cells.Mask, cells.Mask]:
-    """Fill (n, 1) encoded numbers; which are missing, which outside."""
+    """Write a column's encoded numbers to `part`, (n, 1); return which cells are missing, which out of range.
+
+    cell: the column's cells. before: as for `encode`.
+    """
     values, missing, unread = answers.numbers(cell, column.missing_codes, decimal_comma)
     if unread.any():
         others = int(unread.sum()) - 1
@@ -135,7 +143,8 @@ def _numbers(
         values[missing] = float(column.fill)
     beyond = (values < column.low) | (values > column.high)
     np.clip(values, column.low, column.high, out=values)
-    # The division may round past the ends, and about the middle these are -1 and 1.
+    # The division may round past the encoded ends. Without a usual value the origin is the middle of the
+    # range, so these ends are -1 and 1 exactly.
     least, most = ((end - column.origin) / column.half for end in (column.low, column.high))
     if column.usual is None:
         least, most = -1.0, 1.0
@@ -144,6 +153,7 @@ def _numbers(
 
 
 def _what(cell: pa.Array) -> str:
+    """Return the end of the error: what a column holds instead of numbers, and what to do about it."""
     if cells.kind_of(cell) == "date":
         return "but a date: turn them into numbers, such as an age or days since."
     return (
@@ -155,7 +165,10 @@ def _what(cell: pa.Array) -> str:
 def _categories(
     column: Column, cell: pa.Array, decimal_comma: bool, part: Array
 ) -> tuple[cells.Mask, cells.Mask]:
-    """Fill (n, c) centred indicators; which are missing, which none of the categories."""
+    """Write a column's centred indicators to `part`, (n, c); return which cells are missing, which unknown.
+
+    A cell is unknown if it is none of the categories.
+    """
     codes, missing = answers.categories(
         cell, column.categories, column.synonyms, column.missing_codes, decimal_comma
     )
@@ -164,5 +177,5 @@ def _categories(
     part[:] = np.negative(column.centres)
     inside = np.flatnonzero(codes >= 0)
     part[inside, codes[inside]] += 1.0
-    # One category is yes or no: another answer is "no", and nothing that the dictionary forgot.
+    # A single category is a question of yes or no, so any other answer is a "no" and counts as known.
     return missing, (codes < 0) & ~missing & (len(column.categories) > 1)

@@ -1,5 +1,6 @@
-"""The bundled clinical tables as if they were brought along, with their public dictionaries.
+"""Return the bundled clinical tables as if their owner had uploaded them, with their public dictionaries.
 
+A dictionary (`dppca_core.tables.schema`) lists the columns with their ranges or categories.
 A dictionary's ranges come from `data/<name>.json`: its range where it states one, else three scales on either
 side of the centre. This program takes none from the rows; but the centres and scales of the breast
 cancer table are, by the provenance in its file, the rounded means and standard deviations of the published
@@ -24,15 +25,16 @@ _NOT_NEGATIVE = ("breast_cancer",)
 
 
 def names() -> tuple[str, ...]:
+    """Return the tables' names: one that scikit-learn has, and those with a CSV and a JSON file in `data`."""
     brought = (path.stem for path in sorted(DATA.glob("*.csv")) if path.with_suffix(".json").exists())
     return ("breast_cancer", *brought)
 
 
 def example(name: str) -> tuple[reading.Raw, Schema]:
-    """Return a table and its dictionary, missing numbers filled by the middle of their range.
+    """Return a table and its dictionary, by which missing numbers are filled by the middle of their range.
 
-    Columns of the table that the dictionary lacks are labels, or name the hospital. Raises ValueError for
-    another name.
+    Columns of the table that the dictionary lacks are labels, or name the hospital. Raises ValueError for a
+    name that is not among `names`.
     """
     checks.one_of(names(), name=name)
     stored = stored_json(f"{name}.json")
@@ -45,15 +47,15 @@ def example(name: str) -> tuple[reading.Raw, Schema]:
         return reading.from_frame(bunch.data.assign(**{_LABEL: label}), stored["title"]), schema
     frame = pd.read_csv(DATA / f"{name}.csv")
     for column in stored.get("measurements", ()):
-        if column.get("zero") == "absent":
+        if column.get("zero") == "absent":  # the published file writes 0 where nothing was measured
             frame[column["name"]] = frame[column["name"]].replace(0, float("nan"))
     return reading.from_frame(frame, stored["title"]), schema
 
 
 def _dictionary(stored: dict[str, Any], least: float = -math.inf) -> Schema:
-    """Return the schema that a bundled file of constants states; no range begins below `least`.
+    """Return the schema that a bundled JSON file states, read as `stored`; no range begins below `least`.
 
-    Raises ValueError for one without columns.
+    Raises ValueError for a file without columns.
     """
     columns = []
     for entry in stored.get("measurements") or stored["features"]:

@@ -1,4 +1,7 @@
-"""Tables that leave as CSV, without cells that a spreadsheet would run."""
+"""Write tables as CSV in which no cell is a formula: a spreadsheet runs a cell that begins with = + - or @.
+
+An apostrophe before it makes the spreadsheet show the cell as text.
+"""
 
 import csv
 import unicodedata
@@ -6,13 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-_STARTS = "=+-@"  # of a formula, in every width
-_BREAKS = ("\t", "\r", "\n")  # at the start of a cell, they may hide one
+_STARTS = "=+-@"  # of a formula, also as full-width letters, which NFKC turns into these
+_BREAKS = ("\t", "\r", "\n")  # at the start of a cell, they may hide a formula
 _APART = {";", "|", *_BREAKS}  # a spreadsheet with another country's settings may cut a cell here
 
 
 def neutral(text: str) -> str:
-    """Return a text with an apostrophe before it if a spreadsheet would run it."""
+    """Return a text, with an apostrophe before it if a spreadsheet would run it as a formula."""
     first = next((letter for letter in text if not _unseen(letter)), "")
     if text[:1] in _BREAKS or (first and unicodedata.normalize("NFKC", first) in _STARTS):
         return "'" + text
@@ -20,9 +23,9 @@ def neutral(text: str) -> str:
 
 
 def _unseen(letter: str) -> bool:
-    """Return True for blanks, controls and format characters, before which a spreadsheet may look.
+    """Return True for a character that a spreadsheet may skip before it looks for a formula.
 
-    These are the Unicode categories Z* and C*.
+    These are blanks, controls and format characters: the Unicode categories Z* and C*.
     """
     return unicodedata.category(letter)[0] in "ZC"
 
@@ -46,7 +49,8 @@ def _neutral_pieces(text: str) -> str:
 def safe_cell(cell: Any) -> Any:
     """Return a text with an apostrophe before each formula that a spreadsheet would find in it.
 
-    For a list that has a download of its own, which quotes nothing: anything but a text is as it is.
+    It is for a table on screen, whose built-in CSV download quotes nothing. Anything but a text is returned
+    as it is.
     """
     return _neutral_pieces(neutral(cell)) if isinstance(cell, str) else cell
 

@@ -1,4 +1,7 @@
-"""A file as a table, by what it holds and not by its name. Nothing is written to disk."""
+"""Open a file as a table; its first bytes tell the form, not its name. Nothing is written to disk.
+
+A mark is the byte order mark with which a text file may begin; it tells the encoding.
+"""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -26,11 +29,11 @@ _SIGNS: dict[str, bytes | tuple[bytes, ...]] = {
 def opened(
     source: Source, encoding: str = "utf-8", columns: Sequence[str] | None = None, batch_rows: int = 65_536
 ) -> Iterator[Layout]:
-    """Open a CSV, TSV or Parquet file and give its layout; `columns` are those of its batches (None: all).
+    """Open a CSV, TSV or Parquet file and yield its layout, from which its rows can be read in batches.
 
-    encoding: of a text file that does not start with a mark. batch_rows: at most, of a Parquet file.
-    Raises ValueError with one sentence, here or while batches are read, for a file that is no table; OSError
-    for a path that cannot be read.
+    encoding: of a text file that does not start with a mark. columns: the names of those to read; None reads
+    all. batch_rows: the most rows of a batch of a Parquet file. Raises ValueError with one sentence, here or
+    while batches are read, for a file that is no table; OSError for a path that cannot be read.
     """
     checks.one_of(ENCODINGS, encoding=encoding)
     with _binary(source) as file:
@@ -49,11 +52,13 @@ def opened(
 
 
 def _binary(source: Source) -> AbstractContextManager[BinaryIO]:
+    """Return a context with the source as a binary file; one that was handed in is left open at its end."""
     if isinstance(source, (str, Path)):
         return pa.OSFile(str(source))  # type: ignore[no-any-return]  # Arrow reads it without calling Python
     return nullcontext(io.BytesIO(source) if isinstance(source, bytes) else source)
 
 
 def size_of(source: Source) -> int:
+    """Return the bytes of a source; a file that was handed in is left at its end."""
     with _binary(source) as file:
         return file.seek(0, io.SEEK_END)

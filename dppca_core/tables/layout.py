@@ -12,11 +12,13 @@ NO_ROWS = "The file has names but no rows."
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Hold an opened file. `batches()` gives its rows once, as float64 or text (`cells.plain`).
+    """Hold what is known of an opened file, and how to read its rows.
 
-    rows: None where only reading tells. unnamed: columns (from 1) left out because they have no name, as row
-    numbers have none. decimal_comma: whether 1,5 is one and a half. unpacked: bytes of the file that are
-    held, at most, to read a batch.
+    form: the kind of file, such as "CSV", for the screen. names: of the columns that are read. rows: how many
+    there are, None where only reading tells. batches: yields the rows once, each column as float64 or text
+    (`cells.plain`). unnamed: positions (from 1) of columns that are left out because they have no name, as
+    row numbers have none. decimal_comma: whether 1,5 is one and a half. unpacked: the most bytes of a Parquet
+    file that are held to read a batch; 0 for other forms.
     """
 
     form: str
@@ -29,9 +31,10 @@ class Layout:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raise ValueError unless there are enough columns, not too many, and their names differ.
+    """Raise ValueError unless there are enough columns, not too many, and their names are usable and differ.
 
-    It speaks of positions: where the names were forgotten, the first line is a patient.
+    Its texts name a column by its position and quote no name: where the line of names was forgotten, the
+    first line is a patient's.
     """
     if len(names) > limits.MOST_COLUMNS:
         raise ValueError(
@@ -62,9 +65,10 @@ def check_names(names: Sequence[str]) -> None:
 def select_columns(
     names: Sequence[str], columns: Sequence[str] | None
 ) -> tuple[dict[str, int], tuple[int, ...]]:
-    """Return where each wanted column stands (from 0), all for None, and which (from 1) have no name.
+    """Return the position (from 0) of each wanted column by its name, and those (from 1) without a name.
 
-    Raises ValueError for a wanted column that the file does not have.
+    names: of all columns of the file, "" for one without. columns: the wanted ones, None for all. Raises
+    ValueError for a wanted column that the file does not have.
     """
     named = {name: position for position, name in enumerate(names) if name}
     if absent := [name for name in columns or () if name not in named]:

@@ -20,5 +20,8 @@ HEADER_BYTES = 2**20  # within which the first line ends
 
 
 def most_bytes(columns: int) -> int:
-    """Return how large a file of so many columns is held: sums in pieces cannot take a wide one."""
+    """Return the most bytes of a file of so many columns that is held in memory.
+
+    A wide file may have more: it cannot be read in pieces instead, as that adds up a d x d matrix.
+    """
     return MOST_WIDE_BYTES if columns > MOST_IN_PIECES else MOST_BYTES

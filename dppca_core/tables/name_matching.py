@@ -27,23 +27,28 @@ _UNITS |= {"kg", "mg", "ug", "ng", "cm", "mm", "hg", "mmhg", "bpm", "dl", "ml", 
 
 
 class _Name(NamedTuple):
+    """Hold a column's name as words in small letters, without accents, and the unit that it states, or ""."""
+
     words: tuple[str, ...]
     unit: str
 
     @property
     def letters(self) -> str:
+        """Return all words as one, so that "blood_pressure" is "BloodPressure"."""
         return "".join(self.words)
 
     @property
     def numbers(self) -> list[str]:
+        """Return the words that are numbers, such as the 2 of "visit 2"."""
         return [word for word in self.words if word.isdigit()]
 
 
 def suggest(names: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
-    """Return for each name the likeliest column, of those names that have one; no column is used twice.
+    """Return the likeliest column for each name that has one; no column is used twice.
 
-    Columns of the same name come first, then those that agree but for writing, then the most alike. Beyond
-    40,000 pairs that agree in neither, nothing more is compared.
+    names: of one table. columns: of the other. Columns of the very same name come first, then those that
+    differ in writing only, then the most alike. Where more than 40,000 pairs would be left for that last
+    step, it is left out, as it would take too long.
     """
     known = set(columns)
     matched = {name: name for name in names if name in known}
@@ -52,7 +57,7 @@ def suggest(names: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
     for column in columns:
         if column not in matched:
             alike[parsed[column].letters].append(column)
-    for same_unit in (True, False):
+    for same_unit in (True, False):  # a column that states the same unit before one of which none is known
         for name in names:
             if name in matched or not parsed[name].letters:
                 continue
@@ -82,6 +87,10 @@ def suggest(names: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
 
 
 def _parse(name: str) -> _Name:
+    """Return a name without accents, cut into its words and its unit.
+
+    The unit is what stands in brackets, and units among the last words; one word at least is no unit.
+    """
     plain = "".join(
         letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter)
     )
@@ -92,15 +101,21 @@ def _parse(name: str) -> _Name:
 
 
 def _words(text: str) -> list[str]:
+    """Return the runs of letters, the numbers and the % signs of a text, in small letters."""
     return [word.casefold() for word in _WORD.findall(_CAMEL.sub(" ", text))]
 
 
 def _units_agree(first: _Name, second: _Name) -> bool:
+    """Return whether two names state the same unit, or one of them states none."""
     return first.unit == second.unit or not first.unit or not second.unit
 
 
 def _likeness(first: _Name, second: _Name) -> float:
-    """Return how alike two names are, above a threshold; else 0."""
+    """Return how alike two names are, from 0 to 1: 0 if numbers or units differ, or below a threshold.
+
+    It is the share of words that both have, if one has all words of the other, else difflib's ratio of their
+    letters.
+    """
     if first.numbers != second.numbers or not _units_agree(first, second):
         return 0.0
     ours, theirs = set(first.words), set(second.words)

@@ -1,4 +1,8 @@
-"""A Parquet file page by page: bounded memory, however large its row groups are."""
+"""Read a Parquet file page by page, in bounded memory however large its row groups are.
+
+A column of text can be read as codes: Arrow's dictionary type, in which each different text is stored once
+and every cell holds a number for it. Unpacking replaces each code by its text.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
@@ -17,9 +21,10 @@ _INDEX = "__index_level_"  # what pandas calls the row numbers that it stores al
 
 
 def open_layout(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) -> Layout:
-    """Return its columns and batches.
+    """Return the layout of a Parquet file: its columns, and a function that yields its rows in batches.
 
-    Raises ValueError for nested columns and for a file that is cut short.
+    columns: the names of those to read; None reads all. batch_rows: the most rows of a batch; there are fewer
+    where the table is wide. Raises ValueError for nested columns and for a file that is cut short.
     """
     parquet = _opened(file)
     schema = parquet.schema_arrow
@@ -38,6 +43,7 @@ def open_layout(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) 
     parquet = _opened(file, texts)
 
     def batches() -> Iterator[pa.RecordBatch]:
+        """Yield the wanted columns, a batch at a time, smaller ones where the texts are long."""
         options = {"batch_size": batch_rows, "columns": list(stored), "use_threads": False}
         for batch in cells.until_refused(lambda: parquet.iter_batches(**options)):
             if batch is None:
@@ -53,7 +59,10 @@ def open_layout(file: BinaryIO, columns: Sequence[str] | None, batch_rows: int) 
 
 
 def _opened(file: BinaryIO, texts: Sequence[str] = ()) -> Any:
-    """Return the file, with these columns as codes. Raises ValueError for what is no Parquet file."""
+    """Return the opened file, which reads the columns `texts` as codes.
+
+    Raises ValueError for what is no Parquet file.
+    """
     parquet = cells.none_if_refused(
         lambda: pyarrow.parquet.ParquetFile(
             file, pre_buffer=False, buffer_size=_BUFFER, read_dictionary=list(texts)
@@ -65,10 +74,12 @@ def _opened(file: BinaryIO, texts: Sequence[str] = ()) -> Any:
 
 
 def _check_packed(metadata: Any, names: Mapping[str, str]) -> int:
-    """Return the bytes that reading these columns holds at most: a page may be as large as its row group.
+    """Return the most bytes of the file that reading these columns holds at a time.
 
-    By the file's own account. A file that lies about it is found out only as its pages are read. Refuses a
-    text column that compression made small; numbers have at most eight bytes a row.
+    metadata: the file's own account of its sizes. A page may be as large as its row group, so a row group
+    counts whole. names: of the columns on screen, by their names in the file. Raises ValueError for a column
+    of text that unpacks to too much; numbers have at most eight bytes a row. A file that lies about its sizes
+    is found out only as its pages are read.
     """
     most, positions = 0, [i for i in range(metadata.num_columns) if metadata.schema.column(i).path in names]
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
@@ -83,9 +94,9 @@ def _check_packed(metadata: Any, names: Mapping[str, str]) -> int:
 
 
 def _check_texts(batch: pa.RecordBatch, names: Mapping[str, str]) -> int:
-    """Refuse a batch before its codes are unpacked to texts: all its columns are held at once.
+    """Return the bytes that a batch's texts will have once unpacked, of all columns, as all are held at once.
 
-    Returns the bytes that its texts will have.
+    Raises ValueError, before anything is unpacked, where these are too many. names: as for `_check_packed`.
     """
     total = 0
     for position, stored in enumerate(batch.schema.names):

@@ -1,11 +1,16 @@
-"""The patients of a table: who they are as codes; of a file read in pieces how many rows each has, and where.
+"""Tell which rows of a table belong to one patient, where a column names the patients by an id.
 
-code: the 64 bits of a number, or SipHash of the trimmed text under a key drawn for each reading, so that
-nobody can choose texts that collide. Each id is read by itself: 017 is 17 also where another id is a word.
+Of a file that is read in pieces, `count_patients` reads it once and returns how many rows each patient has
+and in which hospital they are; `read_patients` reads it again and hands over the rows.
+
+A code stands for an id: the 64 bits of a number, or SipHash of the trimmed text under a key drawn for each
+reading, so that nobody can choose texts that collide. Each id is read by itself: 017 is 17 also where another
+id is a word.
 Else one patient's id could part or join the rows of others, whom the guarantee takes as given. Two of P
 ids share a code with a chance below P^2/2^65, 3 in 10^6 for ten million patients, and count as one then.
 
-Codes are sorted, and merged with those of the next rows once these are as many: 13 bytes a patient stay.
+Codes are sorted, and merged with those of the next rows once these are as many. One entry of 13 bytes stays
+for each patient: code, number of usable rows, hospital.
 """
 
 import secrets
@@ -32,10 +37,12 @@ Progress = Callable[[int, int | None], None]
 
 @dataclass(frozen=True, eq=False)
 class Patients:
-    """Hold the patients in the order of their codes. Private, all but their number and that of each hospital.
+    """Hold the P patients in the order of their codes. Private, but for how many each hospital has.
 
-    usable: their rows without a missing cell that the dictionary does not fill in. hospital: that of their
-    first row, by its place in `hospitals`, names in order.
+    column: names the patients. hospitals: their names in order, ("",) where all patients are in one place.
+    codes: of the patients, (P,), ascending. usable: how many rows each has that are encoded, (P,), which are
+    those without a missing cell that the dictionary does not fill in. hospital: that of each one's first row,
+    (P,), as a position in `hospitals`. key: of the codes, to compute them again in a second reading.
     """
 
     column: str
@@ -52,7 +59,7 @@ class Patients:
 
 
 def no_measurement(column: str, schema: Schema) -> None:
-    """Raise ValueError for a column that names the patients and is among the measurements."""
+    """Raise ValueError if the column that names the patients is also among the measurements."""
     if column in {chosen.name for chosen in schema.columns}:
         raise ValueError(f"Column '{column}' names the patients and cannot count as a measurement too.")
 
@@ -67,10 +74,11 @@ def count_patients(
     progress: Progress | None = None,
     check: Callable[[int], None] = lambda entries: None,
 ) -> Patients:
-    """Return the patients that a column names, as a table in memory has them. Reads private rows.
+    """Return the patients that a column of a file names, reading it in pieces. It reads private rows.
 
-    check(entries): is asked before so many are merged, of `BYTES` each; what it raises stops the reading.
-    Else as `pieces.read_pieces`.
+    by: the column that names the hospitals; None is one hospital. check(entries) is called before so many
+    entries of `BYTES` each are merged in memory; what it raises stops the reading. The other arguments and
+    errors are those of `pieces.read_pieces`.
     """
     no_measurement(column, schema)
     key = new_key()
@@ -88,26 +96,30 @@ def count_patients(
             pieces.check_room(len(number), schema.d, by)
         merged.append(_entries(codes, piece.encoded.kept, hospital))
         waiting += len(codes)
+        # Merging only once as many wait as are merged keeps the time for n rows at the order of n log n.
         if waiting > max(len(merged[0]), _FEWEST_MERGED):
             merged, waiting = [_merge(merged, check)], 0
     entries = _merge(merged, check)
     names = sorted(number)
+    # Hospitals were numbered as they came; number them in the order of their names.
     places = np.array([names.index(name) for name in number], dtype=np.uint8)
     hospital = places[entries["hospital"]]
     if by is not None and len(np.unique(hospital)) < len(names):
         raise ValueError(dealing.EMPTY)
+    # Copies, since views would keep all the merged entries in memory.
     return Patients(column, tuple(names), entries["code"].copy(), entries["usable"].copy(), hospital, key)
 
 
 def new_key() -> str:
-    """Return a key for the codes of one reading."""
+    """Return a random key for the codes of one reading: 16 characters, as pandas' hash takes them."""
     return secrets.token_hex(8)
 
 
 def patient_codes(column: Any, name: str, decimal_comma: bool, key: str) -> Indices:
-    """Return the code of each cell, (n,), which depends on no other cell.
+    """Return the code of the id in each cell, (n,), which depends on no other cell.
 
-    Raises ValueError for a missing one, and for a number so large that two ids may be rounded to one.
+    name: of the column, for errors. key: from `new_key`, the same for all cells that are compared. Raises
+    ValueError for a missing id, and for a number so large that two ids may be rounded to one.
     """
     plain = cells.plain(column, name)
     read = cells.numbers(plain, decimal_comma)
@@ -129,16 +141,20 @@ _ENTRY = np.dtype([("code", np.int64), ("usable", np.int32), ("hospital", np.uin
 
 
 def _entries(codes: Indices, usable: cells.Mask, hospital: Indices) -> Any:
+    """Return an entry for each row, (n,): its patient's code, whether it is usable (0 or 1), its hospital."""
     entries = np.empty(len(codes), dtype=_ENTRY)
     entries["code"], entries["usable"], entries["hospital"] = codes, usable, hospital
     return entries
 
 
 def _merge(parts: list[Any], check: Callable[[int], None]) -> Any:
-    """Return one entry a patient, by code: their usable rows, and the hospital of the first."""
+    """Return one entry a patient, sorted by code: how many usable rows, and the hospital of the first row.
+
+    parts: entries in the order of the file's rows, of rows or merged before.
+    """
     check(sum(map(len, parts)))
     entries = np.concatenate(parts)
-    entries = entries[np.argsort(entries["code"], kind="stable")]
+    entries = entries[np.argsort(entries["code"], kind="stable")]  # stable: a patient's first row stays first
     begins = np.flatnonzero(np.append(True, np.diff(entries["code"]) != 0)[: len(entries)])
     merged = entries[begins]
     if len(entries):
@@ -156,10 +172,12 @@ def read_patients(
     encoding: str = "utf-8",
     progress: Progress | None = None,
 ) -> OwnerOnly:
-    """Hand over clipped rows, a batch at a time: each(hospital, rows, how many count of each's patient).
+    """Read the file again whose patients were counted, and hand its clipped rows over, a batch at a time.
 
-    most_kept: of a patient's usable rows only so many are handed over, the first; None is all. Else as
-    `pieces.read_pieces`, of the file whose patients were counted.
+    each(hospital, rows, counted) is called with rows of one hospital, (m, d), its position in
+    `patients.hospitals`, and how many rows count of each row's patient, (m,), by which the caller weights
+    them. most_kept: of a patient's usable rows only the first so many count and are handed over; None takes
+    all. The other arguments and errors, and the result, are those of `pieces.read_pieces`.
     """
     seen = np.zeros(len(patients.codes) if most_kept is not None else 0, dtype=np.int32)
     owner = OwnerOnly.none(schema)
@@ -170,6 +188,7 @@ def read_patients(
         who = np.searchsorted(patients.codes, codes[piece.encoded.kept])
         counted = patients.usable[who]
         if most_kept is not None:
+            # A row's place among its patient's: those of earlier batches, and those before it in this one.
             first = seen[who] + pd.Series(who).groupby(who).cumcount().to_numpy() < most_kept
             np.add.at(seen, who, 1)
             rows, who, counted = rows[first], who[first], np.minimum(counted[first], most_kept)

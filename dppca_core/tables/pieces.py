@@ -1,4 +1,4 @@
-"""The second moment of a table that is too large to hold: read in pieces, encoded, clipped, added up.
+"""Compute the second moments of a table that is too large to hold, by reading and adding it up in pieces.
 
     n = number of kept rows,   S = sum of x x^T over them, |x| <= 1,   moment = S / n       (d, d)
 
@@ -25,7 +25,11 @@ MOST_MATRIX_BYTES = 2**30  # of all hospitals together
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """Hold the cohort, moments without rows, one for each hospital; the hospitals; `owner`, not private."""
+    """Hold a table as one second moment a hospital, without its rows.
+
+    cohort: the moments, for any method. hospitals: their names, in the cohort's order. owner: counts that no
+    noise protects, for the table's owner alone.
+    """
 
     cohort: Cohort = field(repr=False)
     hospitals: tuple[str, ...] = field(repr=False)
@@ -51,6 +55,7 @@ def reduce_file(
     counts: dict[str, int] = {}
 
     def add(hospital: str, clipped: Array) -> None:
+        """Add rows of norm at most 1, (m, d), to their hospital's sum of x x^T."""
         if hospital not in sums:
             check_room(len(sums) + 1, schema.d, by)
             sums[hospital], counts[hospital] = np.zeros((schema.d, schema.d)), 0
@@ -74,7 +79,11 @@ def read_pieces(
     encoding: str = "utf-8",
     progress: Callable[[int, int | None], None] | None = None,
 ) -> OwnerOnly:
-    """Hand over the clipped rows of each hospital, a batch at a time; else as `reduce_file`."""
+    """Read a file in pieces, and call each(hospital, rows) with the clipped rows, (m, d), of one hospital.
+
+    The hospital is given by its name, "" where `by` is None. The other arguments and errors are those of
+    `reduce_file`. It returns counts for the table's owner.
+    """
     owner = OwnerOnly.none(schema)
     for piece in pieces(source, schema, () if by is None else (by,), encoding, progress):
         owner += piece.encoded.owner
@@ -86,7 +95,7 @@ def read_pieces(
 
 
 class Piece(NamedTuple):
-    """Hold some rows of a file, as cells and as numbers."""
+    """Hold some consecutive rows of a file, as cells and encoded, and if 1,5 is one and a half in them."""
 
     batch: pa.RecordBatch
     encoded: Encoded
@@ -100,7 +109,11 @@ def pieces(
     encoding: str = "utf-8",
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Iterator[Piece]:
-    """Yield a file's rows in order, with other columns beside those of the schema; as `read_pieces`."""
+    """Yield a file's rows in order, a batch at a time, encoded by the schema.
+
+    others: names of further columns to read, such as the hospitals'. encoding, progress: as for
+    `reduce_file`. Raises ValueError for a schema of too many features.
+    """
     if schema.d > limits.MOST_IN_PIECES:
         raise ValueError(
             f"A table read in pieces can have at most {limits.MOST_IN_PIECES:,} features, got {schema.d:,}: "
@@ -120,7 +133,7 @@ def pieces(
 
 
 def _dealt(piece: Piece, by: str | None) -> Iterator[tuple[str, Array]]:
-    """Yield the rows of each hospital that has some among these."""
+    """Yield the name and the encoded rows, (m, d), of each hospital that has some among these."""
     batch, encoded, decimal_comma = piece
     if not len(encoded.rows):
         return
@@ -132,7 +145,10 @@ def _dealt(piece: Piece, by: str | None) -> Iterator[tuple[str, Array]]:
 
 
 def check_room(hospitals: int, d: int, by: str | None) -> None:
-    """Raise ValueError for more values of the column of hospitals than can have a matrix each."""
+    """Raise ValueError where so many hospitals are too many, or their d x d matrices would not fit in memory.
+
+    by: the column that names the hospitals, for the error.
+    """
     if hospitals > limits.MOST_HOSPITALS:
         raise ValueError(dealing.too_many(str(by)))
     if hospitals > 1 and 8 * d * d * hospitals > MOST_MATRIX_BYTES:

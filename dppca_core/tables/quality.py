@@ -7,6 +7,9 @@ A number may be a code for "missing" where it is one that code books use (9, 99,
 the range, further from all other numbers than these are from each other, or below 0 where nothing else is,
 unless it continues a scale such as -1, 0, 1. Any other number is listed where most cells outside of the range
 are that number.
+
+The dictionary (`dppca_core.tables.schema`) is the public description of the columns. A missing code is a cell
+that it takes for missing, a synonym another spelling of a category, a word any text that a cell holds.
 """
 
 import difflib
@@ -42,7 +45,10 @@ _SEPARATORS = re.compile(r"[\s_.,'\"/()\-]+")
 
 @dataclass(frozen=True)
 class Expected:
-    """State what is known of a column so far; see `schema.Column`. Without a range any number lies in it."""
+    """State what the dictionary says of a column so far, even if it is unfinished.
+
+    The fields are those of `schema.Column`. The default range holds any number.
+    """
 
     kind: str
     low: float = -math.inf
@@ -53,7 +59,11 @@ class Expected:
 
 
 class Suggestion(NamedTuple):
-    """Hold a word, how many cells hold it, and what it likely is: a category, AS_MISSING, or None."""
+    """Hold a word of a column that its dictionary does not know, for the owner to decide about.
+
+    times: how many cells hold it. take_as: what it likely stands for, one of the categories or `AS_MISSING`;
+    None where nothing is suggested.
+    """
 
     word: str
     times: int
@@ -62,9 +72,11 @@ class Suggestion(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnQuality:
-    """Count a column's cells. missing: by a code included. unread: no numbers where there should be.
+    """Count a column's cells, and list words that may need a place in the dictionary.
 
-    outside: beyond the range or none of the categories; a number there counts as the nearest end.
+    cells: all of them. missing: those that a missing code marks included. unread: text in a column of
+    numbers. outside: numbers beyond the range, which are encoded as its nearest end, or texts that are none
+    of the categories.
     """
 
     cells: int
@@ -75,13 +87,17 @@ class ColumnQuality:
 
 
 def check_column(column: Any, expected: Expected, decimal_comma: bool = False) -> ColumnQuality:
-    """Return the quality of a column of numbers or text, as `cells.plain` gives them."""
+    """Return the counts and suggestions for a column of numbers or text, as `cells.plain` gives it.
+
+    decimal_comma: whether 1,5 is one and a half.
+    """
     if expected.kind == "number":
         return _check_numbers(column, expected, decimal_comma)
     return _check_categories(column, expected, decimal_comma)
 
 
 def _check_numbers(column: Any, expected: Expected, decimal_comma: bool) -> ColumnQuality:
+    """Check a column of numbers; suggest its frequent words, and numbers that look like missing codes."""
     read = answers.numbers(column, expected.missing_codes, decimal_comma)
     values = read.values[~np.isnan(read.values)]
     outside = (values < expected.low) | (values > expected.high)
@@ -99,13 +115,16 @@ def _check_numbers(column: Any, expected: Expected, decimal_comma: bool) -> Colu
 
 
 def _codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
-    """Return the numbers that look like codes for "missing"."""
+    """Return the numbers that look like codes for "missing", by the rule in the module's text.
+
+    values: the column's numbers, (m,), missing ones left out. outside: which of them are beyond the range.
+    """
     known = np.isin(values, _CODES)
     if not known.any() and not outside.any():
         return []
     numbers, first, counts = np.unique(values, return_index=True, return_counts=True)
     known, outside, beyond = known[first], outside[first], int(outside.sum())
-    rest = numbers[~known]
+    rest = numbers[~known]  # ascending, so that its first and last are the ends of the ordinary numbers
     apart = np.zeros(len(numbers), dtype=bool)
     if len(rest):
         with np.errstate(over="ignore"):
@@ -121,6 +140,7 @@ def _codes(values: Array, outside: cells.Mask) -> list[Suggestion]:
 
 
 def _check_categories(column: Any, expected: Expected, decimal_comma: bool) -> ColumnQuality:
+    """Check a column of categories; suggest a category, or "missing", for its frequent other words."""
     indices, missing = answers.categories(
         column, expected.categories, expected.synonyms, expected.missing_codes, decimal_comma
     )
@@ -129,7 +149,8 @@ def _check_categories(column: Any, expected: Expected, decimal_comma: bool) -> C
         Suggestion(word, count, _proposal(word, expected.categories))
         for word, count in _frequent(column, others)
     ]
-    # Without categories each word is an answer, and a single one is yes or no: another answer is "no".
+    # Without categories yet, any word may become one. A single category is a question of yes or no, and any
+    # other word is a "no". So of either only those words are listed that resemble something known.
     if len(expected.categories) < 2:
         suggestions = [each for each in suggestions if each.take_as is not None]
         others[:] = False
@@ -139,10 +160,11 @@ def _check_categories(column: Any, expected: Expected, decimal_comma: bool) -> C
 
 
 def _frequent(column: Any, chosen: cells.Mask) -> list[tuple[str, int]]:
-    """Return the spellings of the chosen cells and their counts, the most frequent first.
+    """Return the words of the chosen cells and how many cells hold each, the most frequent first.
 
-    Spellings that are one word to the dictionary are counted together. Of each portion of a long column only
-    its most frequent spellings count.
+    chosen: which cells count, (n,). Spellings that are one word to the dictionary are counted together, under
+    the first of them. Of each portion of a long column only the most frequent spellings count, so that a
+    column of a million different texts takes little time.
     """
     if not chosen.any():
         return []
@@ -164,7 +186,11 @@ def _frequent(column: Any, chosen: cells.Mask) -> list[tuple[str, int]]:
 
 
 def _proposal(word: str, categories: Sequence[str]) -> str | None:
-    """Return the one category that a word resembles, AS_MISSING, or None."""
+    """Return what a word likely stands for: the one category that it resembles, `AS_MISSING`, or None.
+
+    It resembles a category that differs in writing only, or else that begins like it, or else of nearly the
+    same letters. None where several do.
+    """
     if not categories:  # any other word may be one of them
         return AS_MISSING if _says_missing(word) else None
     folded = _folded(word)
@@ -185,13 +211,13 @@ def _proposal(word: str, categories: Sequence[str]) -> str | None:
 
 
 def _says_missing(word: str) -> bool:
-    """Return whether a word hardly means anything but a missing cell."""
+    """Return whether a word can hardly mean anything but a missing cell, such as "unknown" or "-"."""
     text = _SEPARATORS.sub(" ", word.casefold()).strip()
     return not text or bool(_MISSING_WORDS.fullmatch(text))
 
 
 def _looks_missing(word: str) -> bool:
-    """Return whether a word says so, or is short for it, or a code that code books use for it."""
+    """Return whether a word may mean a missing cell: it says so, or is short for it, or a code such as 99."""
     text = _SEPARATORS.sub(" ", word.casefold()).strip()
     return _says_missing(word) or bool(_SHORT_WORDS.fullmatch(text)) or answers.keys([word])[0] in _KNOWN
 

@@ -1,4 +1,4 @@
-"""A whole table from a file, in memory and nowhere else."""
+"""Read a whole table from a file, into memory and nowhere else."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,15 +12,17 @@ import pyarrow.compute as pc
 from dppca_core.tables import cells, content, files, limits
 from dppca_core.tables.layout import NO_ROWS, Layout
 
-_TOGETHER = 2**16  # cells of columns that are turned into numbers at a time
+_TOGETHER = 2**16  # cells of columns that are turned into numbers at a time: many short ones, or one long one
 
 
 @dataclass(frozen=True, eq=False)
 class Raw:
     """Hold a table as it was uploaded: private, all of it but its column names.
 
-    table: columns of float64 or text, null where missing. unnamed, decimal_comma: see Layout; columns of
-    text keep their commas. It prints without its cells.
+    name: that of the file, for the screen. form: the kind of file, such as "CSV". table: columns of float64
+    or text, null where missing. unnamed: positions (from 1) of columns left out because they have no name.
+    decimal_comma: whether 1,5 is one and a half in columns of text, which keep their commas. Printing it
+    shows no cells.
     """
 
     name: str
@@ -41,28 +43,33 @@ class Raw:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """Return "number", "text" or "date" for each column, to fill the chooser in advance.
+        """Return what each column seems to hold, "number", "text" or "date", to suggest it on screen.
 
-        For the owner only.
+        It is computed from private cells, so it is for the table's owner only.
         """
         return {name: cells.kind_of(self.table[name], self.decimal_comma) for name in self.columns}
 
     @cached_property
     def constant(self) -> tuple[str, ...]:
-        """Return the columns with one value, or none: they say nothing about patients. For the owner only."""
+        """Return the columns whose cells all agree or are all missing, so that they say nothing of a patient.
+
+        It is computed from private cells, so it is for the table's owner only.
+        """
         return tuple(name for name in self.columns if _constant(self.table[name]))
 
     @cached_property
     def keys(self) -> content.Keys:
-        """Return the key of its ledger, and those under which earlier versions kept it."""
+        """Return the keys by which this table's ledger of spent privacy is found (`content`)."""
         return content.content_keys(self.table)
 
     @property
     def key(self) -> str:
+        """Return the key under which the table's ledger is kept now."""
         return self.keys.key
 
     @property
     def former_keys(self) -> tuple[str, ...]:
+        """Return the keys under which earlier versions of this program kept the ledger, oldest first."""
         return self.keys.former
 
 
@@ -75,10 +82,11 @@ def read(
 ) -> Raw:
     """Return a CSV, TSV or Parquet table, whole; its form follows from its bytes, `name` is only kept.
 
-    encoding: "utf-8" or "windows-1252", of a text file without a mark. check_texts(bytes of text so far) is
-    called after each batch; what it raises stops the reading: how much text a Parquet file holds is known
-    only then. fewest: rows that it must have. Raises ValueError with one sentence, which holds no cell, for a
-    file that is too large or no table with two columns and so many rows.
+    encoding: "utf-8" or "windows-1252", of a text file without a byte order mark. check_texts(bytes of text
+    so far) is called after each batch, so that the caller can refuse a table for which memory is short; what
+    it raises stops the reading. How much text a Parquet file holds is known only then. fewest: how many rows
+    it must have. Raises ValueError with one sentence, which quotes no cell, for a file that is too large or
+    no table with two columns and so many rows.
     """
     size = files.size_of(source)
     with files.opened(source, encoding) as layout:
@@ -92,13 +100,14 @@ def read(
 
 
 def from_frame(frame: pd.DataFrame, name: str) -> Raw:
-    """Return a table from a data frame. Raises ValueError as `read` does."""
+    """Return a data frame as an uploaded table of this name. Raises ValueError as `read` does."""
     table = cells.from_frame(frame)
     layout = Layout("data frame", tuple(table.column_names), table.num_rows, table.to_batches)
     return _read(layout, name, None, limits.FEWEST_ROWS)
 
 
 def _read(layout: Layout, name: str, check_texts: Callable[[int], None] | None, fewest: int) -> Raw:
+    """Return all batches of an opened file as one table; the arguments and errors are those of `read`."""
     _check_fits(layout.rows or 0, len(layout.names))
     held: dict[str, list[pa.Array]] = {column: [] for column in layout.names}
     rows, letters = 0, 0
@@ -129,12 +138,16 @@ def _read(layout: Layout, name: str, check_texts: Callable[[int], None] | None, 
 
 
 def _constant(column: Any) -> bool:
-    """Return True where all cells that are there agree, without a set of them all."""
+    """Return whether all cells that are not missing agree, or there are none.
+
+    The least and the greatest cell decide it, without a set of all cells in memory.
+    """
     ends = pc.min_max(column)
     return bool(ends["min"] == ends["max"])
 
 
 def _check_fits(rows: int, columns: int) -> None:
+    """Raise ValueError for a table with too many rows or cells to be held in memory."""
     if rows > limits.MOST_ROWS:
         raise ValueError(
             f"The file has more than {limits.MOST_ROWS:,} rows, more than can be opened here: reduce "

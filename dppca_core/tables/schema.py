@@ -1,4 +1,7 @@
-"""The public recipe by which a table becomes rows, written down before the rows are looked at.
+"""Describe in public how a table becomes rows of numbers, before its rows are looked at.
+
+On screen this description is the table's dictionary. Other modules tell how it is applied (`encoding`), and
+how cells compare with its words (`answers`).
 
 A number x in [low, high] becomes (x - middle) / half, middle = (low + high)/2, half = (high - low)/2, clipped
 to [-1, 1]. A column of c public categories becomes c columns, each the indicator of its category less
@@ -32,7 +35,9 @@ _MOST_BOUND = 1e6  # of the longest row: beyond, rows vanish beside it
 
 @dataclass(frozen=True)
 class Column:
-    """Hold one chosen column. A number has low < high, a category its public categories ("1" is also 1.0).
+    """Hold what the dictionary says of one column that is used.
+
+    kind: "number", with low < high, or "category", with its public categories ("1" is also 1.0).
 
     fill: what stands for a missing cell, a number in [low, high], one of the categories, or "" for none of
     them; None: the row is dropped. A filled row keeps the number of patients public; with dropped rows, the
@@ -71,9 +76,10 @@ class Column:
             self._check_mapped()
 
     def _check_range(self) -> None:
+        """Raise ValueError for a number column's fields that cannot be: range, fill, usual value."""
         for end in ("low", "high"):
             checks.within(-1e300, 1e300, **{f"{end} of '{self.name}'": getattr(self, end)})
-        if not self.low < self.high or not self.half > 0:
+        if not self.low < self.high or not self.half > 0:  # half of a tiny range rounds to 0
             raise ValueError(
                 f"low of '{self.name}' must be below its high, got {self.low:g} and {self.high:g}"
             )
@@ -85,6 +91,7 @@ class Column:
             checks.within(self.low, self.high, **{f"usual value of '{self.name}'": self.usual})
 
     def _check_categories(self) -> None:
+        """Raise ValueError for a category column's fields that cannot be: words, fill, usual category."""
         if not isinstance(self.categories, tuple) or not 1 <= len(self.categories) <= limits.MOST_CATEGORIES:
             raise ValueError(
                 f"categories of '{self.name}' must be between 1 and {limits.MOST_CATEGORIES} words"
@@ -104,7 +111,10 @@ class Column:
             checks.one_of(self.categories, **{f"usual value of '{self.name}'": self.usual})
 
     def _check_mapped(self) -> None:
-        """Raise ValueError for codes and synonyms that cannot be; they may be cells, so none is quoted."""
+        """Raise ValueError for missing codes and synonyms that cannot be.
+
+        They may have been seen in private cells, so none of them is quoted.
+        """
         codes, words = self.missing_codes, tuple(word for word, _ in self.synonyms)
         for what, mapped in (("missing codes", codes), ("synonyms", words)):
             if len(mapped) > limits.MOST_CATEGORIES or not all(map(answers.is_word, mapped)):
@@ -136,34 +146,43 @@ class Column:
     @property
     def half(self) -> float:
         """Return half the width of the range."""
-        return self.high / 2 - self.low / 2
+        return self.high / 2 - self.low / 2  # halved first: the difference of two large ends may overflow
 
     @property
     def centres(self) -> tuple[float, ...]:
-        """Return what is taken from each indicator: 1/max(c, 2), or 1 from that of the usual category."""
+        """Return what is taken from each category's indicator, (c,).
+
+        It is 1/max(c, 2), or with a usual category 1 for that one and 0 for the others.
+        """
         if self.usual is not None:
             return tuple(float(word == self.usual) for word in self.categories)
         return (1 / max(len(self.categories), 2),) * len(self.categories)
 
     @property
     def most_square(self) -> float:
-        """Return the most that this column adds to the square of a row's length."""
+        """Return the most that this column's encoded entries add to the squared length of a row."""
         if self.kind == "number":
             return (max(self.origin - self.low, self.high - self.origin) / self.half) ** 2
+        # An answer that is none of the categories leaves -a in every entry; category j adds 1 to entry j,
+        # whose square becomes (1 - a_j)^2 = a_j^2 + 1 - 2 a_j.
         whole = math.fsum(a**2 for a in self.centres)
         return max(whole, *(whole + 1 - 2 * a for a in self.centres))
 
     @property
     def even_square(self) -> float:
-        """Return what it adds on average where answers are spread evenly, about the middle of a range."""
+        """Return what this column adds to the squared length of a row on average, if answers spread evenly.
+
+        A number spreads evenly over its range, encoded about the middle, and an answer over the categories.
+        A usual value is left aside.
+        """
         if self.kind == "number":
-            return 1 / 3
+            return 1 / 3  # the variance of a uniform number in [-1, 1]
         c, a = len(self.categories), 1 / max(len(self.categories), 2)
         return (1 - a) ** 2 + (c - 1) * a**2
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Return the names of the columns that it becomes."""
+        """Return the names of the encoded columns that it becomes: "age", or "sex = female", "sex = male"."""
         if self.kind == "number":
             return (self.name,)
         return tuple(f"{self.name} = {word}" for word in self.categories)
@@ -171,11 +190,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """Hold the chosen columns, and the public norm that no row exceeds once clipped. Hashable, without rows.
+    """Hold the chosen columns, and the public norm that no row exceeds once clipped. It depends on no rows.
 
-    bound: in units of the encoded rows; `default_bound` where None is given. Raises ValueError for no or too
-    many columns, fewer than two features, columns of one name, or a bound that is not positive or far beyond
-    every row.
+    bound: that norm, in units of the encoded rows; `default_bound` where None is given. A feature is an
+    encoded column, of which a category column gives several. Raises ValueError for no or too many columns,
+    fewer than two features, columns of one name, or a bound that is not positive or far beyond every row.
     """
 
     columns: tuple[Column, ...]
@@ -207,6 +226,7 @@ class Schema:
 
     @property
     def d(self) -> int:
+        """Return the number of features, encoded columns."""
         return len(self.features)
 
     @cached_property
@@ -216,25 +236,29 @@ class Schema:
 
     @cached_property
     def default_bound(self) -> float:
-        """Return the root mean square norm of rows spread evenly over ranges and categories.
+        """Return the bound where none is given: the root mean square norm of rows that spread evenly.
 
-        It is sqrt(d/3) for numbers.
-
-        The noise grows with bound^2, so that against `longest`, where no row is ever clipped, this bound
-        saves a factor of up to three. Measured values crowd about the middle of ranges that are wide enough
-        for everyone, or about their usual values, so few rows are longer, and those are shortened, not lost:
-        their direction stays.
+        Evenly means over ranges and categories; for numbers it is sqrt(d/3). The noise grows with bound^2, so
+        that against `longest`, where no row is ever clipped, this bound saves a factor of up to three.
+        Measured values crowd about the middle of ranges that are wide enough for everyone, or about their
+        usual values, so few rows are longer, and those are shortened, not lost: their direction stays.
         """
         return math.sqrt(math.fsum(column.even_square for column in self.columns))
 
     @cached_property
     def has_usual_values(self) -> bool:
-        """Return whether every column has a usual value, so that rows lie about 0 without a paid mean."""
+        """Return whether every column has a usual value, so that rows lie about 0.
+
+        Then no privacy budget needs to be spent on a mean at which to centre them.
+        """
         return all(column.usual is not None for column in self.columns)
 
     @cached_property
     def published(self) -> Schema:
-        """Return the schema without missing codes and synonyms, which may have been seen in private cells."""
+        """Return the schema as it may be published, without missing codes and synonyms.
+
+        These may have been seen in private cells.
+        """
         bare = tuple(replace(column, missing_codes=(), synonyms=()) for column in self.columns)
         return self if bare == self.columns else replace(self, columns=bare)
 
@@ -244,12 +268,16 @@ class Schema:
 
     @cached_property
     def _json(self) -> str:
+        """Return the text of `to_json`, made once: a schema cannot change."""
         plain = {"columns": [_plain(column) for column in self.columns], "bound": self.bound}
         return json.dumps(plain, indent=1, ensure_ascii=False)
 
     @staticmethod
     def from_json(text: str | bytes) -> Schema:
-        """Return the schema in JSON, a recipe or a data dictionary. Raises ValueError with one sentence."""
+        """Return the schema that a JSON text states, as `to_json` writes it or a person did.
+
+        Raises ValueError with one sentence for a text that states none.
+        """
         try:
             plain = json.loads(text)
         except (ValueError, RecursionError):
@@ -263,9 +291,11 @@ class Schema:
 
 
 def _plain(column: Column) -> dict[str, Any]:
+    """Return a column as a record for JSON, without the fields that its kind does not use."""
     others = {"missing_codes", "synonyms"}
     others |= {"low", "high"} if column.kind == "category" else {"categories"}
-    # A column without what came later reads as it did before, so that ledgers know it again.
+    # Fields that later versions added are left out where they are unused: the text is then the same as an
+    # earlier version's, by which ledgers know the schema again.
     others |= {"usual"} if column.usual is None else set()
     plain = {key: value for key, value in asdict(column).items() if key not in others}
     plain |= {"missing codes": list(column.missing_codes)} if column.missing_codes else {}
@@ -273,6 +303,7 @@ def _plain(column: Column) -> dict[str, Any]:
 
 
 def _column(entry: object) -> Column:
+    """Return the column that a record of JSON states. Raises ValueError for an unknown or missing entry."""
     if not isinstance(entry, dict) or not {"name", "kind"} <= entry.keys():
         raise ValueError('Each column of the dictionary needs a "name" and a "kind".')
     needed = {"low", "high"} if entry["kind"] == "number" else {"categories"}

@@ -1,4 +1,4 @@
-"""Join the tables of several hospitals to one, under one dictionary's names.
+"""Join the tables of several hospitals to one, in which a column has one name for all hospitals.
 
 Rows stand in the order of the hospitals' names, so that nothing depends on the order in which tables came:
 neither the key of the joined table nor to whom a patient of several hospitals belongs. What changes its key:
@@ -21,13 +21,16 @@ _TEXT = pa.large_string()
 
 @dataclass(frozen=True, eq=False)
 class JoinedTable(reading.Raw):
-    """Hold the rows of several hospitals; `hospital_column` of its table names each row's."""
+    """Hold the rows of several hospitals as one table.
+
+    hospital_column: the name of its column that holds the hospital of each row.
+    """
 
     hospital_column: str = ""
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """Return the names that may be measurements or name patients: all but the hospital's."""
+        """Return the names of the columns that hospitals brought: all but the one that names the hospital."""
         return tuple(name for name in self.table.column_names if name != self.hospital_column)
 
 
@@ -79,7 +82,11 @@ def join(
 
 
 def check_hospitals(names: Sequence[str]) -> list[str]:
-    """Return the names without blanks around them. Raises ValueError where they name no hospitals."""
+    """Return the hospitals' names without blanks around them.
+
+    Raises ValueError for too many, for two that are equal (also as numbers, as 1 and 1.0), and for one that
+    is empty, too long, not printable or would read as a missing cell of the column of hospitals.
+    """
     if len(names) > limits.MOST_HOSPITALS:
         raise ValueError(f"At most {limits.MOST_HOSPITALS} hospitals can be joined.")
     words = [name.strip() for name in names]
@@ -101,6 +108,10 @@ def check_hospitals(names: Sequence[str]) -> list[str]:
 def _check_mapping(
     hospital: str, raw: reading.Raw, mapping: Mapping[str, str | None], columns: Sequence[str]
 ) -> None:
+    """Raise ValueError unless a hospital's mapping names its own column, or None, for every joined column.
+
+    columns: of the joined table. No column of the hospital may be used twice.
+    """
     used, known = set[str](), set(raw.columns)
     for column in columns:
         if column not in mapping:
@@ -137,6 +148,7 @@ def _check_size(tables: Sequence[reading.Raw], columns: int, text_bytes: int) ->
 
 
 def _free_name(columns: Sequence[str]) -> str:
+    """Return a name for the column of hospitals that no other column has: "hospital", "hospital 2", ..."""
     name, number = "hospital", 1
     while name in columns:
         number += 1
@@ -145,9 +157,11 @@ def _free_name(columns: Sequence[str]) -> str:
 
 
 def _together(parts: list[Any], rewritten: list[bool]) -> Any:
-    """Return columns of numbers or text as one, without a copy where they are of one type.
+    """Return the tables' columns of numbers or text, one after the other, as one column of one type.
 
-    rewritten: in which of them a decimal comma becomes a point.
+    parts: one column of each table. rewritten: for each, whether a decimal comma becomes a point. Parts of
+    one type are not copied. A part without any cell, of a hospital that did not measure it, has no say in
+    the type.
     """
     filled = {part.type for part in parts if part.null_count < len(part)}
     if filled == {_TEXT} and not any(rewritten):
@@ -160,7 +174,11 @@ def _together(parts: list[Any], rewritten: list[bool]) -> Any:
 
 
 def _as_text(column: Any, decimal_comma: bool = False) -> Any:
-    """Return cells as text, every number in the same digits: so 017, read as 17 elsewhere, is 17 here too."""
+    """Return a column's cells as text, and each number in the digits that it would have as a number.
+
+    So 017 becomes 17, as it reads in a table where the whole column is of numbers. decimal_comma: whether 1,5
+    is one and a half; it becomes 1.5.
+    """
     coded = pc.dictionary_encode(column).combine_chunks()
     read = cells.numbers(coded.dictionary, decimal_comma)
     words = [

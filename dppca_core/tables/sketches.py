@@ -1,11 +1,13 @@
-"""Sketches: a few hundred keyed digests of a table, by which another extract of the same patients is noticed.
+"""Sketch a table by a few hundred keyed digests, by which another extract of the same patients is noticed.
 
-Each is a bottom-k sketch: of all digests of a set, the `KEPT` lowest. Of two such sets, all digests below the
-lower of the two ends are a sample of both, drawn at random by the key, and those in both estimate what the
-sets share. The sets are
+Two extracts of the same patients must share one privacy budget, but have different keys (`content`).
+
+A sketch is a bottom-k sketch of each of several sets: of all digests of a set, the `KEPT` lowest. Of two such
+sets, all digests below the lower of the two ends are a sample of both, drawn at random by the key, and those
+in both estimate what the sets share. The sets are
 
     patients    who the column of patients names, where one was named
-    rows        the rows: the sum of mix(cell), as in `content`
+    rows        the rows: the sum of mix'(cell), the second hash of `content`
     rows / i    the rows without the columns of group i, if three in four are left: one changed column, in
                 other units or left out, changes all rows but these. Of up to `GROUPS` columns each is a
                 group, of more they are put into so many by their names
@@ -42,7 +44,7 @@ from dppca_core.arrays import Array
 from dppca_core.tables.mixing import Words
 
 KEPT = 512
-GROUPS = 16
+GROUPS = 16  # of columns, at most
 _DIFFERENT = 0.2  # of all rows
 _SHARED_ROWS, _SHARED_COLUMNS, _FEWEST_COLUMNS = 0.01, 0.5, 2
 _NEAR = 0.1  # of the larger number of rows
@@ -50,7 +52,10 @@ _LEFT_OUT = 0.25  # of the columns at most: rows of the few that are left agree 
 
 
 class Likeness(NamedTuple):
-    """Hold by what two tables are alike, "patients", "rows", "columns" or "shape", and the share."""
+    """Hold by what two tables are alike, and which share of the smaller one's set both have, from 0 to 1.
+
+    kind: "patients", "rows" or "columns"; or "shape", for their column names and numbers of rows.
+    """
 
     kind: str
     share: float
@@ -58,13 +63,16 @@ class Likeness(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """Hold a table's number of rows, and of each set its lowest digests in order. Not private."""
+    """Hold a table's number of rows, and of each set in the module's text its lowest digests, ascending.
+
+    No noise protects it: it must stay with the ledgers.
+    """
 
     rows: int
     sets: Mapping[str, Words] = field(repr=False)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return it as plain JSON."""
+        """Return the sketch as a record that JSON can hold, each set as base64 of little-endian words."""
         sets = {
             name: base64.b64encode(words.astype("<u8").tobytes()).decode()
             for name, words in self.sets.items()
@@ -73,7 +81,7 @@ class Sketch:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "Sketch":
-        """Return what `to_plain` returned. Raises KeyError, TypeError or ValueError for anything else."""
+        """Return the sketch of a record by `to_plain`; KeyError, TypeError or ValueError for another one."""
         sets = {
             str(name): np.frombuffer(base64.b64decode(text, validate=True), "<u8")
             for name, text in dict(plain["sets"]).items()
@@ -81,7 +89,10 @@ class Sketch:
         return cls(int(plain["rows"]), sets)
 
     def likeness(self, other: "Sketch") -> Likeness | None:
-        """Return by what two tables are alike, the strongest reason first; None where nothing tells."""
+        """Return by what this table and another are alike, by the strongest reason; None if by nothing.
+
+        The thresholds are those of the module's text.
+        """
         patients, count = self._shared(other, "patients")
         if count:
             return Likeness("patients", patients)
@@ -95,10 +106,11 @@ class Sketch:
         return Likeness("shape", shape) if near and shape >= _SHARED_COLUMNS else None
 
     def _shared_rows(self, other: "Sketch") -> float:
-        """Return which share of the rows is in both: whole, or each table's without some columns of its own.
+        """Return the largest share of rows that both tables have, over pairs of their sets of rows.
 
-        A table that lacks a column has as its rows what another has without that column, and one that has
-        another in its place has them without that one.
+        Each table has a set of whole rows, and sets without one group of columns each. If a table lacks a
+        column, its whole rows are the other's rows without that column; if one column is replaced by another,
+        both tables' rows without it agree.
         """
         first, second = ([name for name in each.sets if name.startswith("rows")] for each in (self, other))
         if not first or not second:
@@ -107,16 +119,20 @@ class Sketch:
             np.concatenate([each.sets[name] for name in names])
             for each, names in ((self, first), (other, second))
         )
-        if not len(np.intersect1d(mine, theirs)):  # of most tables: 17 x 17 pairs need not be compared
+        if not len(np.intersect1d(mine, theirs)):  # nearly always: then 17 x 17 pairs need not be compared
             return 0.0
         return max(self._shared(other, *pair)[0] for pair in product(first, second))
 
     def _shared(self, other: "Sketch", name: str, of_other: str | None = None) -> tuple[float, int]:
-        """Return which share of the smaller set is in both, by the sample, and how many digests that are."""
+        """Return the share of the smaller set that both have, estimated, and how many digests of the sample.
+
+        name: of this table's set. of_other: of the other's, if it is not the same.
+        """
         none: Words = np.empty(0, np.uint64)
         first, second = self.sets.get(name, none), other.sets.get(of_other or name, none)
         if not len(first) or not len(second):
             return 0.0, 0
+        # A sketch with fewer digests than it may hold has the whole set, and its end is no limit.
         ends = [words[-1] for words in (first, second) if len(words) == KEPT]
         if ends:
             first, second = (words[words <= min(ends)] for words in (first, second))
@@ -125,9 +141,13 @@ class Sketch:
 
 
 class Sketcher:
-    """Make the sketch of a table whose cells come in batches, a column at a time; `sketch` is it in the end.
+    """Make the sketch of a table whose cells come in batches, a column at a time.
 
-    secret: of 256 bits. patient_column: names the patients, if any does.
+    For each batch call `begin`; then for each column `note` and, unless it says nothing of a patient, `add`;
+    then `end_batch`. At last call `finish`, which sets `sketch`. The words of cells are those of `content`.
+
+    secret: 256 bits, from which the keys of all digests follow. patient_column: names the patients, if any
+    column does.
     """
 
     sketch: Sketch
@@ -140,7 +160,11 @@ class Sketcher:
         self._groups: dict[str, str] = {}  # of each column, by name
 
     def begin(self, names: Sequence[str]) -> None:
-        """Begin a batch of columns with these names."""
+        """Begin a batch of columns with these names; the first batch assigns the columns to groups.
+
+        Up to `GROUPS` columns are a group each, named by their digest. More are put into so many groups by
+        it, and so into the same ones in every table.
+        """
         if not self._groups:
             digests = [int(digest) for digest in self._digests("groups", _name_words(names))]
             several = len(names) > GROUPS
@@ -150,32 +174,40 @@ class Sketcher:
             }
 
     def add(self, name: str, mixed: Words) -> None:
-        """Add a batch of one column that counts: its mixed words, (n,)."""
+        """Add a column's cells to the rows of this batch. mixed: the hashed word of each cell, (n,)."""
         group = self._groups[name]
         self._sums[group] = self._sums[group] + mixed if group in self._sums else mixed
         self._members[group] += 1
 
     def note(self, name: str, words: Words, values: Array, missing: np.uint64) -> None:
-        """Note a column, also one that does not count: words, and numbers, NaN where there is none."""
+        """Keep the ids of patients, if this is the column that names them, also where `add` is not called.
+
+        words: of the n cells, (n,). values: their numbers, NaN where there is none. missing: the word of a
+        missing cell.
+        """
         if name == self._patient_column:
-            # By all digits, where a name is a number: single precision would take two for one.
+            # Where an id is a number take all its digits: words have single precision, so two may be one.
             names = np.where(np.isnan(values), words, (values + 0.0).view(np.uint64))
             self._keep("patients", names[words != missing])
 
     def end_batch(self) -> None:
-        """Take the rows of the batch as complete."""
+        """Keep digests of the batch's rows, whole and without each group, now that all columns were added."""
         if not self._sums:  # no column counts so far
             return
         whole: Words = np.sum(list(self._sums.values()), axis=0, dtype=np.uint64)
         self._keep("rows", whole)
         for group, part in self._sums.items():
             if self._members[group] <= _LEFT_OUT * sum(self._members.values()):
-                self._keep(f"rows / {group}", whole - part)
+                self._keep(f"rows / {group}", whole - part)  # a row is the sum of its cells
         self._sums.clear()
         self._members.clear()
 
     def finish(self, rows: int, columns: Words) -> None:
-        """Make the sketch of so many rows; columns: a word for each that counts, (d,)."""
+        """Set `sketch`, now that all batches were added.
+
+        rows: how many the table has. columns: a word for each column that counts, (d,). Sets of rows of which
+        too many are alike are left out, since they would be alike in any table.
+        """
         self._keep("columns", columns)
         self._keep("names", _name_words(list(self._groups)))
         coarse = {
@@ -187,7 +219,8 @@ class Sketcher:
         self.sketch = Sketch(rows, kept)
 
     def _keep(self, name: str, words: Words) -> None:
-        # One key for all sets of rows: they are told apart by their names.
+        """Add these words to a set, of which only the `KEPT` lowest digests are kept."""
+        # One key for all sets of rows, since those with and without a group are compared with each other.
         digests = self._digests(name.partition(" /")[0], words)
         kept = self._lowest.get(name, np.empty(0, np.uint64))
         if len(kept) == KEPT:
@@ -195,21 +228,29 @@ class Sketcher:
         self._lowest[name] = np.unique(np.concatenate([kept, digests]))[:KEPT]
 
     def _digests(self, purpose: str, words: Words) -> Words:
+        """Return the digest of each word, (n,), under a key that follows from the secret and the purpose."""
         return siphash(words, hashlib.blake2b(purpose.encode(), key=self._secret, digest_size=16).digest())
 
 
 def _distinct(lowest: Words) -> float:
-    """Return how many different digests there are, about, by the lowest of them."""
+    """Return how many different digests a set has, estimated from the lowest of them, ascending.
+
+    Digests are uniform on [0, 2^64), so that the k-th lowest of N lies at about k/N of that range.
+    """
     return len(lowest) if len(lowest) < KEPT else (KEPT - 1) / (float(lowest[-1]) / 2.0**64)
 
 
 def _name_words(names: Sequence[str]) -> Words:
+    """Return a 64-bit hash of each name, (n,), in small letters."""
     digests = (hashlib.blake2b(name.casefold().encode(), digest_size=8).digest() for name in names)
     return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64)
 
 
 def siphash(words: Words, key: bytes) -> Words:
-    """Return SipHash-2-4 of each word as eight bytes, (n,), under a key of 16 bytes."""
+    """Return SipHash-2-4 of each word, taken as a message of eight bytes, (n,), under a key of 16 bytes.
+
+    All words are hashed at once; the rows of v are the four words of state that the paper calls v0 to v3.
+    """
     halves = np.frombuffer(key, "<u8").astype(np.uint64)
     starts = np.array(
         [0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573], dtype=np.uint64
@@ -226,9 +267,11 @@ def siphash(words: Words, key: bytes) -> Words:
 
 
 def _mix_rounds(v: Words, rounds: int) -> None:
+    """Apply so many SipRounds to the state v, (4, n), in place."""
     high = np.empty_like(v[0])
 
     def rotate(words: Words, by: int) -> None:
+        """Rotate the bits of each word to the left, in place."""
         np.left_shift(words, np.uint64(by), out=high)
         np.right_shift(words, np.uint64(64 - by), out=words)
         np.bitwise_or(words, high, out=words)

@@ -1,4 +1,6 @@
-"""A text table, CSV or TSV: its encoding, its separator, its batches.
+"""Read a text table, CSV or TSV: find its encoding and separator, and yield its rows in batches.
+
+A mark is the byte order mark with which a text file may begin; it tells the encoding.
 
 UTF-8 with or without a mark, UTF-16 with one, or the Windows-1252 that a person says it is; never a guess,
 which would turn letters into others in silence. Every row must have as many cells as the first line has
@@ -28,7 +30,11 @@ _RAGGED = re.compile(r"^CSV parse error: Row #(\d+): Expected \d+ columns, got (
 
 
 class _Utf8(io.RawIOBase):
-    """Read a text file as UTF-8 and check it meanwhile. On a fault it ends, and `refusal` says why."""
+    """Give a text file's content as bytes of UTF-8, whatever its encoding, and check it meanwhile.
+
+    On a fault it ends as if the file were over, and `refusal` holds the sentence that says why, for whoever
+    looks once Arrow has read it. quoted: whether a quotation mark was seen so far.
+    """
 
     def __init__(self, file: BinaryIO, encoding: str) -> None:
         self._texts = codecs.iterdecode(iter(lambda: file.read(2**20), b""), encoding)
@@ -36,9 +42,11 @@ class _Utf8(io.RawIOBase):
         self.refusal, self.quoted = "", False
 
     def readable(self) -> bool:
+        """Return True, as `io.RawIOBase` asks of what can be read."""
         return True
 
     def read(self, size: int = -1) -> bytes:
+        """Return `size` bytes, fewer at the end or before a fault; for -1 what is decoded in one go."""
         # A short answer would end the block there: each of its columns becomes an array, however few rows.
         while not self.refusal and (len(self._left) < size or not self._left):
             try:
@@ -57,6 +65,7 @@ class _Utf8(io.RawIOBase):
         return given
 
     def _not_decoded(self) -> str:
+        """Return the sentence that says that the bytes are not in the encoding."""
         if self._encoding.startswith("utf-8"):
             return (
                 f"The file is not in UTF-8 (somewhere after line {self._line:,}): save it as 'CSV UTF-8', or "
@@ -66,7 +75,12 @@ class _Utf8(io.RawIOBase):
 
 
 def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[str] | None) -> Layout:
-    """Return its columns and batches, from its first bytes. Raises ValueError for what is no table."""
+    """Return the layout of a text file: its columns, and a function that yields its rows in batches.
+
+    head: the first bytes of the file, which decide the encoding and the separator. encoding: what to take it
+    for where it has no mark. columns: the names of those to read; None reads all. Raises ValueError for what
+    is no table.
+    """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
     elif encoding == "utf-8" or head.startswith(codecs.BOM_UTF8):
@@ -81,6 +95,7 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
     wanted, unnamed = select_columns(names, columns)
 
     def batches() -> Iterator[pa.RecordBatch]:
+        """Yield the wanted columns as text, a batch at a time, from the first row after the names."""
         file.seek(0)
         text = _Utf8(file, encoding)
         begun = False
@@ -94,6 +109,7 @@ def open_layout(file: BinaryIO, head: bytes, encoding: str, columns: Sequence[st
 
 
 def _sample(head: bytes, encoding: str) -> str:
+    """Return the first bytes as text. Raises ValueError where they are not in this encoding, or no text."""
     text = _Utf8(io.BytesIO(head), encoding)
     sample = text.read()
     if text.refusal and not (sample and len(head) == limits.HEADER_BYTES):  # a letter may be cut there
@@ -102,7 +118,12 @@ def _sample(head: bytes, encoding: str) -> str:
 
 
 def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
-    """Return the separator that cuts the first lines into equally many cells, the most; the first cells."""
+    """Return the separator of a text table and the cells of its first line, its names.
+
+    It is the one that cuts all of the first lines into equally many cells, and of several such the one that
+    gives the most. whole: whether the sample is the whole file, or its last line may be cut short.
+    """
+    # Whether all lines have as many cells, how many, the separator, the cells of the first line.
     best: tuple[bool, int, str, list[str]] = (False, 0, ",", [])
     for delimiter in reversed(_FORMS):  # a tie goes to the comma
         reader = csv.reader(io.StringIO(sample, newline=None), delimiter=delimiter)
@@ -126,7 +147,10 @@ def _separated(sample: str, whole: bool) -> tuple[str, list[str]]:
 
 
 def _no_patient(names: Sequence[str]) -> None:
-    """Refuse a first line with numbers in it, unless they count the columns."""
+    """Raise ValueError for a first line with numbers in it, unless it counts the columns from 0 or 1.
+
+    Names are hardly numbers: the line of names was probably forgotten, and this one is a patient's.
+    """
     numbers = cells.numbers(pa.array(names, pa.large_string()), decimal_comma=True).values
     counted = [str(i) for i in range(len(names) + 1)]
     if (numbers == numbers).any() and list(names) not in (counted[:-1], counted[1:]):
@@ -138,7 +162,10 @@ def _no_patient(names: Sequence[str]) -> None:
 
 
 def _batches(text: _Utf8, options: Sequence[Any], ragged: list[tuple[int, int]]) -> Iterator[pa.RecordBatch]:
-    """Yield what Arrow reads; note how many cells a row has that has not as many as the others, and which.
+    """Yield the batches that Arrow reads from a text.
+
+    options: Arrow's three records of options for reading CSV. ragged: where Arrow stops at a row with too few
+    or too many cells, a pair is added to it, how many cells that row has and its number in the file.
 
     A thread of Arrow may be the last to let go of what it reads and of what it reads from. Where that is
     Python's it needs the interpreter, and while the interpreter ends it aborts the process. So Arrow gets
@@ -153,7 +180,12 @@ def _batches(text: _Utf8, options: Sequence[Any], ragged: list[tuple[int, int]])
 
 
 def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
-    """Yield batches of text columns, named by position, the line of names as the first row."""
+    """Yield all lines of a text as batches of text columns; the first row is the line of names.
+
+    delimiter: the separator of cells. count: how many cells each line must have. Raises ValueError, which
+    quotes no cell, where the text cannot be read to its end, has a line with another number of cells, or has
+    a line break within a cell.
+    """
     ragged: list[tuple[int, int]] = []
     options = (
         pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK, autogenerate_column_names=True),
@@ -176,7 +208,7 @@ def _raw(text: _Utf8, delimiter: str, count: int) -> Iterator[pa.RecordBatch]:
         done += batch.num_rows
         yield batch
     else:
-        if not text.refusal:
+        if not text.refusal:  # read to the end; else only as far as `text` went
             return
     if text.refusal:
         raise ValueError(text.refusal)

@@ -1,8 +1,9 @@
-"""The page's encoding as a scikit-learn transformer, so that a script does with a table what the page does.
+"""Offer the encoding of tables as a scikit-learn transformer, so that a script encodes as the dashboard does.
 
     make_pipeline(DictionaryEncoder(schema), PrivatePCA(bound=schema.bound, ...)).fit(frame)
 
-The dictionary is public and nothing is learned from rows, so that encoding them costs nothing.
+The dictionary (`schema.Schema`) is public and nothing is learned from rows, so that encoding them spends no
+privacy budget. "The page" is *Your data* of the dashboard.
 """
 
 from typing import Any, Self
@@ -22,9 +23,10 @@ from dppca_core.tables.schema import Schema
 class DictionaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Encode a table's cells by a public dictionary, with its missing codes, synonyms and fills.
 
-    A row with a missing cell that the dictionary does not fill in becomes zeros, as on the page: it is left
-    out of every sum and still counted, so that the number of rows says nothing of which that was. Columns
-    that the dictionary does not name are left out. An array has the dictionary's columns, in its order.
+    A row with a missing cell that the dictionary does not fill in becomes zeros, as on the page: it adds
+    nothing to any sum and is still counted, so that the number of rows does not tell which rows had such
+    cells. Columns that the dictionary does not name are left out. An array must have the dictionary's
+    columns, in its order; a data frame is read by its column names.
 
     Args:
         schema: The dictionary, as `Schema.from_json` reads it from the file that the page saves.
@@ -59,6 +61,10 @@ class DictionaryEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return encoding.encode(self.schema, self._table(X, reset=False)).whole
 
     def _table(self, X: Any, reset: bool) -> Any:
+        """Return X, a data frame or an array, as a table with the dictionary's columns.
+
+        reset: True notes the columns of X, as scikit-learn does in `fit`; False compares them with those.
+        """
         names = [column.name for column in self.schema.columns]
         if isinstance(X, pd.DataFrame):
             validate_data(self, X, reset=reset, skip_check_array=True)

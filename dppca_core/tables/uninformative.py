@@ -1,4 +1,8 @@
-"""Columns that say nothing of a patient: all cells agree, or they count rows. Constant memory a column.
+"""Find columns that say nothing of a patient: all cells agree, or they count rows. Constant memory a column.
+
+Such columns do not count for the key of a table (`content`), since programs add row numbers and empty
+columns. A cell is given as a 64-bit word, the same for equal cells. mix is the hash of
+`dppca_core.tables.mixing`, sums are modulo 2^64.
 
 A column counts rows where its cells are whole, the lowest and the highest are n - 1 apart, and the sum of
 mix(cell) is that of all whole numbers between, in any order. Another column is taken for one with a chance of
@@ -17,7 +21,10 @@ _EXACT = 2.0**53  # whole numbers of double precision are apart below it
 
 
 class Uninformative:
-    """Find such columns in rows that come in batches."""
+    """Find columns that say nothing of a patient, in rows that come in batches.
+
+    For each batch call `add` for every column, and then raise `rows` by the number of rows in the batch.
+    """
 
     def __init__(self) -> None:
         self.rows = 0  # before the batch of which columns are being added
@@ -25,9 +32,11 @@ class Uninformative:
         self._counting: dict[int, tuple[float, float, int]] = {}  # lowest, highest, sum of mixed numbers
 
     def add(self, position: int, words: Words, values: Array) -> bool:
-        """Add a batch of one column; return whether it says nothing as far as the rows so far go.
+        """Add a batch of one column, and return whether the column says nothing as far as rows were added.
 
-        Of a column that counts rows this is exact in the first batch only.
+        position: of the column. words: of its n cells, (n,). values: their numbers, NaN where there is none.
+        Whether a column counts rows is judged by its lowest and highest number only, which is exact in the
+        first batch, where `_may_count` saw that no two agree; `positions` is exact.
         """
         if self.rows == 0:
             self._constant[position] = words[0]
@@ -44,14 +53,19 @@ class Uninformative:
         return position in self._constant or self._spans(position, self.rows + len(words))
 
     def positions(self) -> set[int]:
-        """Return the columns that say nothing, of the rows that were added; none where no other is left."""
+        """Return the positions of the columns that say nothing, judged by all rows that were added."""
         return set(self._constant) | {position for position in self._counting if self._counts(position)}
 
     def _spans(self, position: int, rows: int) -> bool:
+        """Return whether a column's highest number less its lowest is what counting so many rows gives."""
         low, high, _ = self._counting.get(position, (0.0, -1.0, 0))
         return rows > 1 and high - low == rows - 1
 
     def _counts(self, position: int) -> bool:
+        """Return whether a column holds each whole number between its lowest and its highest once.
+
+        It compares the sums of their hashes, for which no cell has to be kept.
+        """
         if not self._spans(position, self.rows):
             return False
         low, _, total = self._counting[position]
@@ -63,7 +77,7 @@ class Uninformative:
 
 
 def _may_count(values: Array) -> bool:
-    """Return whether all are whole numbers and no two agree; NaN is none."""
+    """Return whether these cells may number rows: all are whole, below 2^53, and no two agree; NaN is not."""
     if not float(values[0]).is_integer():  # quickly, for most columns
         return False
     whole = bool((np.abs(values) < _EXACT).all()) and not (values % 1).any()
@@ -71,4 +85,5 @@ def _may_count(values: Array) -> bool:
 
 
 def _mixed_sum(values: Array) -> int:
+    """Return the sum of the hashes of whole numbers, modulo 2^64."""
     return int(mix(values.astype(np.int64).view(np.uint64)).sum())
