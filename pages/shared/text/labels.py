@@ -27,7 +27,7 @@ def trust_heading(trust: str) -> str:
 
 
 def declared(signal: float) -> str:
-    """Return what a recommendation takes as declared: the signal, a share of variance."""
+    """Return in words what a visitor declares, so that a method can be recommended: a share of variance."""
     return f"the declared share of variance in the components ({percent(signal)})"
 
 
