@@ -24,11 +24,15 @@ from pages.shared.server import first_paint, same_origin
 from pages.shared.settings import catalogue
 
 CACHING = {"Cache-Control": "public, max-age=86400"}
-FIRST_SCREEN_SECONDS = 10.0  # a generous time for a first visitor's browser to show a page
+FIRST_SCREEN_SECONDS = 10.0  # a generous time for a first visitor's browser to show a page, before other work
 
 
 def _begin() -> None:
-    """Measure the default experiment while the first visitor's browser loads, then what other pages need."""
+    """Do what the first visitors would wait for: measure the default experiment, then prepare other pages.
+
+    The rest comes late, so that it does not slow down the first screen. A step that fails is only logged: a
+    page that needs it does it again.
+    """
     with surviving("warm-up"):
         cache.warm_up()
     time.sleep(FIRST_SCREEN_SECONDS)
@@ -39,13 +43,16 @@ def _begin() -> None:
 
 @asynccontextmanager
 async def warm(app: App) -> AsyncIterator[None]:
-    """Serve at once, and measure what visitors need first in a thread."""
+    """Start `_begin` in a thread when the server starts, so that it answers at once meanwhile."""
     threading.Thread(target=_begin, daemon=True, name="warm-up").start()
     yield
 
 
 async def healthz(request: Request) -> PlainTextResponse:
-    """Answer "ok", or once 503 with the threads that had died, which this call starts again."""
+    """Answer "ok"; status 503 with their names if lasting threads had died, which this call starts again.
+
+    The engine measures what pages show, and the other thread forgets the tables of visitors who have left.
+    """
     lasting = {"engine": engine.engine(), "leaving": session.expiry()}
     dead = [name for name, thread in lasting.items() if thread.revive()]
     if dead:
@@ -55,12 +62,12 @@ async def healthz(request: Request) -> PlainTextResponse:
 
 @lru_cache(maxsize=1)
 def _compressed() -> bytes:
-    """Return the compressed library, made once: for each request it would hold up all visitors for 50 ms."""
+    """Return the chart library as gzip, made once: to compress it at a request delays all others by 50 ms."""
     return gzip.compress(plotly_bundle.PATH.read_bytes(), compresslevel=6)
 
 
 async def plotly_js(request: Request) -> Response:
-    """Return the chart library, compressed for browsers that accept it once that is ready."""
+    """Answer with the chart library: compressed, if the browser accepts that and `_begin` has done it."""
     if "gzip" in request.headers.get("accept-encoding", "") and _compressed.cache_info().currsize:
         headers = CACHING | {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
         return Response(_compressed(), media_type="application/javascript", headers=headers)
@@ -69,7 +76,10 @@ async def plotly_js(request: Request) -> Response:
 
 
 def prefetched(request: Request) -> Response:
-    """Return what has been measured of the settings one press away from those of the query."""
+    """Answer with the figures prepared for the settings one slider press away from those of the query.
+
+    Status 204 says that there are no more than before: the query's `known` is how many the browser has.
+    """
     settings, _ = catalogue.open_link(dict(request.query_params))
     figures = prefetch.ready(settings)
     if str(figures["known"]) == request.query_params.get("known"):

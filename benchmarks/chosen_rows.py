@@ -12,6 +12,7 @@ import numpy as np
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
 
 BUDGET = Budget(1.0, 1e-5)
+# Numbers of rows that are tried, as multiples of s.
 TIMES = (0.7, 0.85, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 # d, k, spike, n, method; the last has patients for few rows only.
 SETTINGS = (
@@ -23,7 +24,7 @@ SETTINGS = (
 
 
 def main() -> None:
-    """Print a line for each setting and s."""
+    """Print, for each setting and s, the error with the best number of rows and with the chosen one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=24)
     runs = parser.parse_args().runs
@@ -33,7 +34,7 @@ def main() -> None:
             model = SpikedModel(d=d, k=k, s=s, spike=spike, seed=0)
             numbers: list[int | str] = sorted({max(k, round(s * times)) for times in TIMES})
             errors: dict[int | str, list[float]] = {kept: [] for kept in [*numbers, "released"]}
-            for run in range(runs):
+            for run in range(runs):  # all numbers of rows see the same patients and the same noise
                 cohort = model.draw(n, 5, np.random.default_rng([run, 1]))
                 for kept, seen in errors.items():
                     rng = np.random.default_rng([run, 2])

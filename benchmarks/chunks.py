@@ -27,7 +27,7 @@ from dppca_core.tables import files
 
 
 def make(path: Path, rows: int, columns: int) -> float:
-    """Write the table. Return 0.0, since actions return seconds."""
+    """Write the table, standard normals in one row group. Return 0.0, since actions return seconds."""
     rng = np.random.default_rng(0)
     pq.write_table(
         pa.table({f"c{i}": rng.standard_normal(rows) for i in range(columns)}), path, row_group_size=rows
@@ -36,6 +36,7 @@ def make(path: Path, rows: int, columns: int) -> float:
 
 
 def reduce(path: Path, rows: int, columns: int) -> float:
+    """Return the seconds of reducing the file to its second moment, with cells clipped to [-4, 4]."""
     schema = tables.Schema(tuple(tables.Column(f"c{i}", "number", -4, 4) for i in range(columns)))
     began = time.perf_counter()
     assert tables.reduce_file(path, schema).cohort.n == rows
@@ -43,12 +44,14 @@ def reduce(path: Path, rows: int, columns: int) -> float:
 
 
 def key(path: Path, rows: int, columns: int) -> float:
+    """Return the seconds of computing the keys by which a ledger knows the file again."""
     began = time.perf_counter()
     tables.content_keys_of_file(path, former_rows=0)
     return time.perf_counter() - began
 
 
 def read(path: Path, rows: int, columns: int) -> float:
+    """Return the seconds of reading the file in batches of rows, and nothing else."""
     began = time.perf_counter()
     with files.opened(path, batch_rows=5000) as layout:
         assert sum(batch.num_rows for batch in layout.batches()) == rows
@@ -56,6 +59,7 @@ def read(path: Path, rows: int, columns: int) -> float:
 
 
 def product(path: Path, rows: int, columns: int) -> float:
+    """Return the seconds of X^T X with as many rows in memory, which are drawn before the clock starts."""
     x = np.random.default_rng(0).standard_normal((rows, columns))
     began = time.perf_counter()
     x.T @ x
@@ -75,7 +79,10 @@ FLOOR, ROUNDS = "X^T X in memory", 3
 
 
 def alone(action: str, path: Path, rows: int, columns: int) -> dict[str, float]:
-    """Return the seconds and the peak memory in GiB of one action in a new process."""
+    """Return the seconds of one of ACTIONS in a new process, and its peak memory as "GiB".
+
+    The process runs this module with --action, which prints both as JSON.
+    """
     command = [sys.executable, "-m", "benchmarks.chunks", "--action", action, "--path", str(path)]
     done = subprocess.run(
         [*command, "--rows", str(rows), "--columns", str(columns)], check=True, capture_output=True, text=True
@@ -93,7 +100,7 @@ def main() -> None:
     size = (options.rows // (10 if options.quick else 1), options.columns)
     if options.action:
         seconds = ACTIONS[options.action](options.path, *size)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # Linux gives it in KiB
         print(json.dumps({"seconds": seconds, "GiB": peak}))
         return
     with tempfile.TemporaryDirectory() as folder:

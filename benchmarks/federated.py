@@ -32,6 +32,7 @@ REPEATS = 20
 
 
 def main() -> None:
+    """Run the plan several times in this process and once over Flower; print times and bytes of a round."""
     options = measure.options(__doc__).parse_args()
     rng = np.random.default_rng(0)
     parts = [rng.standard_normal((PATIENTS, D)) for _ in demo.NAMES]
@@ -41,7 +42,7 @@ def main() -> None:
     alone = []
     for _ in range(2 if options.quick else REPEATS):
         local, _ = in_process.simulate(PLAN, cohort, [Noise()] * 3, start)
-        alone += [completed.seconds for completed in local.rounds[1:]]
+        alone += [completed.seconds for completed in local.rounds[1:]]  # without the first, as over Flower
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -64,6 +65,7 @@ def main() -> None:
         measure.row("  its first round", 1e3 * np.array([record.rounds[0].seconds]), floor, np.array([once])),
     ]
     measure.show(f"DPS-PCA at d = {D:,}, k = {K}, three hospitals", rows)
+    # Of the numbers in one hospital's answer; what is sent beyond them is encoding, encryption and protocol.
     payload = wire.most_bytes(exchange_of(PLAN).reply_to(1))
     sent = {
         "as a message": max(a.wire_bytes for a in record.rounds[0].answers.values()),

@@ -109,7 +109,7 @@ LAST_PRESS = f"""([slider, presses]) => {{
 
 
 def opened(browser: Browser, address: str, link: str) -> Page:
-    """Return a page that shows something."""
+    """Return a page opened by this link, once it shows its figure, or the text of the one slider."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(f"{address}?{link}")
     page.locator(".dppca-live[data-drawn]").or_(page.get_by_text("value 500")).first.wait_for(timeout=180_000)
@@ -117,7 +117,7 @@ def opened(browser: Browser, address: str, link: str) -> Page:
 
 
 def slider_of(page: Page, key: str) -> Locator:
-    """Return the page's slider for this setting, or its only one."""
+    """Return the page's slider for this setting, or the only one of the page that has just one."""
     slider = page.get_by_role("slider")
     slider.first.wait_for()
     named = page.get_by_role("slider", name=SLIDERS[key])
@@ -136,7 +136,12 @@ def press(page: Page, slider: Locator, key: str) -> float:
 def presses(
     browser: Browser, servers: dict[str, Server], corner: Corner, key: str, count: int
 ) -> dict[str, Times]:
-    """Return the milliseconds of each page's presses of one slider, in turn, (count,), after a first one."""
+    """Return the milliseconds of `count` presses of one slider, (count,), on the page of each server.
+
+    Pages take turns, with all other servers held still. A first press of each is not counted.
+
+    corner: where the settings are. key: the setting of the slider.
+    """
     pages, sliders = {}, {}
     for name, server in servers.items():
         with server.running():
@@ -155,7 +160,10 @@ def presses(
 
 
 def burst(browser: Browser, server: Server, corner: Corner, away: int) -> tuple[float, int]:
-    """Return the milliseconds from the last of BURST presses to its answer, and the settings begun."""
+    """Return the milliseconds from the last of BURST presses to its answer, and how many settings were begun.
+
+    away: makes the seed of the settings, so that no earlier burst has measured them.
+    """
     with server.running():
         page = opened(browser, server.address, f"{corner.link}&N=1&seed={away + 1}")
         slider = slider_of(page, "providers")
@@ -173,7 +181,11 @@ def burst(browser: Browser, server: Server, corner: Corner, away: int) -> tuple[
 
 
 def rows_of(took: dict[str, dict[str, Times]], corner: Corner, default: bool) -> list[Row]:
-    """Return each slider's presses against the stored page's, all together, and against one slider."""
+    """Return the figures of each slider's presses against the stored page's, then of all sliders together.
+
+    took: by slider and by page, the milliseconds of each press. The last figure, against the page with one
+    slider, has a target only at the default settings.
+    """
     rows = []
     for key, times in took.items():
         rows += [

@@ -18,6 +18,7 @@ from scripts.started import ROOT, started
 
 PAGES = ("slider", "stored", "live", "cold")
 
+# The texts below are programs: a server of each page runs one. _STORED, _LIVE and _COLD patch the dashboard.
 _SLIDER = """
 import streamlit as st
 value = st.slider("one slider", 0, 1000, 500)
@@ -92,7 +93,7 @@ class Server:
             self._process.send_signal(signal.SIGSTOP)
 
     def begun(self) -> int:
-        """Return of how many settings it has measured anything."""
+        """Return how many settings it has measured anything of, from the address that _LIVE adds."""
         with urllib.request.urlopen(f"{self.address}begun") as answer:
             return int(json.loads(answer.read()))
 
@@ -115,6 +116,6 @@ def served() -> Iterator[dict[str, Server]]:
             )  # a stopped process would not receive the signal to end
             servers[name] = Server(address, process)
         for server in servers.values():
-            with server.running():
+            with server.running():  # a server is held still when this block ends
                 pass
         yield servers

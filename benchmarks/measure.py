@@ -77,7 +77,7 @@ def row(
 
 
 def show(title: str, rows: Sequence[Row]) -> None:
-    """Print a table."""
+    """Print the figures under a title: milliseconds, and the ratio to the floor with its target."""
     print(f"\n{title}\n{'':38}{'median ms (quartiles)':34}ratio to floor (quartiles)")
     for row in rows:
         ratio = "" if row.ratio is None else f"{row.ratio} of {row.floor}"

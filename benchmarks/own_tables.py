@@ -52,11 +52,15 @@ def load(path: Path) -> pd.DataFrame:
 
 
 def dictionary(frame: pd.DataFrame) -> Schema:
-    """Return a public dictionary such as a code book would give."""
+    """Return a data dictionary (each column's kind, range or categories) such as a code book would give.
+
+    The ranges are read off the data, which a hospital must not do: here no privacy is at stake.
+    """
     return Schema(tuple(_column(name, frame[name].dropna()) for name in frame.columns))
 
 
 def _column(name: str, cells: "pd.Series[Any]") -> Column:
+    """Return a column's entry: words or few values as categories, else the range, rounded outwards."""
     numbers = pd.to_numeric(cells, errors="coerce")
     values = sorted(cells.unique())
     if numbers.isna().any() or 2 < len(values) <= _FEW_VALUES:
@@ -67,7 +71,10 @@ def _column(name: str, cells: "pd.Series[Any]") -> Column:
 
 
 def truth(table: PreparedTable, raw: Raw, k: int) -> Array:
-    """Return the top directions of the encoded rows about their mean, each patient once. Private."""
+    """Return the top k directions of the encoded rows about their mean, (d, k), from the private rows.
+
+    Where a patient has several rows and all are kept, the rows weigh as much as one together.
+    """
     rows = tables.encode(table.schema, raw.table).rows
     weights = np.ones(len(rows))
     if isinstance(table.held, Rows) and table.held.weights is not None and table.most_kept is None:
@@ -76,7 +83,7 @@ def truth(table: PreparedTable, raw: Raw, k: int) -> Array:
 
 
 def released(table: PreparedTable, request: Request) -> Array:
-    """Return the components of one release."""
+    """Return the components, (d, k), of one release, paid in full on a ledger of its own."""
     ledger = SessionLedger(table.n)
     budget = request.budget
     ledger.set_limit(Limit(budget.epsilon, budget.delta))
@@ -85,6 +92,7 @@ def released(table: PreparedTable, request: Request) -> Array:
 
 
 def main() -> None:
+    """Print, for each table and epsilon, released and rehearsed errors, the time and the memory."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("tables", nargs="+", type=Path)
     parser.add_argument("--patient")

@@ -25,7 +25,11 @@ from dppca_core.records import Estimate
 
 @dataclass(frozen=True)
 class Case:
-    """Hold a setting and a method whose error is compared."""
+    """Hold a setting and a method whose error is compared.
+
+    stage_one: how the method finds its rows; None leaves its default. aligned: whether the bulk lies along
+    the axes (`aligned_vectors`), which makes rows cheap to draw.
+    """
 
     d: int
     n: int
@@ -72,6 +76,7 @@ def drawn_rows(case: Case, model: SpikedModel, rng: np.random.Generator) -> list
 
 
 def fitted(case: Case, cohort: Cohort, repeat: int) -> Estimate:
+    """Return the method's estimate; its noise is the same for patients drawn and for rows."""
     options = {"s_hat": case.s_hat} if "s_hat" in METHODS[case.method].uses else {}
     if case.stage_one is not None:
         options["stage_one"] = case.stage_one
@@ -81,7 +86,11 @@ def fitted(case: Case, cohort: Cohort, repeat: int) -> Estimate:
 
 
 def squares(case: Case, seconds: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return sin^2 from drawn patients and from rows, (runs,) each, until the time is over."""
+    """Return sin^2 from `SpikedModel.draw` and from rows drawn one by one, (runs,) each, for so many seconds.
+
+    For aligned cases the eigenvectors of every model are replaced meanwhile, so the caches that hold them are
+    cleared before and after.
+    """
     drawn, rows = [], []
     spiked.clear_caches()
     vectors = aligned_vectors if case.aligned else spiked._new_eigenvectors
@@ -92,6 +101,7 @@ def squares(case: Case, seconds: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _measure(case: Case, seconds: float, drawn: list[float], rows: list[float]) -> None:
+    """Append sin^2 of both kinds of patients until the time is over, four times at least."""
     ends = time.monotonic() + seconds
     while time.monotonic() < ends or len(drawn) < 4:
         repeat = len(drawn)

@@ -119,7 +119,7 @@ NOT_PRIVATE = "scikit-learn PCA, no privacy"
 
 
 def answers(fit: Fit, truth: Array, most: int) -> Iterator[dict[str, float]]:
-    """Yield the seconds and the error of each fit."""
+    """Yield the seconds and the error of each of `most` fits, as soon as it has ended."""
     for _ in range(most):
         began = time.perf_counter()
         basis = fit()
@@ -128,6 +128,7 @@ def answers(fit: Fit, truth: Array, most: int) -> Iterator[dict[str, float]]:
 
 
 def main(recipe: str, folder: str, k: str, neighbours: str, most: str) -> None:
+    """Run a recipe of PEERS on the arrays in a folder, printing each answer at once: we may be stopped."""
     rows, truth = (np.load(Path(folder) / name) for name in ("rows.npy", "truth.npy"))
     with threadpool_limits(1):
         fit = PEERS[recipe](rows, int(k), Budget(EPSILON, DELTA, neighbours))

@@ -36,7 +36,7 @@ from dppca_core.privacy import NEIGHBOURS
 
 K, SPARSITY, LIMIT = 3, 10, 60.0
 TABLE = "breast_cancer"
-PLACES = (8, TABLE, 50, 100, 200, 400)
+PLACES = (8, TABLE, 50, 100, 200, 400)  # what is compared on: numbers of features, and the table
 FITS = 21  # draws of noise of ours; the packages, which are slower, get PEER_FITS or what fits into LIMIT
 PEER_FITS = 3
 BEST = next(iter(OURS))
@@ -52,7 +52,11 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """Hold one recipe's result at one place, without errors and seconds where it failed or was stopped."""
+    """Hold one recipe's result at one of PLACES, without error and seconds where it failed or was stopped.
+
+    kind: "ours", "ablation" (ours without a part), "peer" or "not private". fits: how many fits it is of.
+    failed: why there is no answer.
+    """
 
     recipe: str
     kind: str
@@ -64,7 +68,7 @@ class Answer:
 
 
 def problem(place: int | str) -> Problem:
-    """Return the rows of one place."""
+    """Return the rows for one of PLACES: of the population with so many features, or of the table."""
     if isinstance(place, str):
         table = datasets.table(place)
         rows = np.concatenate([provider.moment.rows for provider in datasets.cohort(place, (table.n,), 0)])
@@ -76,7 +80,10 @@ def problem(place: int | str) -> Problem:
 
 
 def stopped_at(limit: float, recipe: str, folder: str, neighbours: str, fits: int) -> Answer:
-    """Return what a package's recipe answers in a process of its own, as far as it gets."""
+    """Return what a package's recipe answers in a process of its own that is stopped after `limit` seconds.
+
+    Fits that ended before count. folder: holds the rows and the truth. fits: the most that are run.
+    """
     command = [sys.executable, "-m", "benchmarks.peer_recipes", recipe, folder, str(K), neighbours, str(fits)]
     failed = ""
     try:
@@ -87,6 +94,7 @@ def stopped_at(limit: float, recipe: str, folder: str, neighbours: str, fits: in
         printed = done.stdout
         if done.returncode:
             failed = "failed: " + done.stderr.strip().splitlines()[-1]
+    # The last line may have been cut off where the process was stopped.
     fits_done = [json.loads(line) for line in printed.splitlines() if line.endswith("}")]
     if not fits_done:
         return Answer(recipe, "peer", neighbours, failed=failed)
@@ -94,7 +102,7 @@ def stopped_at(limit: float, recipe: str, folder: str, neighbours: str, fits: in
 
 
 def answer(recipe: str, kind: str, neighbours: str, results: Sequence[dict[str, float]]) -> Answer:
-    """Return the spread of the results."""
+    """Return a recipe's answer with the spread of its fits' errors and seconds (`peer_recipes.answers`)."""
     spreads = {name: measure.spread([result[name] for result in results]) for name in ("error", "seconds")}
     return Answer(recipe, kind, neighbours, len(results), **spreads)
 
@@ -119,7 +127,7 @@ def compared(problem: Problem, quick: bool) -> Iterator[Answer]:
 
 
 def show(problem: Problem, answers: Sequence[Answer]) -> None:
-    """Print one place's table."""
+    """Print the table of one problem: packages first, for each neighbouring relation."""
     n, d = problem.rows.shape
     guess = subspace_metrics.random_guess(d, K)
     print(f"\nd = {d}, n = {n:,}, {problem.population}; a random guess has {guess:.2f}")
@@ -130,7 +138,10 @@ def show(problem: Problem, answers: Sequence[Answer]) -> None:
 
 
 def targets(answers: Sequence[Answer]) -> dict[str, float]:
-    """Return our error over that of OpenDP's Gaussian (wanted at d = 400: .55) and of plain PCA (1.15)."""
+    """Return our least error over that of OpenDP's Gaussian and over that of PCA without privacy.
+
+    At d = 400 at most .55 and 1.15 are wanted.
+    """
     error = {(answer.recipe, answer.neighbours): answer.error.median for answer in answers if answer.error}
     ratios = {}
     for neighbours in NEIGHBOURS:
@@ -142,7 +153,7 @@ def targets(answers: Sequence[Answer]) -> dict[str, float]:
 
 
 def for_page(problem: Problem, answers: Sequence[Answer]) -> dict[str, object]:
-    """Return what a page shows of one place."""
+    """Return what a page shows of one problem, as JSON can hold it, with times as ratios to those of BEST."""
     ours = {
         answer.neighbours: answer.seconds.median
         for answer in answers

@@ -16,12 +16,12 @@ import numpy as np
 from dppca_core import METHODS, Budget, SpikedModel, sin_theta
 from dppca_core.bounds.recommendation import TRUSTS, Recommendation, recommend
 
-MARGIN = 1.25
+MARGIN = 1.25  # times the least error; settings beyond it are counted
 
 
 @dataclass(frozen=True)
 class Case:
-    """Hold one random setting."""
+    """Hold one random setting: whom hospitals trust, the population, n patients, and features kept."""
 
     trust: str
     model: SpikedModel
@@ -73,12 +73,12 @@ def random_case(seed: int, features: tuple[int, ...] = (60, 100, 200, 300)) -> C
 
 
 def rivals(trust: str) -> list[str]:
-    """Return all methods of this trust with a full guarantee."""
+    """Return all methods of this trust whose guarantee is (ε, δ) whatever the data."""
     return [name for name, m in METHODS.items() if m.trust == trust and m.guarantee == "(ε, δ)" and m.private]
 
 
 def regret(case: Case, runs: int) -> tuple[Recommendation, float, str, float]:
-    """Return the recommendation, its error, and the best method with its error."""
+    """Return the recommendation, its error, the best method of its trust, and the least of all errors."""
     answer = case.recommended()
     mine = case.error(answer.method, runs, **answer.options)
     errors = {name: case.error(name, runs) for name in rivals(case.trust)}

@@ -93,6 +93,7 @@ THEORY: dict[str, Laws] = {
     "sulq": Laws(Law(3, 2, f"{_EIGEN}; d^2 normals"), POOLED),
     "wishart": Laws(Law(3, 2, f"{_EIGEN}; d^3 for a factor times itself"), POOLED),
 }
+# Laws on rows (n fixed, d grows), and of drawing patients: against d, and against the number of hospitals.
 ON_ROWS = Law(1, 1, "4 n d k a product with the rows, or its kept columns; iterates d k")
 MATRIX = [name for name, method in METHODS.items() if method.matrix]
 THIN = [name for name, method in METHODS.items() if not method.matrix]
@@ -116,6 +117,7 @@ def slope(sizes: Sequence[float], values: Sequence[float]) -> Slope:
         raise ValueError(f"sizes must hold at least 3 points, got {len(sizes)}")
     x, y = (np.log(np.asarray(part[-LAST:], dtype=float)) for part in (sizes, values))
     off = x - x.mean()
+    # The least-squares slope, and its standard error with len(x) - 2 degrees of freedom.
     exponent = float(off @ y / (off @ off))
     left = y - y.mean() - exponent * off
     return Slope(exponent, math.sqrt(float(left @ left) / (len(x) - 2) / float(off @ off)))
@@ -123,7 +125,13 @@ def slope(sizes: Sequence[float], values: Sequence[float]) -> Slope:
 
 @dataclass
 class Curve:
-    """Hold one method (or a draw) along one axis."""
+    """Hold the measurements of one method (or of a draw) along one axis: "d", "n" or "N".
+
+    Attributes:
+        law: What its operations say.
+        sizes: The points on the axis so far, with `ms` and `bytes` at each.
+        stopped: Why there are no more; empty while there may be.
+    """
 
     name: str
     axis: str
@@ -148,7 +156,7 @@ class Curve:
         self.sizes.append(size)
 
     def again(self, size: int, action: Action, enough: float) -> None:
-        """Measure a point's time once more, at another time."""
+        """Measure a point's time once more, and keep the lesser: what else the machine does only adds."""
         at = self.sizes.index(size)
         self.ms[at] = min(self.ms[at], milliseconds(action, enough))
 
@@ -216,7 +224,10 @@ def along(
     laws: Mapping[str, Law],
     effort: Effort,
 ) -> list[Curve]:
-    """Return one curve for each of `laws`; `make` gives the actions at a size."""
+    """Measure one curve for each of `laws` at these sizes, in two passes.
+
+    make: gives the action of each curve at a size, by name. effort: how long a run and a point may take.
+    """
     curves = [Curve(name, axis, law) for name, law in laws.items()]
     for size in sizes:
         wanted = [curve for curve in curves if curve.within(size, effort.cap)]
@@ -232,6 +243,7 @@ def along(
 
 
 def fits(cohort: Cohort, names: Iterable[str]) -> dict[str, Action]:
+    """Return `fit` of each of these methods."""
     return {name: fit(name, cohort) for name in names}
 
 
@@ -243,9 +255,13 @@ def rows_of(d: int) -> Cohort:
 
 @dataclass(frozen=True, eq=False)
 class Stored(DenseMoment):
-    """Hold a moment of any size at the cost of one product, with batches for DP-Oja: its root is itself."""
+    """Hold a moment of any size at the cost of one product, with batches for DP-Oja.
+
+    A batch is drawn with the moment itself in place of a root of it: only its cost matters here.
+    """
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
+        """Return the moment of a batch of each of these sizes, one after another."""
         return (FreshMoment(self.matrix, 1.0, size, rng) for size in sizes)
 
 
@@ -287,7 +303,7 @@ def without_matrix(cohort: Cohort) -> dict[str, Action]:
 
 
 def measured(effort: Effort, quick: bool) -> dict[str, list[Curve]]:
-    """Return all curves, by table."""
+    """Return all curves, by the title of their table; `quick` takes fewer and smaller sizes."""
     features = (100, 140, 200, 280, 400, 560, 800, 1_100, 1_500, 2_000)
     large = (100, 200, 400, 800, 1_600, 3_400, 4_800, 6_800, 9_600)
     wide = (2_000, 3_500, 5_000, 7_500, 10_000, 14_000, 20_000)

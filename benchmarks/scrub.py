@@ -15,7 +15,8 @@ from scripts.started import chromium
 
 FRAMES = 60
 TARGET_MS = 60.0  # of nine in ten frames
-SETTLED_MS = 12_000
+SETTLED_MS = 12_000  # until what the page measures beside is complete
+# Moves the slider through its frames, each once the one before is drawn, and returns their milliseconds.
 DRAG = """async (frames) => {
   const root = document.querySelector('.dppca-live'), slider = root.querySelector('.scrub input');
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -50,6 +51,7 @@ def main() -> None:
         session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
         def busy() -> float:
+            """Return the seconds of CPU that the page has taken so far."""
             metrics = session.send("Performance.getMetrics")["metrics"]
             return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration"))
 

@@ -31,7 +31,7 @@ PATIENTS = ("20,000", "50,000", "100,000", "200,000")
 
 
 class Held(NamedTuple):
-    """Hold the counts of what the server holds."""
+    """Hold what the server holds: sessions, those connected, threads of sweeps, all threads, files, bytes."""
 
     sessions: int
     connected: int
@@ -42,7 +42,7 @@ class Held(NamedTuple):
 
 
 def held(address: str) -> Held:
-    """Return what the server says that it holds."""
+    """Return what the server holds, from the address that soak_app adds."""
     with urllib.request.urlopen(f"{address}held") as answer:
         return Held(**json.load(answer))
 
@@ -68,7 +68,11 @@ async def rerun(address: str, presses: int, at_once: int = AT_ONCE) -> tuple[int
 
 
 def visit(address: str, cycles: int, reruns: int, kept: float) -> tuple[Held, int, list[str]]:
-    """Run both, wait until they are forgotten; return what is held then, the presses and the faults."""
+    """Let visitors come and go, then others press, and wait until the server has forgotten all of them.
+
+    cycles: sessions that come and go. reruns: presses in all. kept: seconds that Streamlit keeps a session.
+    Return what is held then, how many presses there were, and the faults.
+    """
     faults = asyncio.run(come_and_go(address, cycles))
     presses, more = asyncio.run(rerun(address, reruns))
     time.sleep(kept)
@@ -78,7 +82,7 @@ def visit(address: str, cycles: int, reruns: int, kept: float) -> tuple[Held, in
 
 
 def grown(before: Held, after: Held, sessions: int) -> list[str]:
-    """Return what the server holds more of than it should."""
+    """Return in words what the server holds more of than before; sessions: how many may be in memory."""
     reasons = [
         f"{name}: {getattr(before, name)} before, {getattr(after, name)} after"
         for name in ("threads", "descriptors")
@@ -91,6 +95,7 @@ def grown(before: Held, after: Held, sessions: int) -> list[str]:
 
 
 def main() -> None:
+    """Load a server twice, compare what it holds after each, print both, and fail where something grew."""
     parser = measure.options(__doc__)
     parser.add_argument("--cycles", type=int, default=CYCLES)
     parser.add_argument("--reruns", type=int, default=RERUNS)

@@ -34,6 +34,7 @@ def held() -> dict[str, int]:
 
 
 async def answer(request: Request) -> JSONResponse:
+    """Answer /held."""
     return JSONResponse(held())
 
 

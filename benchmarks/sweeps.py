@@ -26,6 +26,7 @@ WORKERS = 2
 ROUNDS = 5
 MODEL = SpikedModel(d=800, k=3, s=10)
 METHODS = tuple(variant(name) for name in ("pca", "dps_pca", "analyze_gauss", "analyze_gauss_sparse"))
+# What is timed; what is run before, so that workers are there; and the many cells over which memory is read.
 RECIPE = Recipe(
     MODEL, METHODS, (Axis("epsilon", (0.1, 0.5, 1.0, 2.0, 5.0)),), n=100_000, s_hat=20, repeats=10
 )
@@ -48,7 +49,10 @@ def milliseconds(recipe: Recipe, executor: Executor) -> float:
 
 
 def in_turn(runs: dict[str, Executor], rounds: int) -> dict[str, Times]:
-    """Return the times of each, (rounds,), in turn, so that other work on the machine affects all."""
+    """Return the milliseconds of RECIPE with each executor, (rounds,), in turn: other work affects all alike.
+
+    Each runs WARM first, so that starting its workers is not timed.
+    """
     for executor in runs.values():
         sweep(WARM, executor)
     took: dict[str, list[float]] = {name: [] for name in runs}

@@ -19,7 +19,10 @@ BUDGET = Budget(1.0, 1e-5)
 
 @dataclass(frozen=True)
 class Case:
-    """Hold one setting; `own` is noise of each hospital's own."""
+    """Hold one setting; with more than one of `providers`, each hospital adds its own noise.
+
+    stage_one: how the first stage finds rows, as methods.two_stage has it.
+    """
 
     d: int
     k: int

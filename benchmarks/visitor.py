@@ -25,7 +25,16 @@ _SENTENCE = re.compile(rb"With ([0-9,]+) patients in (\d+) hospitals?")
 
 
 class Visitor:
-    """Run one session at this number of patients, whose slider goes to and fro."""
+    """Run one session whose hospitals' slider goes to and fro.
+
+    Attributes:
+        took: The seconds from each press to its answer.
+        faults: What went wrong, in words.
+
+    Args:
+        patients: The number of patients as the page writes it, "20,000"; it tells visitors apart.
+        hospitals: Where the slider stands at first.
+    """
 
     def __init__(self, patients: str, hospitals: int) -> None:
         self.took: list[float] = []  # seconds of each press
@@ -49,9 +58,14 @@ class Visitor:
         every: float = EVERY_SECONDS,
         most: int | None = None,
     ) -> None:
-        """Open the page, so many seconds late, then press every two seconds until the time is over.
+        """Open the page and press the slider again and again, until the time is over or a fault is noted.
 
-        most: presses, if they are counted.
+        Args:
+            address: Of the server.
+            seconds: How long to press.
+            late: Seconds to wait before opening the page.
+            every: Seconds between an answer and the next press.
+            most: The most presses; None for as many as fit.
         """
         await asyncio.sleep(late)
         where = address.replace("http", "ws", 1) + "_stcore/stream"
@@ -86,6 +100,10 @@ class Visitor:
             self.faults.append(f"no answer for {self._hospitals} hospitals")
 
     async def _send(self, wire: ClientConnection, fragment: str = "") -> None:
+        """Send what a browser sends to have a script run: link, widgets' values, and messages that it keeps.
+
+        fragment: the part of the page that refreshes itself, by its id; empty for the whole page.
+        """
         message = BackMsg()
         asked = message.rerun_script
         asked.query_string = self._link
@@ -101,6 +119,7 @@ class Visitor:
         await wire.send(message.SerializeToString())
 
     async def _listen(self, wire: ClientConnection) -> None:
+        """Read messages until the connection ends; the server sends some only once, then their hash."""
         with suppress(ConnectionClosed):
             async for raw in wire:
                 message = ForwardMsg.FromString(raw if isinstance(raw, bytes) else raw.encode())
@@ -111,6 +130,7 @@ class Visitor:
                 self._read(message, wire)
 
     def _read(self, message: ForwardMsg, wire: ClientConnection) -> None:
+        """Do what a browser does with a message: keep the link, refresh parts of the page, see elements."""
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self._page = message.new_session.page_script_hash
@@ -125,6 +145,7 @@ class Visitor:
             self._see(message.delta.new_element)
 
     def _see(self, element: Element) -> None:
+        """Note an error, a slider, or a figure: it is the answer, or a fault if of another's patients."""
         kind = element.WhichOneof("type")
         if kind == "exception":
             self.faults.append(element.exception.message)
@@ -138,12 +159,15 @@ class Visitor:
                 self._answered.set()
 
     def _hold(self, slider: Slider) -> None:
+        """Keep the value that the server sets a slider to, and the id of the hospitals' slider."""
         if slider.set_value:
             self._values[slider.id] = slider.raw_value[0]
         if slider.label.startswith("Hospitals"):
             self._slider = slider.id
 
     def _refresh(self, wire: ClientConnection, fragment: str, seconds: float) -> None:
+        """Ask for this part of the page every so many seconds, in place of any other part."""
+
         async def again() -> None:
             while True:
                 await asyncio.sleep(seconds)
@@ -160,7 +184,7 @@ class Visitor:
 
 
 class Caller(Visitor):
-    """Open a page and press nothing; answered once the whole page is there."""
+    """Open a page by its name and press nothing; it is answered once the whole page is there."""
 
     def __init__(self, page: str, link: str = "") -> None:
         super().__init__("100,000", 5)

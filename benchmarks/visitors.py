@@ -27,7 +27,7 @@ LEAVING_SECONDS = 10.0  # until the server has forgotten the sessions that have 
 
 
 async def visit(address: str, count: int, seconds: float) -> list[Visitor]:
-    """Run so many visitors at once, arriving within one interval."""
+    """Run so many visitors at once, who arrive evenly within one interval of presses; return them after."""
     visitors = [
         Visitor(PATIENTS[i % len(PATIENTS)], HOSPITALS[i // len(PATIENTS) % len(HOSPITALS)])
         for i in range(count)
@@ -40,7 +40,7 @@ async def visit(address: str, count: int, seconds: float) -> list[Visitor]:
 
 
 def megabytes(server: psutil.Process) -> float:
-    """Return the server's memory, once those who left are forgotten."""
+    """Return the server's memory in MB (of 2^20 bytes), once those who left are forgotten."""
     time.sleep(LEAVING_SECONDS)
     return float(server.memory_info().rss / 2**20)
 
@@ -51,6 +51,7 @@ def milliseconds(visitors: Sequence[Visitor]) -> measure.Times:
 
 
 def main() -> None:
+    """Run one visitor, then all twice, print their times and the server's memory, and fail on any fault."""
     parser = measure.options(__doc__)
     parser.add_argument("--visitors", type=int, default=VISITORS)
     parser.add_argument("--seconds", type=float, default=SECONDS)

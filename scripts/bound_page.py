@@ -19,6 +19,7 @@ KINDS = {
 
 
 def _row(rule: BoundRule) -> str:
+    """Return a bound's line of the table, with links to the pages of the methods that it is about."""
     methods = ", ".join(link(f"`{name}`", page_of(name), PAGE) for name in rule.methods)
     if not rule.methods:
         methods = "every method"
@@ -29,7 +30,7 @@ def _row(rule: BoundRule) -> str:
 
 
 def document() -> str:
-    """Return one table, then each module's docstring with the formulas of its bounds."""
+    """Return docs/bounds.md: one table, then each module's docstring with the formulas of its bounds."""
     rows = [_row(rule) for rule in BOUNDS.values()]
     parts = [
         "# Bounds",

@@ -43,9 +43,10 @@ def third_person(docstring: str, subject: str = "It") -> str:
 
 
 def described(docstring: str, page: Path, skip: Collection[str] = (), subject: str = "It") -> str:
-    """Return a function's docstring as Markdown: its text, then a list of its sections.
+    """Return a function's docstring as Markdown: its text, then a list of its arguments and other sections.
 
-    subject: what the first sentence is about.
+    page: the file that it is written into, for relative links. skip: arguments to leave out. subject: what
+    the first sentence is about; empty where the caller writes it.
     """
     text, parts = sections(third_person(docstring, subject))
     items = {f"`{name}`": words for name, words in entries(parts.pop("Args", "")).items() if name not in skip}
@@ -91,7 +92,7 @@ def markdown(docstring: str, page: Path) -> str:
 
 
 def prose(line: str, page: Path) -> str:
-    """Return one line, with links to the modules and methods that it names."""
+    """Return one line as Markdown for `page`: names in backticks linked, markup outside of them escaped."""
     parts = _CODE.split(line)
     return "".join(
         _linked(part[1:-1], page) if part.startswith("`") and len(part) > 2 else _MARKUP.sub(r"\\\1", part)
@@ -100,6 +101,7 @@ def prose(line: str, page: Path) -> str:
 
 
 def _linked(name: str, page: Path) -> str:
+    """Return a name in backticks, with a link where it is a method's or a module's of the core."""
     method = name.removeprefix("methods.")
     if method in METHODS:
         return link(f"`{method}`", ROOT / "docs" / "methods" / f"{method}.md", page)
@@ -152,5 +154,5 @@ def arguments(function: Callable[..., object]) -> list[tuple[str, str, str]]:
 
 
 def cell(words: str) -> str:
-    """Return words for a cell of a table, which a bar would end."""
+    """Return words for a cell of a Markdown table, with each bar escaped, since it would end the cell."""
     return words.replace("|", r"\|")

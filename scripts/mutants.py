@@ -19,14 +19,17 @@ COPY = ROOT / ".mutants"
 MUTMUT = Path(sys.executable).with_name("mutmut")
 LEAST_NOTICED = 0.9
 WHOLE = ("accounting.gaussian", "accounting.closed_form", "numerics.linalg", "numerics.moments")
-# In other files only the steps that read private rows are changed.
+# In other files only the steps that read private rows are changed; "x_" is mutmut's mark of a function.
 STEPS = ("dppca_core.*x_release__*", "dppca_core.*x_with_noise__*")
 SCOPE = (*(f"dppca_core.{name}.*" for name in WHOLE), *STEPS)
 NOTICED = {"killed", "timeout", "segfault", "suspicious"}
 
 
 def copy() -> None:
-    """Copy the files in git, with caches not as decorators, since mutmut leaves decorated functions alone."""
+    """Copy the files in git into COPY, and apply caches below functions there in place of by decorators.
+
+    Mutmut leaves decorated functions alone, and those of WHOLE that are cached should be changed as well.
+    """
     shutil.rmtree(COPY, ignore_errors=True)
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
     for name in filter(None, listed.stdout.split("\0")):
@@ -40,7 +43,7 @@ def copy() -> None:
 
 
 def mutmut(*words: str) -> list[str]:
-
+    """Run a command of mutmut in the copy, and return the lines that it prints."""
     done = subprocess.run([MUTMUT, *words], cwd=COPY, check=True, capture_output=True, text=True)
     return done.stdout.splitlines()
 
@@ -52,7 +55,10 @@ def statuses() -> dict[str, str]:
 
 
 def change(name: str) -> str:
-    """Return the changed function, the lines before and the lines after, as docs/mutants.md has them."""
+    """Return the changed function's name and its lines before and after, as docs/mutants.md has them.
+
+    name: mutmut's name of the change, in which a function's begins with "x_" and a method's with "xǁ".
+    """
     lines = mutmut("show", name)
     before, after = (
         " ".join(

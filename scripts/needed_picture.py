@@ -32,7 +32,7 @@ _DECADES = (3, 7)  # of the axis: thousand to ten million
 
 
 def counts() -> dict[str, float]:
-    """Return the patients behind each bar, of the median error."""
+    """Return, by each bar's words, how many patients the method needs for a median error of TARGET."""
     recipes = {run.recipe: (key, i) for key, figure in FIGURES.items() for i, run in enumerate(figure.runs)}
     needed = {}
     for words, recipe, label, _ in _BARS:
@@ -44,7 +44,7 @@ def counts() -> dict[str, float]:
 
 
 def svg() -> str:
-    """Return the picture."""
+    """Return the picture: a bar for each method, its length on a logarithmic axis of patients."""
     needed = counts()
     per_decade = (_WIDTH - _LABELS - 90) / (_DECADES[1] - _DECADES[0])
     height = _TOP + _ROW * len(needed) + 34
@@ -73,5 +73,5 @@ def svg() -> str:
 
 
 def write() -> None:
-    """Write the picture."""
+    """Write the picture to PICTURE."""
     PICTURE.write_text(svg(), encoding="utf-8")

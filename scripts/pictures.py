@@ -25,6 +25,7 @@ PICTURES = ROOT / "docs" / "pictures"
 SCREENS = ROOT / "docs" / "screens.md"
 README = ROOT / "README.md"
 GALLERY = ("<!-- gallery, written by make pictures -->", "<!-- end of gallery -->")
+# The end of a picture's name, and the options of the browser that takes it.
 LOOKS: dict[str, dict[str, Any]] = {
     "": {"viewport": {"width": 1440, "height": 900}},
     "-dark": {"viewport": {"width": 1440, "height": 900}, "color_scheme": "dark"},
@@ -78,7 +79,10 @@ def _purpose(path: Path) -> str:
 
 
 def take(browser: Browser, address: str, wanted: Sequence[Screen]) -> Iterator[Path]:
-    """Open every page in every look, wait until it is complete, and keep its picture."""
+    """Take the pictures of these pages in every look, each once its page is complete; yield their files.
+
+    address: of the dashboard, to which a page's name is added.
+    """
     PICTURES.mkdir(exist_ok=True)
     for screen in wanted:
         for look, options in LOOKS.items():
@@ -111,7 +115,7 @@ def gallery(shown: Sequence[Screen]) -> str:
 
 
 def anchor(screen: Screen) -> str:
-    """Return a page's heading as links write it."""
+    """Return the address of a page's heading within docs/screens.md, as GitHub forms it."""
     return screen.title.lower().replace(" ", "-")
 
 
@@ -135,6 +139,7 @@ def document(shown: Sequence[Screen]) -> str:
 
 
 def main() -> None:
+    """Take the pictures, delete those of pages that are gone, and write what shows them."""
     shown = screens()
     names = set(sys.argv[1:])
     unknown = names - {screen.name for screen in shown}

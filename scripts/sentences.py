@@ -52,6 +52,7 @@ def texts(app: AppTest) -> Iterator[str]:
 
 
 def _strings(value: Any) -> Iterator[str]:
+    """Yield every text within a figure's JSON, names of colours and the like among them."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, (list, dict)):
@@ -60,7 +61,7 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a text without its markup and links."""
+    """Yield the sentences of a text without its markup and links; labels of few words are left out."""
     text = re.sub(r":[a-z]+\[|\]\([^)]*\)|<[^>]+>|%\{[^}]*\}|[*`_\[\]]|^#+ ", "", text, flags=re.MULTILINE)
     for line in text.splitlines():
         for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z])", line.strip(" -|")):
@@ -78,16 +79,19 @@ def ease(sentence: str) -> float:
 
 
 def visit(page: Path, link: dict[str, str]) -> AppTest:
-    """Open a page by a link."""
+    """Return a page of the dashboard, run once without a browser, opened by a link.
+
+    page: its page.py. link: the parameters of its address.
+    """
     app = AppTest.from_file(str(ROUTER), default_timeout=120)
-    app._page_hash = calc_hash(page.parent.name)
+    app._page_hash = calc_hash(page.parent.name)  # by which Streamlit finds a page of st.navigation
     for key, value in link.items():
         app.query_params[key] = value
     return app.run()
 
 
 def link(rng: random.Random, view: str) -> dict[str, str]:
-    """Return a random link: some of the shared settings, and of the page's own."""
+    """Return a random link: one to five shared settings, and a third of the pages' own, two repeats each."""
     of_pages = [choice for choice in CHOICES.values() if "." in choice.key]
     shared = [choice for key, choice in CHOICES.items() if "." not in key and key not in _KEPT]
     chosen = rng.sample(shared, rng.randint(1, 5)) + rng.sample(of_pages, len(of_pages) // 3)
@@ -103,6 +107,7 @@ def main() -> None:
     options = parser.parse_args()
     rng = random.Random(0)
     pages = [page for group in order.menu().values() for page in group]
+    # By page and view; each sentence by itself with "#" for its numbers, so that it is shown once.
     shown: dict[tuple[str, str], dict[str, str]] = {}
     for run in range(options.runs):
         page, view = pages[run % len(pages)], ("plain", "analyst")[run // len(pages) % 2]

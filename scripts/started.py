@@ -45,8 +45,8 @@ def started(
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Start a Streamlit server of `script`, configured as the dashboard; yield its address and process.
 
-    log: where to keep what it prints. port: that of a server that has ended, or a free one. Raises
-    RuntimeError, with what it printed, if it does not start.
+    log: where to keep what it prints. port: that of a server that has ended, or a free one. environment:
+    more variables for the process. Raises RuntimeError, with what it printed, if it does not start.
     """
     port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
@@ -79,7 +79,7 @@ def serving(
 
 @contextmanager
 def chromium(*flags: str) -> Iterator[Browser]:
-    """Open the installed browser, headless, with more flags than ours."""
+    """Open the installed Chromium, headless, with these flags beside FLAGS."""
     with sync_playwright() as play:
         path = os.environ.get("CHROMIUM") or "/usr/bin/chromium"
         running = play.chromium.launch(executable_path=path, args=[*FLAGS, *flags])

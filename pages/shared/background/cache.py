@@ -1,5 +1,6 @@
-"""Keep results for all visitors, keyed by recipes only, within a bound on their bytes.
+"""Keep results for all visitors within a bound on their bytes, keyed by recipes, which hold no private data.
 
+A cell is one measured run, and a store holds the cells of one recipe, measured as pages need them.
 Whatever grows with features, patients or hospitals is in a `ByteCache`, here or in the core. Entries of the
 other caches stay small whatever is asked for. docs/server.md has the sum, and test_cache.py adds it up.
 """
@@ -29,7 +30,7 @@ from pages.shared.background import memory
 from pages.shared.settings import catalogue, to_experiment
 
 MB = 2**20
-VIEW_BYTES = 2**16  # of a view without its cells and without arrays that grow with the features
+VIEW_BYTES = 2**16  # of a store without its cells and without arrays that grow with the features
 CELL_BYTES = 1_500  # of a measured cell, or of a hospital in a comparison, with its errors in each round
 CELLS = ByteCache(128 * MB)
 # Nearly two runs of the largest size that a link can ask for.
@@ -41,35 +42,35 @@ _simulating = Lock()
 
 
 def results(experiment: ExplorerExperiment) -> Results:
-    """Return the experiment's cells, empty at first."""
-    basis_bytes = 8 * experiment.d * (experiment.k + 1)
+    """Return the store of the experiment's cells, empty at first."""
+    basis_bytes = 8 * experiment.d * (experiment.k + 1)  # of the truth, with its eigenvalues
     return _cells(Results, experiment, CELL_BYTES + 16 * experiment.iterations, basis_bytes)
 
 
 def site_results(recipe: SiteRecipe) -> SiteResults:
-    """Return the cells of hospitals that differ, empty at first."""
+    """Return the store of comparisons of hospitals whose patients differ, empty at first."""
     return _cells(SiteResults, recipe, CELL_BYTES)
 
 
 def collaboration_results(recipe: CollaborationSetting) -> CollaborationResults:
-    """Return what hospitals gain by joining, empty at first."""
+    """Return the store of what hospitals gain by joining, empty at first."""
     return _cells(CollaborationResults, recipe, CELL_BYTES, 8 * recipe.d * (recipe.k + 1))
 
 
 def attack_draws(setting: AttackSetting) -> AttackDraws:
-    """Return releases to attack and to audit, none at first."""
+    """Return the store of releases to attack and to audit, which it draws in portions; empty at first."""
     return _cells(AttackDraws, setting, _PORTION_BYTES)
 
 
 def _cells(store: Callable[[Any], Any], recipe: Hashable, cell_bytes: int, more_bytes: int = 0) -> Any:
-    """Return the recipe's store of cells, counted anew as it grows."""
+    """Return the one store of this recipe, made by `store` unless it is kept; its size counts its cells."""
     return CELLS.get(
         recipe, lambda: store(recipe), VIEW_BYTES + more_bytes, lambda cells: cell_bytes * cells.done
     )
 
 
 def transcript(recipe: CollaborationSetting, way: str) -> transcripts.Transcript:
-    """Return one run message by message. Raises MemoryError, with one sentence, where it does not fit now."""
+    """Return a run of PROTOCOLS[way] by its messages. Raises MemoryError, in a sentence, if too large now."""
     size = transcripts.kept_bytes(recipe, PROTOCOLS[way])
 
     def simulate() -> transcripts.Transcript:
@@ -88,7 +89,7 @@ def transcript(recipe: CollaborationSetting, way: str) -> transcripts.Transcript
 def bounds(
     experiment: ExplorerExperiment, name: str, tau: float, constants: tuple[tuple[str, float], ...]
 ) -> tuple[Bound, ...]:
-    """Return one bound at every epsilon of the sweep."""
+    """Return the bound BOUNDS[name] at each of EPSILONS; constants: its free ones, as (name, value)."""
     cells = results(experiment)
     return tuple(evaluate(cells, name, epsilon, tau=tau, **dict(constants)) for epsilon in EPSILONS)
 
@@ -97,12 +98,12 @@ def bounds(
 def regimes(
     experiment: ExplorerExperiment, by: str, tau: float, constants: tuple[tuple[str, float], ...]
 ) -> RegimeMap:
-    """Return the map of regimes that the bounds page shows."""
+    """Return the map of which error dominates at each n and epsilon; by: "closed form" or "theorem"."""
     return regime_map(results(experiment), by, tau, **dict(constants))
 
 
 def warm_up() -> None:
-    """Use one BLAS thread, measure the default experiment, and exempt loaded modules from collection."""
+    """Use one BLAS thread, measure the default experiment, and spare loaded modules garbage collection."""
     use_one_thread()
     experiment, epsilon = to_experiment.about_shown(catalogue.defaults())
     cells = results(experiment)

@@ -23,8 +23,7 @@ from pages.shared.background.lasting import LastingThread
 from pages.shared.background.queue import LONG_SECONDS, Abandon, Queue, Queued, Rank
 
 Cells = CellStore[Any, Any]
-NextCell = Callable[[], tuple[Any, ...] | None]
-
+NextCell = Callable[[], tuple[Any, ...] | None]  # returns the cell that a view lacks; None when complete
 
 FIRST_SECONDS = 2.0  # a page measures for this long before it shows what there is
 SHOWN_SECONDS = 8.0  # a view that is not refreshed for this long is dropped
@@ -33,11 +32,11 @@ CROWD = 8  # above this many visitors the thread sleeps more than half of the ti
 _YIELD_SECONDS = 0.1  # the longest time that the engine waits for running pages
 _FAULT_SECONDS = 1.0  # until the engine tries again after it failed to choose a step
 _REST_SECONDS = 0.002  # between two steps, so that a key press finds the interpreter free
-_ENDED = object()
+_ENDED = object()  # stands for the step after the last
 
 
 def missing_cells(cells: Cells, next_cell: NextCell) -> Iterator[None]:
-    """Measure one missing cell after another."""
+    """Measure the cells that `next_cell` names, one at each step, until it names none."""
     while (missing := next_cell()) is not None:
         cells.try_cell(*missing)
         yield
@@ -62,7 +61,7 @@ class Engine:
         return self._thread.start()
 
     def complete(self, visitor: str, cells: Cells, next_cell: NextCell) -> None:
-        """Complete this view, which the visitor looks at now; drop the one before."""
+        """Measure the cells that the visitor's screen lacks, in place of those of their screen before."""
         self._show(visitor, Rank.SHOWN, missing_cells(cells, next_cell), SHOWN_SECONDS)
 
     def prefetch(self, visitor: str, urgent: Iterator[None], other: Iterator[None]) -> None:
@@ -77,7 +76,7 @@ class Engine:
         self._show(visitor, Rank.WHEN_IDLE, other, _PREFETCH_SECONDS)
 
     def sweep(self, visitor: str, seconds: float, run: Callable[[], None], abandon: Abandon) -> Queued:
-        """Queue a sweep of about this many seconds, and begin it at once where a place is free."""
+        """Queue a sweep of about so many seconds: `run` in a thread once a place is free, else `abandon`."""
         entry = Queued(visitor, "long" if seconds > LONG_SECONDS else "short", run, abandon=abandon)
         with self._changed:
             self._queue.add(entry)
@@ -85,7 +84,7 @@ class Engine:
         return entry
 
     def stop(self, entry: Queued) -> None:
-        """Note that a sweep was asked to stop: it frees its place, or ends where it waits."""
+        """Give away the place of a sweep that was asked to stop, and abandon it if it has not begun."""
         with self._changed:
             entry.ending = True
             if not entry.running and self._queue.remove(entry):
@@ -121,6 +120,8 @@ class Engine:
             return sum(entry.rank == Rank.SHOWN for entry in self._queue.line("screen"))
 
     def _show(self, visitor: str, rank: Rank, steps: Iterator[None], seconds: float) -> None:
+        """Queue steps for a visitor's screen, for so many seconds, in place of earlier ones of this rank."""
+
         def step() -> bool:
             return next(steps, _ENDED) is not _ENDED
 
@@ -131,12 +132,13 @@ class Engine:
         self.revive()
 
     def _drop_unwanted(self) -> None:
-        """Drop what nobody waits for any more."""
+        """Drop entries that are out of date or whose visitor has gone. The caller holds the lock."""
         now = time.monotonic()
         for entry in self._queue.drop(lambda entry: entry.until < now or not sessions.present(entry.visitor)):
             entry.abandon(None)
 
     def _begin_sweeps(self) -> None:
+        """Start a thread for each sweep that has a place now. The caller holds the lock."""
         self._drop_unwanted()
         for line in ("short", "long"):
             while (entry := self._queue.start_next(line)) is not None:
@@ -167,6 +169,7 @@ class Engine:
             time.sleep(rest)
 
     def _next(self) -> Queued:
+        """Wait until a screen lacks something, and return the entry whose step comes next."""
         with self._changed:
             while True:
                 self._changed.wait_for(lambda: not self._pages, _YIELD_SECONDS)

@@ -22,14 +22,14 @@ _READY: OrderedDict[tuple[Any, ...], dict[str, Any]] = OrderedDict()
 
 
 class View(Protocol):
-    """Measure what a first view of some settings needs, and draw it."""
+    """Stand for a page at some settings: `first` measures in steps what `payload`, its figure, needs."""
 
     def first(self) -> Iterator[None]: ...
     def payload(self) -> dict[str, Any]: ...
 
 
 def begin(now: Settings, move: Move | None, view: Callable[[Settings], View]) -> None:
-    """Have the engine measure what may be asked for next; the next press of the same slider comes first."""
+    """Have the engine measure the settings one press away, that of the slider moved last before all else."""
     following, *others = one_press_away(now, move).values()
     first = measure(following, view) if move and move[0] in SLIDERS else iter(())
     other = chain.from_iterable(measure(settings, view) for settings in (following, *others))
@@ -37,7 +37,7 @@ def begin(now: Settings, move: Move | None, view: Callable[[Settings], View]) ->
 
 
 def one_press_away(now: Settings, move: Move | None) -> dict[Move, Settings]:
-    """Return the settings one press away: the last moved slider onwards, then back, then the others."""
+    """Return the settings after each press: of the slider moved last, onwards and back, then of others."""
     key, last_step = move or (SLIDERS[0], 1)
     onwards = 1 if last_step > 0 else -1
     moves = [(key, onwards), (key, -onwards), *((name, step) for name in SLIDERS for step in (1, -1))]
@@ -63,9 +63,10 @@ def measure(settings: Settings, view: Callable[[Settings], View]) -> Iterator[No
 
 
 def ready(now: Settings) -> dict[str, Any]:
-    """Return the figures that are ready of what is one press away, by slider and by the option's place.
+    """Return the figures measured so far for settings one press away, as prefetch.js takes them.
 
-    "here" has the sliders' places now, "known" says how many figures there are, "all" how many there may be.
+    "near" has them by slider and option's index, "here" the sliders' indices now, "known" their number, and
+    "all" the number that there may be.
     """
     away = one_press_away(now, None)
     figures: dict[str, Any] = {}
@@ -78,7 +79,7 @@ def ready(now: Settings) -> dict[str, Any]:
 
 
 def link(now: Settings) -> dict[str, str]:
-    """Return what a figure tells the browser so that it fetches them; nothing where many visitors look."""
+    """Return what makes the browser fetch figures for these settings; empty where many visitors look."""
     return {"near": urlencode(to_link(now))} if engine.engine().prefetches() else {}
 
 

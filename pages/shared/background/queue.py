@@ -19,7 +19,7 @@ Abandon = Callable[[Exception | None], None]
 
 
 class Rank(IntEnum):
-    """Order the works of one visitor."""
+    """Order the entries of one visitor: the lowest rank runs first."""
 
     NEXT_PRESS = 0  # what the slider that was moved last may ask for next
     SHOWN = 1  # what the screen lacks, and every sweep
@@ -28,7 +28,7 @@ class Rank(IntEnum):
 
 @dataclass(eq=False)
 class Queued:
-    """Hold one work in its line: what is measured for a visitor, in steps.
+    """Hold what is to be measured for a visitor (their session's name), in steps, and its line.
 
     Attributes:
         step: Does the next step, and returns whether more are left; a sweep is one step.
@@ -64,7 +64,7 @@ class Queue:
         self._entries.append(entry)
 
     def replace(self, entry: Queued) -> None:
-        """Put this entry in the place of the one of its visitor, line and rank, if there is one."""
+        """Let this entry's steps take the place of those of its visitor, line and rank, if there are some."""
         for former in self.line(entry.line):
             if (former.visitor, former.rank) == (entry.visitor, entry.rank):
                 former.step, former.until = entry.step, entry.until
@@ -112,7 +112,7 @@ class Queue:
         line = [other for other in self.line(entry.line) if not other.ending]
         first = [other for i, other in enumerate(line) if other.running or i < line.index(entry)]
         same_visitor = sum(other.visitor == entry.visitor for other in first)
-        full = sum(other.running for other in line) >= self._capacity[entry.line]
+        full = sum(other.running for other in line) >= self._capacity[entry.line]  # else others delay nothing
         return len(first) - same_visitor if full else 0, same_visitor
 
     def line(self, line: Line) -> list[Queued]:

@@ -63,7 +63,8 @@ def while_cells_come(
         if next_cell() is not None:
             engine.engine().complete(sessions.visitor(), store, next_cell)
 
-    crowded = max(1.0, engine.engine().crowd() / engine.CROWD)  # where many refresh, each does so less often
+    # Where many refresh, each does so less often, yet often enough that the engine does not drop the view.
+    crowded = max(1.0, engine.engine().crowd() / engine.CROWD)
     least = min(SECONDS * crowded, engine.SHOWN_SECONDS / 2)
     while_more(render, lambda: next_cell() is not None, max(seconds, least))
 

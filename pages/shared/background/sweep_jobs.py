@@ -31,11 +31,11 @@ CELL_SECONDS = 0.5  # runs expected to take longer never run in the server itsel
 KEPT_BYTES = 64 * 2**20  # of complete tables, and as many of the rows of sweeps that have ended
 _ROW_BYTES = 2_000  # of a row as it was measured
 KEPT_JOBS = 256
-_FIRST_LOOK_SECONDS = 0.25
+_FIRST_LOOK_SECONDS = 0.25  # that a page waits for a new job, so that a quick one is complete at once
 
 
 class Job:
-    """Hold one sweep: its rows so far, its state and its progress.
+    """Hold one sweep: its rows so far, its progress, and its state ("again": the next start continues it).
 
     Args:
         recipe: What is swept.
@@ -61,7 +61,7 @@ class Job:
         self._keep = keep
         self._engine: Engine | None = None
         self._entry: Queued | None = None
-        self._seconds, self._cells = 0.0, 0
+        self._seconds, self._cells = 0.0, 0  # estimated, of what is not known
         self._rows: dict[Key, run_cells.Row] = {}
         self._table = store.table(recipe, {})
         self._building = threading.Lock()
@@ -113,7 +113,7 @@ class Job:
         self.state = "again"
 
     def wait(self, seconds: float) -> None:
-        """Wait until it has ended, or so long."""
+        """Wait until the job has ended, but no longer than so many seconds."""
         self._ended.wait(seconds)
 
     def hold(self, table: pd.DataFrame) -> None:
@@ -150,6 +150,7 @@ class Job:
         self._ended.set()
 
     def _measure(self) -> None:
+        """Measure quick cells here for HERE_SECONDS, the rest in worker processes or on the cluster."""
         if self._seconds > HERE_SECONDS and not os.environ.get(executors.ADDRESS):
             executors.Cores().warm()
         began = time.monotonic()
@@ -244,7 +245,7 @@ def jobs() -> Jobs:
 
 
 def start(slot: str, recipe: Recipe) -> Job:
-    """Return this visitor's job in this slot; a new one that is quick is complete by then."""
+    """Return this visitor's job of the recipe in this slot, begun now if need be; a quick one is complete."""
     former, job = at(slot), jobs().start(sessions.visitor(), slot, recipe)
     if job is not former:
         job.wait(_FIRST_LOOK_SECONDS)

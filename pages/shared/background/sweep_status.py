@@ -30,7 +30,7 @@ def show(job: Job, slot: str) -> None:
 
 
 def progress(job: Job) -> str:
-    """Return the job's progress and its remaining time."""
+    """Return in words the job's progress and remaining time, or its place in the queue."""
     if job.state == "waiting":
         return queue(*job.position)
     seconds = job.progress.seconds_left
@@ -39,7 +39,7 @@ def progress(job: Job) -> str:
 
 
 def queue(others: int, same_visitor: int) -> str:
-    """Return how many sweeps run before this one, of other visitors and of the same one."""
+    """Return in words how many sweeps run before this one, of other visitors and of the same one."""
     first = ((others, "of other visitors"), (same_visitor, "of your own"))
     behind = [f"{text.count(number, 'sweep', 'sweeps')} {whose}" for number, whose in first if number]
     return f"In the queue behind {' and '.join(behind)}" if behind else "Waiting to begin"

@@ -1,4 +1,7 @@
-"""Draw the front page's three linked panels, with a frame for each epsilon. No Streamlit here."""
+"""Draw the front page's three linked panels, with a frame for each epsilon. No Streamlit here.
+
+A frame holds what its epsilon changes in the traces. Browsers keep traces of the meta "ghost" when asked to.
+"""
 
 import math
 from collections.abc import Collection, Sequence
@@ -28,7 +31,7 @@ _EVERY = 3  # epsilons between two at which the closed form of two stages is eva
 
 
 def reference(results: Results) -> str:
-    """Return the method that "without privacy" means in the sentence and in the sweep: made as ours is."""
+    """Return the method shown as "without privacy": the one that treats features as the private one does."""
     if METHODS[results.experiment.method].chooses_rows:
         return "sparse_pca_shrunk"
     return "sparse_pca" if "s_hat" in METHODS[results.experiment.method].uses else "pca"
@@ -56,7 +59,7 @@ def spreads(results: Results, scale: Scale, names: Sequence[str]) -> Array:
 
 
 def rounds(results: Results, scale: Scale) -> list[Trace]:
-    """Return panel 1: error per step, with the theorem's terms and the closed form; frames set its y."""
+    """Return panel 1: error per step, with the theorem's terms and the closed form; `rounds_at` has the y."""
     method = results.experiment.method
     look, name = style.look(method), METHODS[method].title
     steps = steps_of(results)
@@ -77,7 +80,7 @@ def rounds(results: Results, scale: Scale) -> list[Trace]:
 
 
 def rounds_at(results: Results, scale: Scale, epsilon: float, bounds: BoundPair) -> dict[int, Trace]:
-    """Return what changes with epsilon in panel 1, by position among its traces."""
+    """Return what changes with epsilon in the traces of `rounds`, by their position."""
     (theorem, prediction), method, patch = bounds, results.experiment.method, {}
     if method == TRACED:
         stacked = np.full((3, results.experiment.iterations), math.nan)
@@ -107,7 +110,7 @@ def steps_of(results: Results) -> list[int]:
 
 
 def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Sequence[float]) -> list[Trace]:
-    """Return panel 2: error against epsilon; the last trace marks the current epsilon, once it has an x."""
+    """Return panel 2: error against epsilon; the last trace marks the current one, where frames put it."""
     method, free = results.experiment.method, reference(results)
     look, free_look, name = style.look(method), style.look(free), METHODS[method].title
     spread = spreads(results, scale, (method,))[0]
@@ -115,7 +118,7 @@ def sweep(results: Results, scale: Scale, predictions: Sequence[Bound], span: Se
     at = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
     low, middle, high = (scale.drawn(values) for values in spread[seen].T)
     forms = {e: bound.final for e, bound in zip(EPSILONS, predictions, strict=True) if bound.applies}
-    # Where noise hardly matters it is up to 40 % too high, and begins to rise: no privacy does that.
+    # Where noise hardly matters the closed form is up to 40 % too high and rises with epsilon: cut that off.
     if forms:
         forms = dict(list(forms.items())[: int(np.argmin(list(forms.values()))) + 1])
     predicted = scale.drawn(scale.bounded(np.array(list(forms.values()))))
@@ -141,14 +144,14 @@ class Comparison:
         self._spreads = spreads(results, scale, self.names)
         trusts = [METHODS[name].trust for name in self.names]
         order = [trust for trust in _ORDER if trust in trusts]
-        self._groups: list[tuple[float, list[str]]] = []
-        self.positions: list[float] = []
+        self._groups: list[tuple[float, list[str]]] = []  # of each trust: where its methods begin, and they
+        self.positions: list[float] = []  # on the axis, downwards: each heading, and the rows below it
         position = 0.0
         for trust in order:
             members = [name for name in self.names if METHODS[name].trust == trust]
             self._groups.append((position + 1, members))
             self.positions += [position + i for i in range(len(members) + 1)]
-            position += len(members) + 1.35
+            position += len(members) + 1.35  # a row for the heading, and a gap
         self.bottom = position - 0.75
         self._headings = [f"<b>{text.trust_heading(trust)}</b>" for trust in order]
         ends = {"x": [scale.guess] * 2, "y": [-0.6, self.bottom]}
@@ -190,7 +193,7 @@ class Comparison:
 
 
 def bounds_at(results: Results, epsilon: float, theorem: bool) -> BoundPair:
-    """Return both bounds at an epsilon; void where neither is about the runs.
+    """Return both bounds at an epsilon, each `_NO_BOUND` where it is not about these runs or not wanted yet.
 
     theorem: False beside a picture, which draws no theorem. The closed form of two stages takes milliseconds:
     a first view does not wait for it, and a picture has it at every `_EVERY`th epsilon.
@@ -224,8 +227,8 @@ def explorer(
         settings: Of the page.
         bounds: At each of EPSILONS.
         shown: The methods that stand side by side.
-        drawn: The picture in the first panel; None shows the error of each step there, and leaves the panel
-            out for a method of a single step.
+        drawn: The picture in the first panel (traces, frame, axes, title, more); None shows the error of each
+            step there, and leaves the panel out for a method of a single step.
     """
     scale = Scale(results, settings)
     cells = list(results.cells.values())  # more may come meanwhile

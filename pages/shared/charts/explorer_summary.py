@@ -16,11 +16,11 @@ from pages.shared.charts.explorer import BoundPair
 from pages.shared.settings import Settings
 
 Build = Callable[[Results, Settings, tuple[str, ...]], dict[str, Any]]
-_NOT_DRAWN = ("epsilon", "ghost", "loadings")
+_NOT_DRAWN = ("epsilon", "ghost", "loadings")  # settings for which no figure is built anew
 _KEPT = 48  # under a megabyte each
 _BUILT: OrderedDict[object, dict[str, Any]] = OrderedDict()  # as last built for each view
 _LOCK = Lock()
-_GROWN = 1.1  # redraw only when the number of finished runs has grown by 10 %
+_GROWN = 1.1  # while runs come, redraw when 10 % more are finished, or any at the epsilon that is shown
 
 
 def payload(
@@ -74,8 +74,8 @@ def payload(
 def at_active(whole: dict[str, Any]) -> dict[str, Any]:
     """Return the payload with the frame and the text of its active epsilon alone.
 
-    What points are made from is left out: it is the same for all settings of a population's kind or a table,
-    and the browser has it.
+    "base", the numbers from which browsers make a picture's points, is left out: it is the same for all
+    settings of a population's kind or a table, and the browser has it.
     """
     active = whole["active"]
     only = {

@@ -118,7 +118,7 @@ def _theorem(bounds: BoundPair, view: str) -> str:
 
 
 def _notes(results: Results, epsilon: float, beside: Collection[str]) -> str:
-    """Return which methods have another guarantee, and the notes of most of a method's runs."""
+    """Return which methods have another guarantee than (ε, δ), what most runs note, and what is left out."""
     names = [name for name in results.methods if name in beside]
     kinds = {METHODS[name].title: METHODS[name].guarantee_at(results.experiment.k) for name in names}
     sentences = [text.guarantee_notes(kinds)] if text.guarantee_notes(kinds) else []
@@ -144,7 +144,7 @@ def _notes(results: Results, epsilon: float, beside: Collection[str]) -> str:
 
 @lru_cache(maxsize=8192)
 def _true_epsilon(name: str, budget: Budget, d: int, k: int, options: tuple[Any, ...]) -> float | None:
-    """Return the epsilon that the calibration truly gives; it depends on neither patients nor hospitals."""
+    """Return the epsilon that a method's noise truly gives, None without privacy; n and N do not matter."""
     return METHODS[name].true_epsilon(budget, d=d, k=k, **dict(options))
 
 

@@ -38,7 +38,7 @@ def rises(metric: str) -> bool:
 
 
 def loss(metric: str, value: float) -> float:
-    """Return what grows with the error, and for a share as ||sin Theta|| does: verdicts are alike in both."""
+    """Return an error as it is, a share in % as ||sin Theta|| / sqrt k, so that verdicts agree in both."""
     return math.sqrt(max(1 - value / 100, 0.0)) if metric == "share" else value
 
 
@@ -66,11 +66,11 @@ def random_guess(settings: Settings, d: int, k: int) -> float:
     return float(in_unit(metric, subspace_metrics.random_guess(d, k), k))
 
 
-Span = tuple[list[float], float]  # the range of an axis, and the value at its lower edge
+Span = tuple[list[float], float]  # the range (log10 on a log axis), and the value at the lower edge, or 0
 
 
 def span_of(metric: str, log: bool, least: float, most: float, begins: float = 0.01) -> Span:
-    """Return the range of an axis, and the value at its lower edge.
+    """Return the range of an axis with some room above, and the value at its lower edge, as `Span` has them.
 
     Args:
         metric: On screen; some have a fixed range.
@@ -88,11 +88,11 @@ def span_of(metric: str, log: bool, least: float, most: float, begins: float = 0
 
 
 def error_axis(settings: Settings, guess: float, least: float, begins: float = 0.01) -> tuple[float, Trace]:
-    """Return where an axis of errors up to a random guess begins, and its properties.
+    """Return the error at which a logarithmic axis begins, 0 for a linear one, and Plotly's properties.
 
     Args:
         settings: Of the page.
-        guess: The error of a random guess.
+        guess: The error of a random guess, which the axis must reach.
         least: The smallest error drawn.
         begins: As `span_of` has it.
     """
@@ -145,10 +145,10 @@ class Scale:
         return value_text(self.metric, value)
 
     def span(self, smallest: float) -> list[float]:
-        """Return a fixed axis range: whole decades down to the smallest value, or from zero."""
+        """Return the axis range for all frames, down to the smallest value or zero; set `floor`, its edge."""
         span, self.floor = span_of(self.metric, self.log, smallest, self.guess)
         return span
 
     def drawn(self, values: Sequence[float] | Array) -> list[float | None]:
-        """Return rounded values for the message; values below a logarithmic axis are put on its edge."""
+        """Return rounded values for the browser; values below a logarithmic axis are put on its edge."""
         return rounded(np.maximum(np.asarray(values, dtype=float), self.floor))

@@ -64,7 +64,7 @@ DIVERGING = [[0, NEGATIVE], [0.5, "rgba(128,140,150,0.08)"], [1, POSITIVE]]
 
 
 def look(method: str) -> Look:
-    """Return the method's look; a method without one of its own gets the spare look."""
+    """Return the colour, marker and dash of a method, which are spare ones for a method not in LOOKS."""
     return LOOKS.get(method, _SPARE)
 
 

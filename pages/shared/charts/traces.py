@@ -46,7 +46,7 @@ def marked_line(
 
 
 def this_setting(panel: int, x: Sequence[float], y: Sequence[float]) -> Trace:
-    """Return an upright line at the current setting."""
+    """Return an upright line at the current setting; browsers draw it in the colour of text, for its meta."""
     return line(panel, "this setting", "#000000", x=x, y=y, meta="text-colour", hoverinfo="skip")
 
 
@@ -61,7 +61,7 @@ def band(
 
 
 def arms(low: Array, middle: Array, high: Array, colour: str, **more: Any) -> Trace:
-    """Return the arms of dots at these middles, down to `low` and up to `high`."""
+    """Return the error bars of dots at these middles, down to `low` and up to `high`."""
     ends = {"array": rounded(high - middle), "arrayminus": rounded(middle - low)}
     return {"type": "data", "symmetric": False, "color": colour} | ends | more
 
@@ -138,7 +138,7 @@ def _still(trace: Trace, base: Sequence[Sequence[float]]) -> Trace:
 
 
 def frozen(figure: dict[str, Any]) -> dict[str, Any]:
-    """Return a figure's active frame, its panels not yet placed: layout.js does that in a browser."""
+    """Return a figure with its active frame alone, applied; layout.js places the panels in a browser."""
     frame = figure["frames"][figure["active"]] if figure["frames"] else {"traces": {}}
     base = figure.get("base", ())
     data = [_still(trace | frame["traces"].get(str(i), {}), base) for i, trace in enumerate(figure["data"])]

@@ -1,5 +1,8 @@
 // Draw one figure without waiting for the server: Plotly.react keeps zoom and hover, and scrubbing is local.
 // The functions place() and themed() are those of layout.js, which stands before this file.
+// component.py sends the data: Plotly's traces and layout, and "frames", of which each holds what one epsilon (or one
+// round) changes in some traces. "scene" identifies all settings but the frame, and "version" counts the runs in the
+// figure. Ghosts are the traces of the setting before, drawn dotted where "ghost" is true.
 let loading;
 function plotly(server) {
   if (window.Plotly) return Promise.resolve(window.Plotly);

@@ -19,7 +19,7 @@ from streamlit import config
 from pages.shared import text
 
 _SERVER = secrets.token_hex(4)  # tells the counts of two starts of the server apart
-_turns = itertools.count(1)
+_turns = itertools.count(1)  # of the messages to browsers
 _preliminary = ContextVar("preliminary", default=False)
 _HERE = Path(__file__).parent
 # Joined to one module, whose exports are in the last file.
@@ -39,7 +39,7 @@ def _nothing() -> None:
 
 @contextmanager
 def preliminary(more: bool) -> Iterator[None]:
-    """Draw figures lighter within this context if more is to come."""
+    """Draw the figures shown within this context lighter, if `more` is to be measured for them."""
     token = _preliminary.set(more)
     try:
         yield
@@ -55,15 +55,14 @@ def figure(
     on_move: Callable[[], None] = _nothing,
     says: str = "",
 ) -> None:
-    """Show a figure of `charts`.
+    """Show a figure of `charts`, through whose frames the browser's slider scrubs without the server.
 
-    Frames are of the explorer's epsilons, or with "play" in the payload of rounds, which can play; where
-    reduced motion is preferred each press shows one more. Unless "kept" is False, a frame can be kept: its
-    index is then in st.session_state[key]["use"]. After a click, st.session_state[key]["pick"] holds the
-    trace's uid as "name", and "x". On a telephone a second slider stands beside the scrub where the payload
-    has a "second" one, with its "label", "options" and where it stands "at"; st.session_state[key]["move"] is
-    then the option that it was moved to. The payload's "turn" is a count that tells the browser which message
-    this server sent last; a clock might be set back.
+    Frames are the explorer's epsilons or, with "play" in the payload, rounds, which a button plays; where
+    reduced motion is preferred each press shows one more. Unless "kept" is False, a button keeps a frame: its
+    index is then in st.session_state[key]["use"]. After a click on a point, st.session_state[key]["pick"] has
+    its trace's uid as "name", and its "x". If the payload has a "second" slider ("label", "options" and its
+    index "at"), a telephone shows it; st.session_state[key]["move"] is the index it was moved to. "turn"
+    counts messages, so that the browser leaves out one that comes late; a clock might be set back.
 
     Args:
         payload: The figure, with its frames.

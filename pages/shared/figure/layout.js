@@ -1,4 +1,6 @@
-// Place panels and set their colours, for the live figure (chart.js) and for reports (report.js).
+// Place panels and set their colours, for the live figure (chart.js) and for reports (report.js). layout.meta has what
+// Plotly does not: the panels' "titles", the height of the third panel in "rows", whether the first is a "picture", and
+// what is "narrow" on a telephone. A figure without "rows" has its panels placed already.
 const MARGIN = { l: 58, r: 16, t: 30, b: 48 };
 const METHOD_LABELS = 196; // pixels for the names of the third panel
 const GAP = 30;

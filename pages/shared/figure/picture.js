@@ -1,4 +1,5 @@
-// The picture of PCA: patients made from standard normals, and one private direction after another.
+// The picture of PCA: patients made from standard normals, and the private directions of one release after another,
+// which differ by their noise alone.
 const EVERY = 150; // milliseconds between noises that play
 
 // Return a trace as it is drawn. `map`: two rows of weights that make points of the numbers in `base`, around

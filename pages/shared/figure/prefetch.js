@@ -1,5 +1,6 @@
 // Fetch the figures one press of a slider away while a visitor looks, so that a press is answered at once. The
-// server's own answer follows, and draws the same.
+// server's own answer follows, and draws the same. The address /ahead answers with "near" (figures by slider and by
+// the index of its option), "here" (each slider's index now), "known" (how many figures) and "all" (how many at last).
 // Milliseconds between requests, until all figures have arrived.
 const PAUSES = [500, 700, 1500, 2000, 3000, 5000, 8000];
 

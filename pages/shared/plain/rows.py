@@ -1,4 +1,4 @@
-"""Measure and draw the share of the pattern that hospitals recover, a row for each answer. No Streamlit here.
+"""Draw the share of the pattern that hospitals recover, with a row for each protocol. No Streamlit here.
 
 The rows of the three trusts are those of the method recommended under each: the same numbers on every page.
 """
@@ -31,15 +31,15 @@ LOOKS = {  # from the least trust to the most
 }
 _QUIET = 0.4  # opacity of a row that does not stand out
 _THICK, _HEIGHT = 24, 72  # pixels of a bar, and of its row
-_MARK = 0.19  # half the height of what stands across a bar
+_MARK = 0.19  # half the height of a reference line across a bar, in rows
 OPEN, _INK = "#8468B8", "#444444"  # what is without protection; the range of 8 in 10, unless on a page
 _BAR_AT, _ABOVE = 0.2, 0.22  # of a row: from its middle down to its bar, and from there up to its words
 
 
 class ShareRow(NamedTuple):
-    """Hold one answer: its label, and 10, 50 and 90 % over repeats of the share that it recovers, in %.
+    """Hold one row: its label, and how much of the pattern is recovered.
 
-    spread: NaN before the first run. method: its name, which only a statistician sees.
+    spread: 10, 50 and 90 % over repeats, in %; NaN before a run. method: only a statistician sees its name.
     """
 
     label: str
@@ -77,7 +77,7 @@ class Shares(NamedTuple):
 
 
 def shares(results: Results, epsilon: float, trust: str, names: Sequence[str] = ()) -> Shares:
-    """Return the rows as measured so far.
+    """Return the rows as measured so far, one for each trust in LOOKS.
 
     trust: the one that was chosen, whose row stands out. names: the methods, if not those recommended here.
     """
@@ -94,7 +94,7 @@ def shares(results: Results, epsilon: float, trust: str, names: Sequence[str] = 
 
 
 def patches(rows: Sequence[ShareRow]) -> list[Trace]:
-    """Return what differs from one setting to another in each of `traces` but the last two."""
+    """Return what changes with the setting in `traces`: of each row the bar, range and words; the medians."""
     parts: list[Trace] = []
     for i, row in enumerate(rows):
         low, middle, high = rounded(row.spread)
@@ -106,7 +106,7 @@ def patches(rows: Sequence[ShareRow]) -> list[Trace]:
 
 
 def traces(shares: Shares, panel: int = 1, **more: Any) -> list[Trace]:
-    """Return a bar, its range and its words for each row, their ends, and what stands across all rows."""
+    """Return three traces of each row (bar, range, words), the medians as points, and `references`."""
     rows, parts = shares.rows, patches(shares.rows)
     across = [y for i in range(len(rows)) for y in (i + _BAR_AT - _MARK, i + _BAR_AT + _MARK, None)]
     drawn: list[Trace] = []
@@ -133,7 +133,7 @@ def traces(shares: Shares, panel: int = 1, **more: Any) -> list[Trace]:
 
 
 def references(shares: Shares) -> list[tuple[str, str, str, float]]:
-    """Return name, colour, dash and share of what stands across all rows."""
+    """Return name, colour, dash and share in % of each line across all rows: without protection, a guess."""
     both = (
         ("without protection", OPEN, "solid", shares.unprotected),
         ("a guess", style.GUESS, "dot", shares.guess),

@@ -19,7 +19,7 @@ Cell = tuple[Any, ...]
 
 
 class Several(ABC):
-    """Hold stores as the engine takes one: the first part of a cell is its store's place.
+    """Combine stores of cells into one for the engine: a cell's first part is the index of its store.
 
     Attributes:
         stores: The stores.
@@ -46,7 +46,7 @@ class Several(ABC):
 
 
 def code(points: Sequence[tuple[ExplorerExperiment, float]], methods: Sequence[str]) -> FigureRecipe:
-    """Return the table of the shares that methods recover in these experiments."""
+    """Return the recipe of the shares recovered by methods; points: experiments, each with its epsilon."""
     return FigureRecipe("explorer.shares", {"points": tuple(points), "methods": tuple(methods)})
 
 

@@ -98,8 +98,8 @@ def button(
     """Show a button that downloads the report as `name`-report.html.
 
     Args:
-        report: The file, under the same address as long as it is the same; or a function that builds it when
-            the button is pressed. Streamlit calls that outside of the visitor's session, so it must neither
+        report: The file, whose address changes only with its bytes; or a function that builds it when the
+            button is pressed. Streamlit calls that outside of the visitor's session, so it must neither
             use the session nor hold private rows, and its file is lost if the page reruns meanwhile.
         name: Of the file.
         on_click: Called when it is pressed.
@@ -114,7 +114,7 @@ def html(report: Report) -> str:
 
 
 def of_figure(figure: dict[str, Any], title: str) -> str:
-    """Return a figure as a whole file, with its own sentence where it has one."""
+    """Return a figure as a whole file, with the sentence of its active frame where it has one."""
     says = figure["words"][figure["active"]]["sentence"] if "words" in figure else ""
     return _document(title, _figure(0, ReportFigure(figure, title, says)))
 
@@ -193,7 +193,7 @@ def _figure(i: int, drawn: ReportFigure) -> str:
 
 
 def _legend(figure: dict[str, Any]) -> str:
-    """Return the legend that a figure keeps outside its chart."""
+    """Return the legend that a figure keeps outside its chart: (label, colour, dash, kind of mark) each."""
     if "legend" not in figure:
         return ""
     dashes = {"solid": "solid", "dot": "dotted"}

@@ -32,7 +32,7 @@ def tables(figure: dict[str, Any]) -> list[tuple[Row, list[Row]]]:
 
 
 def frame(figure: dict[str, Any]) -> pd.DataFrame:
-    """Return every mark that is drawn: its panel, its series, where it is, and the ends of its arms."""
+    """Return every mark that is drawn: its axes' titles, its series, where it is, and its error bars."""
     parts = []
     for trace, across, up in _drawn(figure):
         series = plainly(str(trace.get("name") or ""))
@@ -63,6 +63,7 @@ def _drawn(figure: dict[str, Any]) -> Iterator[tuple[dict[str, Any], ...]]:
 
 
 def plainly(words: str) -> str:
+    """Return a chart's text without HTML's tags and entities."""
     return html.unescape(_MARKUP.sub(" ", words)).strip()
 
 
@@ -71,6 +72,7 @@ def _title(axis: dict[str, Any], otherwise: str) -> str:
 
 
 def _rows(trace: dict[str, Any], across: dict[str, Any], up: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Return a row for each mark: series, x, y; of a heat map series, y, x and the cell's value."""
     name = plainly(str(trace.get("name") or ""))
     x, y, z = (trace.get(key) for key in "xyz")
     if z is not None:
@@ -87,7 +89,7 @@ def _rows(trace: dict[str, Any], across: dict[str, Any], up: dict[str, Any]) -> 
 
 
 def _tick_text(values: Sequence[Any] | None, i: int, axis: dict[str, Any]) -> str:
-    """Return a place on an axis as the axis labels it."""
+    """Return the value of mark i as its axis labels it; without values marks are numbered from 1."""
     value = i + 1 if values is None else values[i]
     ticks = axis.get("tickvals") or ()
     if value in ticks and axis.get("ticktext"):

@@ -17,11 +17,11 @@ from dppca_core.experiments.figure_tables import FIGURE_TABLES
 from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 
 _WIDTH = 90
-_SAME = 4  # times as many values of a tuple as there are runs of them, from which on they are counted
+_SAME = 4  # a tuple with more values than this times its runs of equal ones is written as (value,) * count
 
 
 def of_table(recipe: FigureRecipe) -> str:
-    """Return the Python of a figure's table: its function's body below its arguments, which prints."""
+    """Return a script that prints a figure's table: imports, the arguments, and its function's body."""
     function = FIGURE_TABLES[recipe.figure]
     source = inspect.getsource(function)
     written = ast.parse(source).body[0]
@@ -44,7 +44,7 @@ def of_table(recipe: FigureRecipe) -> str:
 
 
 def _imports(source: str, used: Collection[str]) -> set[tuple[str, str]]:
-    """Return the modules and the names that are imported and used; the module of a package is empty."""
+    """Return (module, name) of each import of a source that is `used`; ("", name) for `import name`."""
     return {
         (str(node.module) if isinstance(node, ast.ImportFrom) else "", ast.unparse(each))
         for node in ast.parse(source).body

@@ -50,7 +50,7 @@ def menu(
 ) -> None:
     """Show the menu "Take it along" below a figure. Nothing is built before it is opened or pressed.
 
-    No fragment: of one inside another an interrupted run keeps what was sent, and loses the place for it.
+    It is no fragment: of one inside another, an interrupted run keeps what was sent and loses its place.
 
     Args:
         key: The figure's key, as `component.figure` has it.
@@ -58,7 +58,7 @@ def menu(
         title: What stands above it in a picture.
         figure: Returns it, of public or simulated patients: `pictures` is for what its owner alone may see.
         table: Returns the runs behind it; None offers the marks that are drawn.
-        code: Returns what gives its numbers: its Python, and what `python -m dppca_core.experiments` runs.
+        code: Returns what gives its numbers, as a script and for `python -m dppca_core.experiments`.
         recipe: Returns a sweep that the command can continue in place of that; None where there is none.
     """
     popover = st.popover("Take it along", key=f"{key} along", on_change="rerun", type="tertiary")

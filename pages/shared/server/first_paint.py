@@ -1,6 +1,6 @@
-"""Put the dashboard's style sheet, its first script and the page's shape into what a browser opens.
+"""Put the dashboard's style sheet, its first script and an outline of the page into each HTML answer.
 
-What a script of the page sends as a style is applied after its first elements, which then jump.
+A style that came later, from Streamlit's script, would make the page's first elements jump.
 """
 
 from collections.abc import Mapping
@@ -19,16 +19,16 @@ _ROOT = b'<div id="root">'
 
 
 def shape(name: str, title: str) -> bytes:
-    """Return the shape of a page until it is drawn: title, sentences, chart, and a sidebar if it has one."""
+    """Return HTML that stands for a page until it is drawn: its title (empty if unknown) and grey boxes."""
     side = "<aside></aside>" if title and not of_pages.panel(name).hidden else ""
     parts = f"<section><h1>{title}</h1><i></i><i></i><b></b></section>"
     return f'<div id="first-paint" aria-hidden="true">{side}{parts}</div>'.encode()
 
 
 class FirstPaint:
-    """Add them to each HTML answer.
+    """Add style sheet, script and outline to each HTML answer of the app that this middleware wraps.
 
-    titles: by a page's name in links; the first is that of the page without a name.
+    titles: each page's title by its name in links, that of the front page, opened without a name, first.
     """
 
     def __init__(self, app: ASGIApp, titles: Mapping[str, str]) -> None:
@@ -40,7 +40,7 @@ class FirstPaint:
             return
         # An answer that is compressed has no head to add to.
         scope["headers"] = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]
-        begun: Message | None = None
+        begun: Message | None = None  # the answer's start, held back until its new length is known
         body = b""
 
         async def styled(message: Message) -> None:

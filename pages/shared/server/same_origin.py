@@ -1,4 +1,4 @@
-"""Refuse requests of other sites and under other names, and keep other sites from framing the answers.
+"""Refuse requests of other sites' pages and to other host names, and keep those sites from framing answers.
 
 Streamlit refuses the socket of a foreign page too, but it first asks the internet for its own address.
 """
@@ -16,7 +16,7 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 from websockets.http11 import Response
 from websockets.server import ServerProtocol
 
-METRICS = "DPPCA_METRICS"  # the environment variable that opens Streamlit's own figures
+METRICS = "DPPCA_METRICS"  # the environment variable that opens Streamlit's page of metrics
 WRONG_NAME = "This server does not answer under that name. Its owner can add it to server.allowedHosts.\n"
 # Forbid other sites to frame an answer, and browsers to guess its type.
 _FRAMES = {"Content-Security-Policy": "frame-ancestors 'self'"}  # Streamlit frames its own components
@@ -26,7 +26,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class SameOrigin:
-    """Give a socket to the dashboard's own pages only, and answer under the names in server.allowedHosts."""
+    """Wrap the app: sockets for the dashboard's own pages only, answers to server.allowedHosts only."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -40,7 +40,7 @@ class SameOrigin:
             await self.app(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, with the headers that every answer carries."""
+        """Answer or refuse one HTTP request, and add the protective headers to whatever is answered."""
         started = False
 
         async def guarded(message: Message) -> None:
@@ -74,12 +74,12 @@ class SameOrigin:
 
 
 def answer_refused_handshakes() -> None:
-    """Make sure that a handshake which websockets refuses is answered, with the headers of every answer.
+    """Patch the library websockets so that a handshake it refuses is answered, with our protective headers.
 
-    Its own answer quotes the fault and fails where that has bytes beyond ASCII, as a protocol's name may.
+    Its own answer quotes what was wrong, and raises where that is not ASCII, as a protocol's name may be.
     """
     plain = ServerProtocol.reject
-    if hasattr(plain, "__wrapped__"):
+    if hasattr(plain, "__wrapped__"):  # it was patched before
         return
 
     @wraps(plain)
@@ -92,7 +92,7 @@ def answer_refused_handshakes() -> None:
 
 
 def foreign(headers: Headers) -> bool:
-    """Return whether a page asks that is neither of the site asked nor of one that the settings name.
+    """Return whether a request's Origin is a site other than this server and those that its settings allow.
 
     Another port of the same machine is another site: another user of that machine may serve it.
     """

@@ -36,7 +36,7 @@ _NEIGHBOURS = {"replace-one": "replace one", "add-remove": "add or remove one"}
 _HOSPITALS = (*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)
 
 _DELTA_SET = "delta_set"
-# Of links: those of the first kept the default of their time, delta = 1e-5, and were about DPS-PCA.
+# Every link of now has it. Older ones mean the defaults of their time: delta = 1e-5, and DPS-PCA.
 _VERSION = {"v": "2"}
 _FIRST_DELTA = 1e-5
 
@@ -144,7 +144,8 @@ CHOICES: dict[str, Choice] = {
 
 _OF_PAGES = of_pages.settings(CHOICES)
 CHOICES |= _OF_PAGES
-_BY_HAND = {key: f"{key}_set" for key in CHOICES if f"{key}_set" in CHOICES}  # False: it moves with n
+# From a setting to its flag, which says that it was set by hand; while it is False, the setting follows n.
+_BY_HAND = {key: f"{key}_set" for key in CHOICES if f"{key}_set" in CHOICES}
 PAGE_KEYS = tuple(_OF_PAGES)
 OF_PARAMETER = {choice.parameter: choice for choice in CHOICES.values()}
 Settings = dict[str, Any]
@@ -189,13 +190,13 @@ def fixed(settings: Settings) -> tuple[str, ...]:
 
 
 def rows_kept(settings: Settings) -> int:
-    """Return the rows that methods keep: all of them, where only two stages choose them."""
+    """Return how many features methods keep: all, where two-stage methods choose from their release."""
     kept: int = sizes(settings)[1] if settings["s_hat"] == RELEASED else settings["s_hat"]
     return kept
 
 
-# Where something is seen of a table, chosen by measurement, with the share of the pattern in % that DPS-PCA
-# recovers there (median of 10 runs). Picking a table sets these, where they are as at first.
+# For a table, settings at which its pattern shows despite the noise, chosen by measurement, with the share of
+# it in % that DPS-PCA recovers there (median of 10 runs). Picking the table sets those still at the default.
 SEEN: dict[str, tuple[Settings, int]] = {
     "breast_cancer": ({"epsilon": 3.2, "providers": 1, "k": 2, "s_hat": 30}, 42),
     "digits": ({"epsilon": 3.2, "providers": 1, "k": 3, "s_hat": 64}, 86),
@@ -205,19 +206,19 @@ FIXED_BY_TABLE = ("n", "d", "s", "spike", "bulk", "scaling")
 
 
 def open_link(params: Mapping[str, str]) -> tuple[Settings, list[str]]:
-    """Return the nearest possible settings to a link, and a sentence for each that was changed."""
+    """Return the possible settings nearest to those of a link, and a sentence for each that was changed."""
     known = ((OF_PARAMETER[name], raw) for name, raw in params.items() if name in OF_PARAMETER)
     read = {choice.key: choice.read(raw) for choice, raw in known if choice.key != _DELTA_SET}
     requested = defaults() | {key: value for key, (value, _) in read.items()}
-    if read and not _VERSION.items() <= params.items():
+    if read and not _VERSION.items() <= params.items():  # an older link
         first = {"delta": _FIRST_DELTA, _DELTA_SET: True, "method": TRACED}
         requested |= first | {key: requested[key] for key in read}
         if "trust" in read:  # typed by hand
             requested["method"] = read["method"][0] if "method" in read else RECOMMENDED
-    for key, flag in _BY_HAND.items():
+    for key, flag in _BY_HAND.items():  # a link from before the flag, with settings of its page, has it set
         before = flag not in read and any(name.startswith(f"{key.rpartition('.')[0]}.") for name in read)
         requested[flag] |= key in read or before
-    given = {key: shown for key, (_, shown) in read.items() if shown is not None}
+    given = {key: shown for key, (_, shown) in read.items() if shown is not None}  # text that is no option
     link_text = {key: shown for key, shown in given.items() if key not in fixed(requested)}
     now, reasons = _resolve(requested, None)
     sentences = []
@@ -259,7 +260,7 @@ def conflict(settings: Settings) -> str | None:
     """Return why these settings are impossible together, as the end of a sentence; None if they are not."""
     for key, reason in _resolve(settings, None)[1].items():
         name = CHOICES[key].name(settings["view"] == "plain")
-        return f"{name} {reason[3:]}" if reason.startswith("it ") else reason
+        return f"{name} {reason[3:]}" if reason.startswith("it ") else reason  # "it" is the control
     return None
 
 

@@ -1,4 +1,4 @@
-"""Give a widget its key: another one whenever we change what it shows.
+"""Give a widget its key: another one, of its next edition, whenever we change what it shows.
 
 A browser reports what all its widgets show. Where it has not drawn our last run yet, that is what they showed
 before our change. Had the widget kept its key, that report would count as the visitor's choice.
@@ -18,7 +18,7 @@ def _key(widget: str, edition: int) -> str:
 
 
 def key(widget: str, value: Any, follows: bool = True) -> str:
-    """Return the key of a widget that shows this value, unless it does not follow yet."""
+    """Return a widget's key, a new one if its value changed; `follows` is False while a move waits."""
     every = st.session_state.setdefault(_SHOWN, {})
     shown, edition = every.get(widget, (value, 0))
     if shown != value and follows:
@@ -47,7 +47,7 @@ def moved_to(widget: str, key: str) -> Any:
 def bound(widget: str, value: Any, then: Callable[[Any], None], follows: bool = True) -> dict[str, Any]:
     """Return the arguments that bind a widget, which shows this value, to what is done once it is moved.
 
-    then: Called with the value that it is moved to. follows: as `key` has it.
+    then: Called with the value that it is moved to, before the next run. follows: as `key` has it.
     """
     shown = key(widget, value, follows)
 
@@ -60,5 +60,5 @@ def bound(widget: str, value: Any, then: Callable[[Any], None], follows: bool = 
 
 
 def release() -> None:
-    """Note that a setting was changed by other means than its widget."""
+    """Forget which widget moved last, as a setting was changed by other means: it may get a new key."""
     st.session_state.pop(_HELD, None)

@@ -18,7 +18,7 @@ class Choice:
     Attributes:
         key: The core's name of the same thing.
         label: Its name on screen.
-        plain: Its name on screen for a board.
+        plain: Its name on screen for a board, whose members see the plain view.
         options: Its options, in order.
         words: The text of options that do not read as numbers.
         plain_words: The text of all options for a board.
@@ -101,7 +101,7 @@ class Choice:
 def among(
     key: str, label: str, words: Mapping[Any, str], default: Value | None = None, plain: str = "", **more: Any
 ) -> Choice:
-    """Return a control whose options are these words, the first is its default if no other is."""
+    """Return a control whose options are the keys of `words`, shown as its values; by default the first."""
     options = tuple(words)
     first = options[0] if default is None else default
     return Choice(key, label, plain or label, options, first, words, **more)
@@ -122,7 +122,7 @@ def printable(raw: str) -> str:
 
 
 def _number(raw: str) -> float:
-    """Return a number with commas for thousands, or one for the decimals; NaN for anything else."""
+    """Return a number written with commas between thousands or before its decimals; NaN for all else."""
     thousands = re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", raw.strip())
     try:
         return math.nan if "_" in raw else float(raw.replace(",", "" if thousands else "."))

@@ -21,9 +21,9 @@ _KEPT = ("trust", "view", "ghost", "loadings", "slow", *catalogue.PAGE_KEYS)
 
 
 def render(page: str) -> None:
-    """Show the sidebar and set the link of this screen; afterwards `widgets.settings()` is possible.
+    """Apply what was moved, set the link, and show the sidebar unless the page's panel is hidden.
 
-    A page whose panel is hidden shows no sidebar.
+    Call it before `widgets.settings`, which returns what it has made.
     """
     now = update()
     plain, chosen = now["view"] == "plain", st.session_state.get(_PRESET)
@@ -65,7 +65,7 @@ def _apply_preset(name: str) -> None:
 
 
 def _widget(key: str, now: Settings, panel: Panel) -> None:
-    """Show a control, or what something else decides in its place."""
+    """Show a control, greyed with the reason where it has no effect; or, in its place, what decides it."""
     choice, plain = CHOICES[key], now["view"] == "plain"
     held, fixed = panel.held(now), _why_fixed(key, now, panel)
     if plain and fixed:

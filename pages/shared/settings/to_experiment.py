@@ -14,7 +14,7 @@ from dppca_core.populations.spiked import SpikedModel
 from dppca_core.records import RELEASED
 from pages.shared.settings.catalogue import RECOMMENDED, Settings, rows_kept, sizes
 
-_RUNS = (
+_RUNS = (  # settings that an experiment and a sweep have under the same names
     *("s_hat", "providers", "largest_share", "iterations", "burn_in", "provider_noise"),
     *("neighbours", "accounting", "seed"),
 )
@@ -41,7 +41,7 @@ def from_settings(settings: Settings) -> tuple[ExplorerExperiment, float]:
 
 
 def over_epsilon(experiment: ExplorerExperiment, epsilon: float, methods: Sequence[str]) -> Recipe | None:
-    """Return the sweep over epsilon that has an experiment's runs; None where a sweep has no such runs."""
+    """Return the sweep of an experiment's runs over epsilon; None from a start near the truth, not swept."""
     if experiment.start_error is not None:
         return None
     k = experiment.k if experiment.table else None
@@ -62,7 +62,7 @@ def selectable(experiment: ExplorerExperiment, trust: str) -> list[str]:
 
 
 def about_shown(settings: Settings) -> tuple[ExplorerExperiment, float]:
-    """Return the experiment of these settings about the method that they show, and the epsilon."""
+    """Return the experiment of these settings, about the method that they show, and their epsilon."""
     experiment, epsilon = from_settings(settings)
     return replace(experiment, method=method_shown(experiment, epsilon, settings)), epsilon
 

@@ -44,7 +44,7 @@ def _possible_settings() -> tuple[Settings, list[str]]:
 def bound(setting: str, value: Any, widget: str = "", also: Settings | None = None) -> dict[str, Any]:
     """Return the arguments that bind a widget, which shows this value, to its setting.
 
-    also: what else is set as soon as it is moved.
+    widget: its name, where a setting has two widgets. also: what else is set as soon as it is moved.
     """
 
     def remember(moved_to: Any) -> None:
@@ -55,13 +55,13 @@ def bound(setting: str, value: Any, widget: str = "", also: Settings | None = No
 
 
 def set_to(key: str, value: object) -> None:
-    """Set a setting from a page's own button."""
+    """Set a setting from a page's own button, as of the next run of the page."""
     st.session_state.setdefault(_MOVED, {})[key] = value
     editions.release()
 
 
 def follow(key: str, value: object) -> Settings:
-    """Set a setting that was not set by hand, before its widget; return the settings of all controls."""
+    """Set a setting unless its flag `{key}_set` says "by hand", before its widget; return all settings."""
     if not st.session_state[_LAST][f"{key}_set"]:
         st.session_state[_LAST][key] = value
     return settings()
@@ -82,7 +82,7 @@ def set_all(requested: Settings) -> None:
 
 def label_with_ends(choice: Choice, plain: bool) -> str:
     """Return a control's name and the meaning of its ends, without markup, for screen readers."""
-    ends = choice.key == "epsilon" or (choice.key == "delta" and not plain)  # there it would take two lines
+    ends = choice.key == "epsilon" or (choice.key == "delta" and not plain)  # in plain view: two lines
     return choice.name(plain) + (" · private ↔ accurate" if ends else "")
 
 
@@ -134,7 +134,7 @@ def beside(name: str, spec: int | Sequence[float]) -> list[DeltaGenerator]:
 
 
 def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> None:
-    """Show the switches for detail, ghost and loadings: what is shown, not what is measured."""
+    """Show the switches of what is shown, not measured: detail, ghost (the last result, dotted), loadings."""
     with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         for key, name, explained in _SHOWN:
             if key in shown:

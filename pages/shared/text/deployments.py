@@ -14,7 +14,7 @@ NOTE = (
 
 
 def title(published: Sequence[Deployment], plain: bool) -> str:
-    """Return the line that opens."""
+    """Return the line that opens the table: the range of epsilon of the releases in health."""
     used = [each.epsilon for each in published if each.health]
     what = "Elsewhere" if plain else "ε elsewhere"
     return f"{what}: {min(used):.1f} to {max(used):.0f} in health"

@@ -27,7 +27,7 @@ def trust_heading(trust: str) -> str:
 
 
 def declared(signal: float) -> str:
-    """Return what a recommendation takes as declared: the signal, a share of variance."""
+    """Return in words on what a recommendation rests: the variance's share declared for the components."""
     return f"the declared share of variance in the components ({percent(signal)})"
 
 

@@ -38,7 +38,7 @@ def right_at_most(chance: float) -> str:
 
 
 def odds(epsilon: float, delta: float, neighbours: str, yours: bool = False) -> str:
-    """Return the promise about one patient, or about you: how often whoever knows all others is right."""
+    """Return the promise in words: how often one who knows all other records is right about this one."""
     most = tradeoff_curves.best_guess(epsilon, delta)
     other = " or another's" if neighbours == "replace-one" else ""
     whose = "your" if yours else "one patient's"
@@ -50,7 +50,7 @@ def odds(epsilon: float, delta: float, neighbours: str, yours: bool = False) -> 
 
 
 def luck(right: int, tries: int) -> str:
-    """Return how right guesses compare with a coin's, and what luck alone does to a coin."""
+    """Return how many of so many guesses were right, beside a coin's and its range in 19 of 20 tries."""
     (low, high), coin = membership.coin_span(tries), tries // 2
     by = f"below a coin's {coin}, by luck" if right < coin else f"like a coin's {coin}"
     if right > coin:
@@ -59,7 +59,7 @@ def luck(right: int, tries: int) -> str:
 
 
 def printed_truth(truly: Mapping[str, Sequence[str]], budget: Budget) -> str:
-    """Return which calibrations keep their paper's constants, with the epsilon that they truly give."""
+    """Return which methods keep their paper's noise. truly: their titles by the epsilon they truly give."""
     each = "; ".join(f"{listed(titles)}: {given}" for given, titles in truly.items())
     return (
         f"Some methods take their noise from their papers, for ε = {budget.epsilon:g}. What they truly "
@@ -91,5 +91,5 @@ def large_delta(delta: float, n: float) -> str:
 
 
 def sides(replaced: bool) -> tuple[str, str]:
-    """Return the names of the two data sets."""
+    """Return the names of two neighbouring data sets; `replaced`: the second has another patient instead."""
     return ("With the patient", "With another instead") if replaced else ("With the patient", "Without")
