@@ -122,7 +122,9 @@ class TwoStages(Exchange):
             basis = linalg.orthonormalise(self._leading(received))
         else:
             rows = self.question(state)["rows"]
-            basis = two_stage.answer(unpacked(mean, self.kept), rows, d, k, std / math.sqrt(2), n)
+            basis = two_stage.directions_from_block(
+                unpacked(mean, self.kept), rows, d, k, std / math.sqrt(2), n
+            )
         return ServerState(number, iterates=(*state.iterates, basis), received=received)
 
     def _leading(self, received: Sequence[NoisyMean]) -> Array:

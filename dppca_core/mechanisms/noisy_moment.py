@@ -43,7 +43,7 @@ def _estimate(
     )
 
 
-def method_under(
+def method_for_trust(
     trust: str,
     title: str,
     reference: str,

@@ -39,7 +39,7 @@ def noise_std(budget: Budget, trust: str, providers: int, n: int, iterations: in
     return moved * math.sqrt(iterations) * gaussian.noise_multiplier(budget) * factor
 
 
-def method_under(trust: str, title: str, audit: str, module: str) -> Method:
+def method_for_trust(trust: str, title: str, audit: str, module: str) -> Method:
     """Return the method of a module of `dppca_core.methods`: stacked rounds, released under this trust.
 
     trust: who adds the noise. audit: the releases that an audit draws, as for `Method`. module: the method's,

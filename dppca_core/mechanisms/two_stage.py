@@ -224,7 +224,7 @@ def rows_to_keep(
     return row_selection.rows_worth_keeping(leading, fitted, part, block_std / math.sqrt(2), n)
 
 
-def answer(block: Array, rows: Indices, d: int, k: int, std: float | None, n: float) -> Array:
+def directions_from_block(block: Array, rows: Indices, d: int, k: int, std: float | None, n: float) -> Array:
     """Return the directions that stage 2's noisy moment gives, (d, k), zero outside J: post-processing.
 
     block: that moment, of the features `rows`, J. std: of the noise in its off-diagonal entries, by which the
@@ -251,7 +251,7 @@ def _signal_part(last: Array, fitted: row_selection.Mixture) -> float:
     return float(fitted.chances @ (weights - noise)) / length**2
 
 
-def method_under(trust: str, title: str, audit: str, module: str) -> Method:
+def method_for_trust(trust: str, title: str, audit: str, module: str) -> Method:
     """Return the method of a module of `dppca_core.methods`: two stages, released under this trust.
 
     trust: who adds the noise. audit: the releases that an audit draws, as for `Method`. module: the method's,
@@ -346,7 +346,9 @@ def _fit_under(trust: str, module: str) -> Callable[..., Estimate]:
             cohort, noise, begin, rng, s_hat=kept, stage_one=stage_one, scaling=scaling, n=known_n
         )
         off_diagonal = noise.block_std / math.sqrt(2)
-        full = answer(released.block, released.rows, d, k, off_diagonal if shrink else None, known_n)
+        full = directions_from_block(
+            released.block, released.rows, d, k, off_diagonal if shrink else None, known_n
+        )
         sent = d * k * rounds if stage_one == "rounds" else d * (d + 1) // 2
         return Estimate(
             full,

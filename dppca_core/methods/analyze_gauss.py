@@ -7,6 +7,6 @@ eigenvectors are post-processing. Noise, sensitivity and proof: `dppca_core.mech
 from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 
 release = symmetric_gaussian.release
-METHOD = noisy_moment.method_under(
+METHOD = noisy_moment.method_for_trust(
     "central", "Analyze Gauss", "Dwork, Talwar, Thakurta & Zhang, STOC 2014", __name__
 )

@@ -8,7 +8,7 @@ needs a curator and sends d(d+1)/2 numbers instead of d k a round.
 from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 
 release = symmetric_gaussian.release
-METHOD = noisy_moment.method_under(
+METHOD = noisy_moment.method_for_trust(
     "central",
     "Analyze Gauss + sparse step",
     "Analyze Gauss, then truncated power as free post-processing",

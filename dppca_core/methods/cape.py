@@ -23,6 +23,6 @@ sqrt 2. The guarantee also needs hospitals that follow the protocol, of which fe
 from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 
 release = symmetric_gaussian.release
-METHOD = noisy_moment.method_under(
+METHOD = noisy_moment.method_for_trust(
     "secure aggregation", "CAPE", "Imtiaz & Sarwate, ICASSP 2018 (protocol as recalled)", __name__
 )

@@ -10,6 +10,6 @@ read in the paper.
 from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 
 release = symmetric_gaussian.release
-METHOD = noisy_moment.method_under(
+METHOD = noisy_moment.method_for_trust(
     "local", "Local PCA", "Wang & Xu, IJCAI 2019, Algorithm 1", __name__, audit="moments.one_user"
 )

@@ -8,7 +8,7 @@ free. Each hospital sends d(d+1)/2 numbers.
 from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 
 release = symmetric_gaussian.release
-METHOD = noisy_moment.method_under(
+METHOD = noisy_moment.method_for_trust(
     "untrusted server",
     "Own noise + sparse step",
     "one noisy moment from each hospital, then truncated power",

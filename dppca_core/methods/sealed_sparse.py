@@ -8,7 +8,7 @@ numbers.
 from dppca_core.mechanisms import noisy_moment, symmetric_gaussian
 
 release = symmetric_gaussian.release
-METHOD = noisy_moment.method_under(
+METHOD = noisy_moment.method_for_trust(
     "secure aggregation",
     "Sealed sums + sparse step",
     "one noisy moment from each hospital, then truncated power",

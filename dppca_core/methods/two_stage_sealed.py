@@ -9,6 +9,6 @@ variance is left.
 from dppca_core.mechanisms import two_stage
 
 release = two_stage.release
-METHOD = two_stage.method_under(
+METHOD = two_stage.method_for_trust(
     "secure aggregation", "Two-stage PCA, sealed sums", "stages.one_place", __name__
 )

@@ -251,5 +251,7 @@ def release(source: Source, division: Division, s_hat: int | str) -> Answer:
 
     moment = source.drawn.once("moment", draw_moment)
     source.progress(1.0)
-    basis = two_stage.answer(moment, rows, source.d, source.k, block_std / math.sqrt(2), public_n)
+    basis = two_stage.directions_from_block(
+        moment, rows, source.d, source.k, block_std / math.sqrt(2), public_n
+    )
     return Answer(basis, rows, moment)

@@ -45,7 +45,7 @@ def _choose_methods(settings: Settings) -> None:
         *("Methods", order(list(METHODS)), now),
         format_func=lambda name: METHODS[name].title,
         placeholder="choose one or more",
-        **editions.bound("methods compared", now, _keep_methods),
+        **editions.widget_arguments("methods compared", now, _keep_methods),
     )
 
 

@@ -29,7 +29,7 @@ _LOSSES = EPSILONS[::5]
 _FEW = 3  # repeats of every point before more of any
 
 
-class Curves(screen.Several):
+class Curves(screen.CombinedStore):
     """Hold the settings along which the rows are measured.
 
     Args:

@@ -27,7 +27,7 @@ from pages.shared.text.verdicts import A_BOARD_CARES
 _RAW = "public"  # one public range for all: nothing is standardised
 
 
-class Differing(screen.Several):
+class Differing(screen.CombinedStore):
     """Hold the same hospitals under each trust, by the method recommended for it.
 
     Args:

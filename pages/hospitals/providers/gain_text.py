@@ -30,7 +30,7 @@ _COLUMNS = (
 
 def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
     """Return the protocol's name."""
-    name = text.JOIN_WAYS.get(protocol.key, METHODS[protocol.method].title)
+    name = text.PROTOCOL_NAMES.get(protocol.key, METHODS[protocol.method].title)
     if protocol.key == "dpdis_pca":
         name += f", {text.count(recipe.rank, 'direction', 'directions')}"
     return name

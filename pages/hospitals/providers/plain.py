@@ -25,7 +25,7 @@ _ALONE = {
 }
 
 
-class Joining(screen.Several):
+class Joining(screen.CombinedStore):
     """Hold the hospitals together, with the front page's results, and each of them alone.
 
     Args:

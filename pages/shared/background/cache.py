@@ -69,19 +69,19 @@ def _cells(store: Callable[[Any], Any], recipe: Hashable, cell_bytes: int, more_
     )
 
 
-def transcript(recipe: CollaborationSetting, way: str) -> transcripts.Transcript:
-    """Return a run of PROTOCOLS[way] by its messages. Raises MemoryError, in a sentence, if too large now."""
-    size = transcripts.kept_bytes(recipe, PROTOCOLS[way])
+def transcript(recipe: CollaborationSetting, protocol: str) -> transcripts.Transcript:
+    """Return a run by its messages. Raises MemoryError, in a sentence, if it is too large now."""
+    size = transcripts.kept_bytes(recipe, PROTOCOLS[protocol])
 
     def simulate() -> transcripts.Transcript:
         with _simulating:  # simulate one run at a time: each may allocate a gigabyte
             memory.check_run(size + transcripts.passing_bytes(recipe), memory.available())
-            run = transcripts.simulate(recipe, way)
+            run = transcripts.simulate(recipe, protocol)
             if size > _LARGE:
                 return_memory()  # the simulation's own arrays
             return run
 
-    result: transcripts.Transcript = TRANSCRIPTS.get((recipe, way), simulate, size)
+    result: transcripts.Transcript = TRANSCRIPTS.get((recipe, protocol), simulate, size)
     return result
 
 

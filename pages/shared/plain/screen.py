@@ -18,7 +18,7 @@ from pages.shared.settings import Settings
 Cell = tuple[Any, ...]
 
 
-class Several(ABC):
+class CombinedStore(ABC):
     """Combine stores of cells into one for the engine: a cell's first part is the index of its store.
 
     Attributes:

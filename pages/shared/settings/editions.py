@@ -44,7 +44,9 @@ def moved_to(widget: str, key: str) -> Any:
     return st.session_state[key]
 
 
-def bound(widget: str, value: Any, then: Callable[[Any], None], follows: bool = True) -> dict[str, Any]:
+def widget_arguments(
+    widget: str, value: Any, then: Callable[[Any], None], follows: bool = True
+) -> dict[str, Any]:
     """Return the arguments that bind a widget, which shows this value, to what is done once it is moved.
 
     then: Called with the value that it is moved to, before the next run. follows: as `key` has it.

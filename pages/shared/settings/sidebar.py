@@ -40,7 +40,7 @@ def render(page: str) -> None:
             index=names.index(chosen) if chosen else None,
             placeholder="Start from a preset ...",
             label_visibility="collapsed",
-            **editions.bound("preset", chosen, _apply_preset),
+            **editions.widget_arguments("preset", chosen, _apply_preset),
         )
         main, others = (PLAIN_MAIN, PLAIN_MORE) if plain else (MAIN, MORE)
         for key in main:

@@ -41,7 +41,9 @@ def _possible_settings() -> tuple[Settings, list[str]]:
     return possible, st.session_state[_NOTICES] if moved is None else sentences
 
 
-def bound(setting: str, value: Any, widget: str = "", also: Settings | None = None) -> dict[str, Any]:
+def widget_arguments(
+    setting: str, value: Any, widget: str = "", also: Settings | None = None
+) -> dict[str, Any]:
     """Return the arguments that bind a widget, which shows this value, to its setting.
 
     widget: its name, where a setting has two widgets. also: what else is set as soon as it is moved.
@@ -51,7 +53,7 @@ def bound(setting: str, value: Any, widget: str = "", also: Settings | None = No
         st.session_state.setdefault(_MOVED, {}).update({setting: moved_to} | (also or {}))
 
     follows = setting not in st.session_state.get(_MOVED, {})
-    return editions.bound(widget or setting, value, remember, follows)
+    return editions.widget_arguments(widget or setting, value, remember, follows)
 
 
 def set_to(key: str, value: object) -> None:
@@ -95,7 +97,7 @@ def show(key: str, name: str, plain: bool, widget: str = "", **more: Any) -> Non
     choice, now = CHOICES[key], settings()[key]
     begins = {"value": now} if choice.numeric else {"index": choice.options.index(now)}
     words = {"options": choice.options, "format_func": partial(choice.option, plain=plain)}
-    _CONTROLS[choice.numeric](name, **words | bound(key, now, widget) | begins | more)
+    _CONTROLS[choice.numeric](name, **words | widget_arguments(key, now, widget) | begins | more)
 
 
 def update() -> Settings:
@@ -116,7 +118,7 @@ def choose(key: str) -> None:
     choice, now = CHOICES[key], settings()
     plain = now["view"] == "plain"
     if isinstance(choice.default, bool):
-        st.checkbox(choice.name(plain), now[key], help=choice.help or None, **bound(key, now[key]))
+        st.checkbox(choice.name(plain), now[key], help=choice.help or None, **widget_arguments(key, now[key]))
     else:
         show(key, label_with_ends(choice, plain), plain, help=choice.help or None)
 
@@ -139,7 +141,7 @@ def view_switches(shown: Collection[str] = ("view", "ghost", "loadings")) -> Non
         for key, name, explained in _SHOWN:
             if key in shown:
                 now = settings()[key]
-                st.toggle(name, now, help=explained, width="content", **bound(key, now))
+                st.toggle(name, now, help=explained, width="content", **widget_arguments(key, now))
         choose_word("view", width="content")
 
 
@@ -152,7 +154,7 @@ def choose_word(
     """
     choice = CHOICES[key]
     words = {"options": choice.options, "default": settings()[key], "format_func": choice.text} | more
-    binding = bound(key, words["default"], widget)
+    binding = widget_arguments(key, words["default"], widget)
     control(choice.label, label_visibility="collapsed", required=True, **words | binding)
 
 
@@ -254,7 +256,7 @@ def choose_among(key: str, options: Sequence[Any], shown: Any = None, also: Sett
     if shown is None:
         shown = asked if asked in options else options[0]
     words = partial(choice.option, plain=settings()["view"] == "plain")
-    binding = bound(key, shown, also=also)
+    binding = widget_arguments(key, shown, also=also)
     st.selectbox(choice.label, options, options.index(shown), format_func=words, **binding)
     return shown
 

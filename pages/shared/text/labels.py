@@ -32,7 +32,7 @@ def declared(signal: float) -> str:
 
 
 # Names of the protocols that share a method, whose title would be ambiguous.
-JOIN_WAYS = {
+PROTOCOL_NAMES = {
     "pca": "PCA",
     "sparse_pca": "Sparse PCA",
     "dps_pca secure": "DPS-PCA, sealed sums",

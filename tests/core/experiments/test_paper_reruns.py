@@ -28,7 +28,7 @@ MOST = 200
 FEW = 10  # stored runs: with fewer, one point's spread is too uncertain to refute anything
 ONLY = {  # of costly or noisy recipes: methods, index of each value, repeats; of others the first values, 3
     "ge-3a": (None, (1,), 12),
-    "ge-3b-caption": (None, (0,), 40),
+    "ge-3b-caption": (None, (0,), 20),
     "ge-3b-text": (None, (-1,), 12),
     "ge-4a": (("DPS-PCA", "PPCA"), (1,), 4),
     "ge-4b-unit": (None, (0,), 2),
@@ -38,10 +38,11 @@ ONLY = {  # of costly or noisy recipes: methods, index of each value, repeats; o
     "imtiaz-n": (("pooled", "DPdisPCA", "local"), (-1,), 1),
     "needed-patients": (None, (-1,), 1),
     "needed-patients-public": (("DPS-PCA exact",), (-1,), 1),
+    "two-stage-patients": (None, (0,), 1),
     "wang-xu-high-epsilon-large": (None, (-1, 1), 1),
     "wang-xu-high-n-large": (None, (-1, 0), 1),
     "wang-xu-low-n-large": (None, (-1, -1), 3),
-    "wang-xu-table-1-large": (None, (0,), 2),
+    "wang-xu-table-1-large": (None, (0,), 1),
 }
 NOT_RERUN = {  # p = 400 by ADMM, seconds a run; tables that are optional; and seconds of a machine
     "cai-4-mnist",

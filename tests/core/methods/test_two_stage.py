@@ -33,7 +33,7 @@ BOLD = {
 
 def errors(name: str, d: int, k: int, s_hat: int, n: int, providers: int) -> list[float]:
     results = []
-    for seed in range(5 if d == 1000 else 11):
+    for seed in range(3 if d == 1000 else 7):
         model = SpikedModel(d=d, k=k, s=10, seed=seed)
         cohort = model.draw(n, max(providers, 1), np.random.default_rng([seed, n]))
         fit = METHODS[name].fit(cohort, k=k, budget=BUDGET, rng=np.random.default_rng(seed), s_hat=s_hat)

@@ -18,6 +18,7 @@ from dppca_core.methods import METHODS
 from pages.learn.privacy import attack_charts, view
 from pages.learn.privacy import text as page_text
 from pages.shared import text
+from pages.shared.background import cache
 from pages.shared.settings import catalogue
 
 PAGE = "learn/privacy/page.py"
@@ -39,7 +40,7 @@ def settings(**changed):
 
 def attack(**changed):
     now = settings(**changed)
-    return view.attack(AttackDraws(view.attack_setting(now)), now["attack.alarms"], 1000), now
+    return view.attack(cache.attack_draws(view.attack_setting(now)), now["attack.alarms"], 1000), now
 
 
 def refuted(page):
@@ -96,7 +97,7 @@ def test_the_curve_is_the_mechanisms_and_the_measured_point_lies_on_it(screen):
 def test_every_method_can_be_attacked(screen, method):
     page = screen(PAGE, **FEW, **{"attack.method": method, "neighbours": "add-remove", "k": "1"})
     now = page.app.session_state["settings of the last run"]
-    draws = AttackDraws(view.attack_setting(now))
+    draws = cache.attack_draws(view.attack_setting(now))
     shown = view.attack(draws, 0.2, 1000)
     headline = page_text.headline(draws)
     assert headline in page.markdown and page_text.measured(shown, 1000) in page.markdown

@@ -8,12 +8,12 @@ def moved_and_gone() -> None:
 
     from pages.shared.settings import editions, widgets
 
-    bound = widgets.bound("view", "analyst")
+    bound = widgets.widget_arguments("view", "analyst")
     st.session_state[bound["key"]] = "plain"
     bound["on_change"]()
     del st.session_state[bound["key"]]
     bound["on_change"]()
-    forgotten = widgets.bound("epsilon", 1.0)
+    forgotten = widgets.widget_arguments("epsilon", 1.0)
     del st.session_state[editions._SHOWN]["epsilon"]
     forgotten["on_change"]()
 
@@ -23,8 +23,8 @@ def changed_and_moved_before() -> None:
 
     from pages.shared.settings import widgets
 
-    before = widgets.bound("n", 1000)
-    bound = widgets.bound("n", 100)
+    before = widgets.widget_arguments("n", 1000)
+    bound = widgets.widget_arguments("n", 100)
     now = bound["key"]
     st.session_state[before["key"]], st.session_state[now] = 1000, 100
     before["on_change"]()
@@ -33,7 +33,7 @@ def changed_and_moved_before() -> None:
     bound["on_change"]()
     st.session_state["moved by hand"] = dict(st.session_state[widgets._MOVED])
     del st.session_state[widgets._MOVED]
-    st.session_state["held"] = now == widgets.bound("n", 200)["key"], st.session_state[now]
+    st.session_state["held"] = now == widgets.widget_arguments("n", 200)["key"], st.session_state[now]
 
 
 def test_a_move_of_a_widget_that_streamlit_has_forgotten_is_left_out():
