@@ -36,6 +36,9 @@ class Accounting(NamedTuple):
     cost: Callable[[float, float, float, int], float]
 
 
+# `noise` and `cost` of each accounting, as `Accounting` says, by the formulas in the module's text.
+
+
 def _basic_noise(budget: Budget, sensitivity: float, steps: int) -> float:
     return sensitivity * gaussian.noise_multiplier(Budget(budget.epsilon / steps, budget.delta / steps))
 
@@ -56,7 +59,7 @@ def advanced(epsilon: float, slack: float, steps: int) -> float:
 
 def _advanced_noise(budget: Budget, sensitivity: float, steps: int) -> float:
     share = budget.delta / 2
-    # Find the epsilon of a round at which all rounds together have the budget's.
+    # Find the epsilon of one round at which all rounds together cost the budget's.
     each = float(
         brentq(lambda e: advanced(e, share, steps) - budget.epsilon, 0.0, budget.epsilon, xtol=1e-15)
     )
@@ -114,6 +117,7 @@ def _exact_cost(std: float, delta: float, sensitivity: float, steps: int) -> flo
 
 
 def _printed_noise(budget: Budget, sensitivity: float, steps: int) -> float:
+    """Return the printed noise, at the paper's sensitivity whatever is given."""
     return _composed_noise("as-printed")(budget, printed.GE_SENSITIVITY, steps)
 
 
@@ -153,6 +157,7 @@ def cost(name: str, std: float, delta: float, sensitivity: float, steps: int) ->
 
 
 def _check(name: str, sensitivity: float, steps: int) -> None:
+    """Raise ValueError for an unknown accounting, or a number out of range."""
     checks.one_of(ACCOUNTINGS, name=name)
     checks.positive(sensitivity=sensitivity)
     checks.whole(1, steps=steps)

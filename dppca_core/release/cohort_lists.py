@@ -55,9 +55,11 @@ class ListOnDisk(Lines):
         self._path, self._check = path, check
 
     def exclusive(self) -> AbstractContextManager[Any]:
+        """Return a lock as a context, in which no other process writes the list."""
         return journal.locked(self._path)
 
     def _lines(self) -> list[Line]:
+        """Return all lines, checked one by one."""
         try:
             lines = [line for _, line in deduplicated(journal.read(self._path))]
             for line in lines:
@@ -70,6 +72,7 @@ class ListOnDisk(Lines):
         return lines
 
     def _append(self, *lines: Line) -> None:
+        """Append lines, each with its number and digest. The caller is in `exclusive`."""
         before = len(self._lines())  # read also with nothing to append: a damaged list is refused
         if lines:
             journal.append(self._path, *(seal(before + i, line) for i, line in enumerate(lines, 1)))
@@ -108,6 +111,7 @@ class CohortsOnDisk(ListOnDisk, Cohorts):
         journal.replace(self._hidden, secrets.token_bytes(32))
 
     def _lines(self) -> list[Line]:
+        """Return all lines. Raises ValueError too where the list is gone but its secret is there."""
         # Look for the secret first: it is written last, so one that is there promises a list. If the list
         # was read first, another process could write both in between, and the list would seem lost.
         begun = self._hidden.exists()

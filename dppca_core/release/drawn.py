@@ -90,6 +90,7 @@ class DrawnOnDisk(Drawn):
 
     @cached_property
     def _seal(self) -> sealing.Seal:
+        """Return what encrypts lines: its key, for this file alone, follows from the folder's secret."""
         return sealing.Seal(sealing.folder_secret(self._path.parent), f"drawn {self._path.name}")
 
     def _lines(self) -> list[dict[str, Any]]:
@@ -122,6 +123,7 @@ class DrawnOnDisk(Drawn):
         return opened
 
     def _append(self, *lines: dict[str, Any]) -> None:
+        """Encrypt lines, each with its number, append them, and note that they were written."""
         sealed = []
         for number, line in enumerate(lines, len(self._lines()) + 1):
             plain = json.dumps(line, separators=(",", ":"), allow_nan=False).encode()
@@ -135,6 +137,7 @@ class DrawnOnDisk(Drawn):
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
+        """Hold the lock of the steps, on which others wait. Raises ValueError once they are forgotten."""
         # Lock the file of steps itself: a lock file would stay behind when the release is forgotten.
         try:
             file = self._path.open("r+b")

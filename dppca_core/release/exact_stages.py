@@ -200,6 +200,7 @@ def release_rounds(source: Source, parts: Sequence[float], left_out: int, readin
         nonlocal done
 
         def draw() -> Array:
+            """Read all rows once and return the noisy mean of v q^T, (d, k)."""
             sums = np.zeros((source.sums, d, k))
 
             def add(hospital: int, rows: Array, weights: Array | float) -> None:
@@ -256,6 +257,7 @@ def release(source: Source, division: Division, s_hat: int | str) -> Answer:
     block_std = discrete_gaussian.noise_std(1, bits, budget, 1 - division.share) * source.scale
 
     def choose() -> Array:
+        """Return J from what stage 1 released, as floats, as steps are kept; at most 400 features."""
         rows = two_stage.rows_to_keep(leading, rounds.answers[-1], block_std, s_hat=s_hat, n=public_n)
         if len(rows) > discrete_gaussian.MOST_FEATURES:
             rows = linalg.largest_rows(leading, discrete_gaussian.MOST_FEATURES)
@@ -266,6 +268,7 @@ def release(source: Source, division: Division, s_hat: int | str) -> Answer:
     rows = source.drawn.once("rows", choose).astype(int)
 
     def draw_moment() -> Array:
+        """Read all rows once and return the noisy second moment of the features J, (j, j)."""
         adders = [Adder(len(rows), bits) for _ in range(source.sums)]
 
         def add(hospital: int, part: Array, weights: Array | float) -> None:

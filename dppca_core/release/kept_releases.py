@@ -90,6 +90,7 @@ class KeptReleases:
             self._path(token, name).unlink(missing_ok=True)
 
     def _path(self, token: str, name: str) -> Path:
+        """Return the file of one release: its name begins as all of the token's, and goes on by `name`."""
         return self._folder / f"{_owner(token)}.{hashlib.sha256(name.encode()).hexdigest()[:16]}.kept"
 
     def _tidied(self) -> list[Path]:
@@ -121,4 +122,5 @@ def _owner(token: str) -> str:
 
 
 def _seal(token: str) -> sealing.Seal:
+    """Return what encrypts a token's releases; its key follows from the token alone, and is nowhere kept."""
     return sealing.Seal(token.encode(), "kept release")

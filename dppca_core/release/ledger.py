@@ -353,6 +353,7 @@ class DiskLedger(Ledger):
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
+        """Hold the locks of the list of cohorts and of all files of the account."""
         # Compute the mark before locking: it may have to draw the cohorts' secret, under the lock taken next.
         _ = self._mark
         with ExitStack() as locks:

@@ -259,6 +259,7 @@ def whole_counts(
     counts, begin = np.zeros((request.noises, math.prod(shape))), [0] * len(rows)
 
     def add(hospital: int, part: Array, weights: Array | float) -> None:
+        """Count the next rows of a hospital, (m, d), each with its weight, in its histogram."""
         discrete_gaussian.check_clipped(part)
         used = np.arange(len(part))
         if present is not None:
