@@ -33,7 +33,8 @@ class Promised(ABC):
 
     budget: for one row. rows_per_patient: how many rows one patient can have at most. averaged: whether the
     rows of a patient together count as one, so that the budget is for a patient. A request for components is
-    one kind, those for a score histogram and for eigenvalues are others.
+    one kind, that for a score histogram another. One for eigenvalues has no `averaged`, which follows from
+    the rows there, so that no guarantee can be stated of it alone.
     """
 
     budget: Budget
