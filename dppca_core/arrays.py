@@ -1,4 +1,8 @@
-"""Array types, and the form in which a hospital's patients travel: second moments and their providers."""
+"""Array types, and the form in which methods get a hospital's patients: as a second moment, not as rows.
+
+A provider is a hospital. A moment is (1/n) sum x x^T over its n rows x. An object that holds one may hold the
+rows too, or a recipe that drew them (a population and a seed), or neither.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ Indices = NDArray[np.intp]
 
 
 class UnitMoments(Protocol):
-    """Answer for a provider's rows x scaled to length 1, which its second moment alone does not tell."""
+    """Give means over a provider's rows x scaled to length 1, which its second moment alone does not tell."""
 
     def unit(self) -> Moment:
         """Return the moment of the same patients' rows scaled to length 1; zero rows stay zero.
@@ -26,7 +30,7 @@ class UnitMoments(Protocol):
         """
 
     def restricted_unit(self, columns: Indices) -> Moment:
-        """Return the moment, (j, j), of the same rows restricted to these j columns and scaled to length 1.
+        """Return the moment, (j, j), of the same rows restricted to j columns and then scaled to length 1.
 
         Raises ValueError where there is neither a row nor a recipe that drew the rows.
         """
@@ -34,7 +38,8 @@ class UnitMoments(Protocol):
     def normalised_product(self, block: Array) -> Array:
         """Return the mean of v q^T over the same patients, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block.
 
-        v is 0 for a zero row, and q where Q^T x is. Raises ValueError where there is neither a row nor a
+        It is a step of block power in which every patient counts the same, whatever the length of x. v is 0
+        for a zero row, and q where Q^T x is. Raises ValueError where there is neither a row nor a
         recipe that drew the rows.
         """
 
@@ -44,16 +49,16 @@ class Moment(UnitMoments, Protocol):
 
     @property
     def exact(self) -> bool:
-        """True for the moment of rows, drawn or given; False where it only comes close to their law."""
+        """True for the moment of rows, drawn or given; False if it was drawn from a law close to theirs."""
 
     @property
     def features(self) -> int:
-        """d."""
+        """Number of features, d."""
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
-        """Return the product with `block`, shape (d, k), as a fresh array.
+        """Return the matrix times `block`, shape (d, k), as a fresh array.
 
-        With `rows`, `block` holds just those rows of an otherwise zero (d, k) matrix.
+        With `rows`, `block` holds just those rows, (len(rows), k), of an otherwise zero (d, k) matrix.
         """
 
     def dense(self) -> Array:
@@ -62,10 +67,10 @@ class Moment(UnitMoments, Protocol):
 
 @runtime_checkable
 class Divisible(Protocol):
-    """Hold a moment whose patients can be divided into groups."""
+    """Hold a moment whose patients can be divided into groups, for a method that reads each only once."""
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Yield moments of disjoint random groups of these sizes, in turn; all sizes add up to n."""
+        """Yield the moments of disjoint random groups of these sizes, which add up to n, one by one."""
 
 
 @dataclass(frozen=True)

@@ -18,18 +18,20 @@ _WORTH_RETURNING = 16 * 2**20  # bytes
 
 
 class ByteCache:
-    """Hold values by key, the least recently used given up first, within `limit` bytes.
+    """Hold values by key within `limit` bytes; the least recently used are dropped first. Thread-safe.
 
-    The newest is kept even where it alone is larger: `largest` is the largest size of one value, so that
-    `most` is the most bytes that are ever kept. A value that was given up but is still in use elsewhere is
-    returned as the same object, so additions to it by others are not lost.
+    The newest value is kept even where it alone is larger than the limit. largest: the size of the largest
+    value that the caller will ever ask for, from which `most` follows. A value that was dropped but is still
+    in use elsewhere is returned as the same object, so that what others add to it is not lost.
     """
 
     def __init__(self, limit: int, largest: int = 0) -> None:
         self._limit, self._largest = limit, largest
         self._held: OrderedDict[object, tuple[Any, int]] = OrderedDict()
         self._size = 0  # of all that is held: adding it up would hash every key at every request
+        # What was dropped, as long as anybody else holds it.
         self._in_use: weakref.WeakValueDictionary[object, Any] = weakref.WeakValueDictionary()
+        # What a thread computes now: an event that is set when it is done, and the bytes to keep free for it.
         self._making: dict[object, tuple[Event, int]] = {}
         self._lock = Lock()
 
@@ -40,17 +42,18 @@ class ByteCache:
 
     @property
     def size(self) -> int:
-        """Bytes that are kept now."""
+        """Return the bytes that are kept now."""
         with self._lock:
             return self._size
 
     def get(
         self, key: object, make: Callable[[], Value], size: int, grown: Callable[[Value], int] | None = None
     ) -> Value:
-        """Return the value of this key, or the result of `make`, of `size` bytes.
+        """Return the value of this key; where none is kept, compute it by `make` and keep it.
 
-        Of several threads that ask for the same value one makes it and the others wait for it. grown: returns
-        the bytes that others have added to a value by now, counted at every request.
+        size: bytes of the value, without what it grows by. grown: returns the bytes by which a value has
+        grown since, as results are added to it; it is asked at every request. Of several threads that ask for
+        the same value one computes it and the others wait; if `make` raises, the next of them tries.
         """
         while True:
             with self._lock:
@@ -63,6 +66,7 @@ class ByteCache:
                     done = Event()
                     self._making[key] = (done, size)
                     break
+            # Another thread computes it. Wait without the lock, and then look again: it may have failed.
             other[0].wait()
         try:
             if freed > _WORTH_RETURNING:
@@ -80,25 +84,27 @@ class ByteCache:
             done.set()
 
     def peek(self, key: object) -> Any:
-        """Return the value of this key, None where it is not kept."""
+        """Return the value of this key, which then counts as just used, or None where it is not kept."""
         with self._lock:
             if key in self._held:
                 self._held.move_to_end(key)
             return self._held.get(key, (None, 0))[0]
 
     def shrink(self, limit: int) -> None:
-        """Keep no more than so many bytes from now on."""
+        """Lower the limit to this many bytes, if it is higher, and drop what is beyond."""
         with self._lock:
             self._limit = min(self._limit, limit)
             self._make_room(0)
 
     def clear(self) -> None:
+        """Forget all values, also those that are still in use elsewhere."""
         with self._lock:
             self._held.clear()
             self._size = 0
             self._in_use.clear()
 
     def _hold(self, key: object, value: Value, size: int) -> Value:
+        """Keep a value as the most recently used, with its size by now, and return it. The lock is held."""
         self._size -= self._held.pop(key, (None, 0))[1]
         self._make_room(size)
         self._held[key] = (value, size)
@@ -106,19 +112,22 @@ class ByteCache:
         return value
 
     def _make_room(self, size: int) -> int:
-        """Give up the oldest values until so many bytes fit; return the bytes that were given up."""
+        """Drop the least recently used values until this many bytes fit; return the bytes that were dropped.
+
+        Room is left for what other threads compute now as well. The lock is held.
+        """
         others = size + sum(made for _, made in self._making.values())
         before = self._size
         while self._held and self._size + others > self._limit:
             key, (value, held) = self._held.popitem(last=False)
             self._size -= held
-            with suppress(TypeError):  # a type without weak references is computed again
+            with suppress(TypeError):  # a type without weak references is computed again if asked for
                 self._in_use[key] = value
         return before - self._size
 
 
 def return_memory() -> None:
-    """Return freed memory to the system: Arrow's, and the C library's where it offers that."""
+    """Give memory that Arrow and the C library hold unused back to the system, where the library can."""
     import pyarrow as pa  # imported here: it is slow to load, and caches of moments do not need it
 
     pa.default_memory_pool().release_unused()

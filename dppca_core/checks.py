@@ -1,4 +1,4 @@
-"""Argument checks. The keyword is the message, and NaN always fails.
+"""Argument checks. Each takes values by keyword, so that the message names the argument; NaN always fails.
 
 checks.positive(epsilon=-1)  ->  ValueError: epsilon must be positive and finite, got -1
 """
@@ -31,12 +31,16 @@ def inside_unit_interval(**named: object) -> None:
 
 
 def _check(named: Mapping[str, object], holds: Callable[[float], bool], rule: str, *limits: float) -> None:
+    """Raise ValueError unless every value is a number for which `holds` is true.
+
+    rule: how the message goes on after "must", with places for the limits.
+    """
     for name, value in named.items():
         if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
             raise ValueError(f"{name} must be a number, got {value!r}")
         try:
             number = float(value)
-        except OverflowError:
+        except OverflowError:  # a whole number beyond any float
             number = math.inf
         if not holds(number):
             raise ValueError(f"{name} must {rule.format(*limits)}, got {value!r}")

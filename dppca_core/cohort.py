@@ -48,7 +48,7 @@ class Cohort:
 
     @staticmethod
     def together(providers: Iterable[Provider], bound: float = 1.0) -> Cohort:
-        """Return these hospitals, whose pooled moment is the mean of their own, weighted by their sizes.
+        """Return a cohort of these hospitals, whose pooled moment is the mean of theirs, weighted by size.
 
         Args:
             providers: Hospitals, each with its number of patients and their moment.
@@ -65,7 +65,7 @@ class Cohort:
 
     @staticmethod
     def from_rows(rows: Sequence[Array], bound: float) -> Cohort:
-        """Return a cohort from the hospitals' rows: clip every row to norm `bound`, divide by it.
+        """Return a cohort from the hospitals' rows: clip every row to norm `bound`, then divide it by that.
 
         Args:
             rows: One matrix for each hospital, (n_i, d), in the units of the data.
@@ -89,7 +89,7 @@ class Cohort:
         return Cohort.together((Provider(len(part), moments.RowMoment(part)) for part in clipped), bound)
 
     def unit(self) -> Cohort:
-        """Return the same patients, each row scaled to length 1; what is not asked for is not formed."""
+        """Return the same patients, each row scaled to length 1; moments are formed when first asked for."""
         providers = (Provider(provider.n, moments.UnitMoment(provider.moment)) for provider in self.providers)
         return Cohort(tuple(providers), moments.UnitMoment(self.pooled))
 
@@ -100,7 +100,7 @@ class Cohort:
 
     @property
     def features(self) -> int:
-        """d, the number of features."""
+        """Number of features, d."""
         return self.pooled.features
 
     @cached_property
@@ -109,7 +109,11 @@ class Cohort:
         return sum(provider.n for provider in self.providers)
 
     def public_n(self, budget: Budget) -> float:
-        """Return n where it is public, else infinity, which leaves sampling out of post-processing."""
+        """Return n where the budget's neighbours make it public, else infinity.
+
+        It is for post-processing, such as shrinking, that takes the error of sampling into account: at
+        infinity that error is 0, and nothing of a protected n is used.
+        """
         return self.n if budget.neighbours == "replace-one" else math.inf
 
     def __len__(self) -> int:

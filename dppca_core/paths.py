@@ -10,10 +10,10 @@ DATA = next(folder for folder in (_CORE / "data", _CORE.parent / "data") if fold
 
 
 def stored_text(name: str) -> str:
-    """Return the text of one of its files, such as "papers/ge.yaml"."""
+    """Return the text of a file in the data folder, such as "papers/ge.yaml"."""
     return (DATA / name).read_text(encoding="utf-8")
 
 
 def stored_json(name: str) -> Any:
-    """Return what one of its JSON files holds."""
+    """Return the content of a JSON file in the data folder."""
     return json.loads(stored_text(name))

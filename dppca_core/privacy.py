@@ -1,4 +1,4 @@
-"""Guarantees: the budget asked for, and the events that a ledger keeps. Frozen and self-checking."""
+"""Guarantees: the budget asked for, which checks itself, and the events that a ledger keeps. All frozen."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args

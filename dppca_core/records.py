@@ -1,6 +1,6 @@
 """The records that travel between the core's parts: estimates, methods, settings and bounds.
 
-All are frozen and check themselves.
+All are frozen. A method and a setting check their fields when they are made.
 """
 
 from __future__ import annotations
@@ -28,19 +28,25 @@ TRUSTS = ("central", "untrusted server", "secure aggregation", "local", "none")
 # Rows as the cohort holds them, all inside its public bound, or each scaled to length 1.
 SCALINGS = ("inside", "unit")
 
-# Instead of a number: rounds T by a rule of public numbers; features kept by what was released before.
+# Words that an option may have instead of a number. "tuned": the number of rounds T, `iterations`, is set by
+# a rule from public numbers. "released": the features kept, `s_hat`, are those that a first release shows.
 TUNED, RELEASED = "tuned", "released"
-SIGNAL = 0.1  # what such rules take k lambda_k/tr Sigma for, unless another guess is declared
+# What such rules take for k lambda_k/tr Sigma, the share of the components in all variance, unless another
+# guess is declared.
+SIGNAL = 0.1
 
-# Which rows the sums hold on which a method's error depends; none where it averages no sums.
+# Which hospitals' noisy sums a method averages: none, those of whole rows, or of rows restricted to the
+# features kept.
 POOLS = ("", "whole", "restricted")
 
+# What a method promises. "on a good event": (ε, δ) only for data that behave like its model. "approximate
+# sampler": ε, if its Markov chain had reached its law exactly.
 GUARANTEES = ("(ε, δ)", "ε", "on a good event", "approximate sampler", "none")
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Hold the result of a method. Never private data.
+    """Hold the result of a method, without any row.
 
     Attributes:
         basis: Orthonormal columns, (d, k).
@@ -79,9 +85,12 @@ class Estimate:
             moment: The matrix, released or without privacy.
             k: Number of directions.
             s_hat: Rows that truncated power iteration keeps; None: the eigenvectors as they are.
-            shrink: Number of patients behind the matrix, where rows are to be shrunk at the end by
-                `noise_std` and the error of sampling; None: as they are.
+            shrink: Number of patients behind the matrix, where rows of the basis are to be shrunk at the end
+                by what `noise_std` and sampling make them err; None leaves them as they are.
             fields: Other fields of the estimate.
+
+        Returns:
+            The estimate; its `bytes_sent` are those of the matrix's upper triangle.
         """
         d = len(moment)
         if s_hat is None:
@@ -102,16 +111,16 @@ class Method:
         reference: The paper.
         trust: One of TRUSTS.
         guarantee: One of GUARANTEES.
-        uses: Names of the settings that matter to it.
+        uses: Names of the settings on which its result depends.
         fit: Runs it: `fit(cohort, *, k, budget, rng, **options)` returns an `Estimate`.
         spends: Returns the events of one run, known beforehand: `spends(budget, *, d, k, **options)`; None
             where nothing is private.
-        exact_at_one: True for an approximate sampler that is exact, and so purely private, for k = 1.
+        exact_at_one: True for an approximate sampler that is exact for k = 1, and so purely ε-private there.
         matrix: True if it forms a d x d matrix.
-        cost: Cost of one run, `cost(d, k, providers)`, in d x d eigenproblems, roughly.
+        cost: Rough running time, `cost(d, k, providers)`, in units of the time for a d x d eigenproblem.
         scaling: How it takes rows by default, one of SCALINGS.
-        pools: One of POOLS: which hospitals' sums, each with Gaussian noise, are averaged. Where there are
-            such, every hospital may have a budget of its own.
+        pools: One of POOLS: which sums of hospitals, each with Gaussian noise, the server averages. Where it
+            averages any, every hospital may have a budget of its own.
         tuned: Returns its number of rounds from public numbers, `tuned(budget, *, d, n, k, providers, signal,
             **options)`; None where it has none.
         audit: Which releases an audit draws, a key of `dppca_core.auditing.cases.BUILDERS`.
@@ -145,12 +154,12 @@ class Method:
 
     @cached_property
     def chooses_rows(self) -> bool:
-        """True if the method has a second stage, whose rows it can choose from what stage 1 released."""
+        """True if the method has two stages, so that what the first releases can choose the features kept."""
         return "stage_one" in signature(self.fit).parameters
 
     @cached_property
     def iterative(self) -> bool:
-        """True if the method has an answer at each of several steps."""
+        """True if the method runs in rounds, with an answer after each."""
         return "iterations" in signature(self.fit).parameters
 
     @property
@@ -266,7 +275,7 @@ class Bound:
         terms: Named terms, numbers or arrays over t = 1..T.
         total: The bound, a number or an array over t.
         applies: True when every assumption holds.
-        why: Each assumption with its number, led by "holds: " or "fails: ".
+        why: Each assumption, with the number by which it was checked, led by "holds: " or "fails: ".
         source: Paper and theorem.
         constants: The free constants, by their names on screen.
         quantities: Intermediate numbers by name.
@@ -287,5 +296,5 @@ class Bound:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Return the assumptions that do not hold, each with its number."""
+        """Return the lines of `why` that fail, without "fails: "."""
         return tuple(line.removeprefix("fails: ") for line in self.why if line.startswith("fails: "))

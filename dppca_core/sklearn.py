@@ -154,6 +154,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         k = int(self.n_components)
         # scikit-learn keeps parameters as they were given; Budget refuses unknown words.
         budget = Budget(self.epsilon, self.delta, self.neighbours, self.accounting)  # type: ignore[arg-type]
+        # `whole` is the budget of the fit, `budget` what a paid mean and paid scales leave of it, and `part`
+        # what paid eigenvalues leave of that, for the method. `paid` has the shares by parameter.
         whole, mean_share = budget, self._mean_share(budget, d, len(rows))
         scale_share = self._scale_share(mean_share)
         paid = {"private_center": mean_share, "private_scale": scale_share}
@@ -183,13 +185,14 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 stacklevel=2,
             )
         with np.errstate(over="ignore"):  # Cohort refuses rows that overflow
+            # From here on `mean` and `scale` are what a row x is taken through: (x - mean) / scale.
             scaled = (rows - mean) / scale
             if paid:
                 checks.positive(bound=self.bound)
             if mean_share:
                 moved = paid_centre.release(moments.clip_rows(scaled, self.bound), whole, mean_share, rng)
                 about = scaled - moved * self.bound
-                if budget.neighbours == "add-remove":
+                if budget.neighbours == "add-remove":  # an empty row must stay empty (`paid_centre.centred`)
                     about = paid_centre.empty_rows_kept(about, scaled)
                 scaled, mean = about, mean + scale * moved * self.bound
             bound = self.bound
@@ -200,6 +203,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 scaled, scale = clipped / each, scale * self.bound * each
             cohort = Cohort.from_rows([scaled], bound)
         estimate = method.fit(cohort, k=k, budget=part, rng=rng, **options)
+        # The second moment within the components, (k, k), is there if the method releases a covariance, or
+        # if it is paid for. It turns them into principal axes and gives their variances.
         basis, block, values = estimate.basis, estimate.covariance, None
         if block is not None:
             block = basis.T @ block @ basis
@@ -207,7 +212,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             block = eigenvalues.release(cohort, basis, price, budget, rng)
         if block is not None:
             values, basis = eigenvalues.principal_axes(basis, block)
-            values *= bound**2
+            values *= bound**2  # rows were divided by the bound
         # As in scikit-learn, the heaviest loading of a component is positive.
         self.components_: Array = (basis * np.sign(basis[np.abs(basis).argmax(axis=0), range(k)])).T
         self._explained_variance = values
@@ -264,9 +269,14 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @property
     def _n_features_out(self) -> int:
+        """Return k, which scikit-learn asks for to name the columns of scores."""
         return len(self.components_)
 
     def _method_and_options(self, budget: Budget, n: int, d: int, k: int) -> tuple[Method, dict[str, Any]]:
+        """Return the method to run, named or recommended for this budget, and the options of its `fit`.
+
+        Raises ValueError for an unknown method, and for params that are not its own.
+        """
         private = {name: method for name, method in METHODS.items() if method.private}
         checks.one_of([*private, RECOMMENDED], method=self.method)
         options = {} if self.params is None else self.params
@@ -289,7 +299,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return method, with_tuned_rounds(method, budget, options, d, n, k, 1)
 
     def _mean_share(self, budget: Budget, d: int, n: int) -> float:
-        """Return the share of the budget that pays for the mean; by rule where n is public."""
+        """Return the share of the budget that pays for the mean, 0 for none; by rule where n is public."""
         if self.private_center is False:
             return 0.0
         if self.private_center is not True:
@@ -300,7 +310,7 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return paid_centre.share(budget, d=d, n=n)
 
     def _scale_share(self, mean_share: float) -> float:
-        """Return the share of the budget that pays for scales, by rule of what the mean leaves."""
+        """Return the share of the budget that pays for scales, 0 for none; the rule takes of what is left."""
         if self.private_scale is False:
             return 0.0
         if self.private_scale is True:
@@ -309,6 +319,10 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return float(self.private_scale)
 
     def _public(self, name: str, default: float, d: int) -> Array:
+        """Return the parameter of this name, `center` or `scale`, as one number for each feature, (d,).
+
+        default: for a parameter that is None. Raises ValueError for anything but one number or d of them.
+        """
         given = getattr(self, name)
         try:
             values = np.asarray(default if given is None else given, dtype=np.float64)

@@ -3,6 +3,9 @@
 Gaussian releases compose exactly: std/sensitivity z_i are one release with 1/z^2 = sum 1/z_i^2 (Dong, Roth
 & Su, JRSS-B 2022, Corollary 3.3). A release of which only (epsilon, delta) is known is added by basic
 composition, which is never too small.
+
+An event is one of the two (`dppca_core.privacy`): a `Release`, Gaussian, with its noise multiplier z =
+std/sensitivity; or a `Guarantee`, of which only (epsilon, delta) is known.
 """
 
 import math
@@ -14,7 +17,10 @@ from dppca_core.privacy import Event, Guarantee, Release
 
 
 def multiplier_of(events: Iterable[Event]) -> float:
-    """Return std / sensitivity of the Gaussian releases among the events as one; infinite for none."""
+    """Return the noise multiplier of all Gaussian events together, as one release; infinite for none.
+
+    Events that are known only by (epsilon, delta) are not counted.
+    """
     precision = sum(e.steps / e.noise_multiplier**2 for e in events if isinstance(e, Release))
     return 1 / math.sqrt(precision) if precision else math.inf
 
@@ -22,9 +28,8 @@ def multiplier_of(events: Iterable[Event]) -> float:
 def epsilon_of(events: Iterable[Event], delta: float) -> float:
     """Return an epsilon such that all events together are (epsilon, delta)-private.
 
-    Exact for Gaussian releases alone; infinite when the events' own deltas use up `delta`. Raises ValueError
-    for
-    a delta outside (0, 1).
+    It is the smallest one for Gaussian releases alone, and infinite when the events' own deltas use up
+    `delta`. Raises ValueError for a delta outside (0, 1).
     """
     checks.inside_unit_interval(delta=delta)
     events = tuple(events)
@@ -32,7 +37,7 @@ def epsilon_of(events: Iterable[Event], delta: float) -> float:
     epsilon = sum(event.epsilon for event in stated)
     left = delta - sum(event.delta for event in stated)
     multiplier = multiplier_of(events)
-    if math.isinf(multiplier):
+    if math.isinf(multiplier):  # no Gaussian needs a part of delta; the sum of deltas may err by rounding
         return epsilon if left >= -1e-12 * delta else math.inf
     return epsilon + gaussian.epsilon_of(multiplier, left) if left > 0 else math.inf
 
@@ -54,11 +59,13 @@ def grouped(events: Iterable[Event], rows: int) -> tuple[Event, ...]:
 
 
 def _of_group(event: Event, rows: int) -> Event:
+    """Return the cost of one event to somebody who has `rows` rows, by the formulas of `grouped`."""
     if isinstance(event, Release):
         return Release(event.noise_multiplier / rows, event.steps)
     if rows == 1 or not event.delta:
         return Guarantee(rows * event.epsilon, event.delta)
-    if rows * event.epsilon > 700:  # e^700 is beyond every delta
+    if rows * event.epsilon > 700:  # e^700 times any delta above 1e-300 is above 1; larger powers overflow
         return Guarantee(rows * event.epsilon, 1.0)
+    # The sum 1 + e^epsilon + ... of the formula, as a geometric series.
     ratio = math.expm1(rows * event.epsilon) / math.expm1(event.epsilon) if event.epsilon else rows
     return Guarantee(rows * event.epsilon, min(event.delta * ratio, 1.0))

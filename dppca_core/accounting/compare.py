@@ -25,16 +25,18 @@ from dppca_core.privacy import AccountingKind, Budget
 
 
 class Accounting(NamedTuple):
-    """Hold one accounting's title, its noise for a budget, and its epsilon for given noise.
+    """Hold one accounting: its title, and functions for the noise of a budget and the epsilon of given noise.
 
     noise(budget, sensitivity, steps) is the std of every round, cost(std, delta, sensitivity, steps) the
-    epsilon
-    of all of them.
+    epsilon of all rounds together. Their formulas stand in the module's text, by the keys of ACCOUNTINGS.
     """
 
     title: str
     noise: Callable[[Budget, float, int], float]
     cost: Callable[[float, float, float, int], float]
+
+
+# `noise` and `cost` of each accounting, as `Accounting` says, by the formulas in the module's text.
 
 
 def _basic_noise(budget: Budget, sensitivity: float, steps: int) -> float:
@@ -46,14 +48,18 @@ def _basic_cost(std: float, delta: float, sensitivity: float, steps: int) -> flo
 
 
 def advanced(epsilon: float, slack: float, steps: int) -> float:
-    """Return epsilon of `steps` rounds of `epsilon` each, at `slack` beyond their deltas (Theorem 3.20)."""
-    if epsilon > 700:
+    """Return the total epsilon of `steps` rounds of `epsilon` each, by advanced composition (Theorem 3.20).
+
+    slack: the delta that the theorem itself takes, beside those of the rounds.
+    """
+    if epsilon > 700:  # e^epsilon would overflow
         return math.inf
     return epsilon * math.sqrt(2 * steps * math.log(1 / slack)) + steps * epsilon * math.expm1(epsilon)
 
 
 def _advanced_noise(budget: Budget, sensitivity: float, steps: int) -> float:
     share = budget.delta / 2
+    # Find the epsilon of one round at which all rounds together cost the budget's.
     each = float(
         brentq(lambda e: advanced(e, share, steps) - budget.epsilon, 0.0, budget.epsilon, xtol=1e-15)
     )
@@ -66,6 +72,8 @@ def _advanced_cost(std: float, delta: float, sensitivity: float, steps: int) -> 
 
 
 def _composed_noise(accounting: AccountingKind) -> Callable[[Budget, float, int], float]:
+    """Return the `noise` of an accounting that `gaussian.composed_std` knows."""
+
     def noise(budget: Budget, sensitivity: float, steps: int) -> float:
         converted = Budget(budget.epsilon, budget.delta, accounting=accounting)
         return gaussian.composed_std(converted, sensitivity, steps)
@@ -74,7 +82,9 @@ def _composed_noise(accounting: AccountingKind) -> Callable[[Budget, float, int]
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
-    """Return the smallest epsilon that rho-zCDP implies at `delta`, by Corollary 13 solved for epsilon:
+    """Return the smallest epsilon that rho-zCDP (zero-concentrated privacy) implies at `delta`.
+
+    By Corollary 13 of Canonne, Kamath & Steinke (the module's text), solved for epsilon, it is
 
     min over a > 1 of  a rho + (ln(1/delta) + a ln(1 - 1/a) - ln(a - 1)) / (a - 1), and at least 0.
 
@@ -85,6 +95,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     loss = -math.log(delta)
 
     def at(log_a1: float) -> float:
+        """Return the expression to be minimised, at log(a - 1)."""
         a1 = math.exp(log_a1)  # a - 1
         rest = loss - (1 + a1) * math.log1p(math.exp(-log_a1)) - log_a1
         return (1 + a1) * rho + rest / a1
@@ -106,6 +117,7 @@ def _exact_cost(std: float, delta: float, sensitivity: float, steps: int) -> flo
 
 
 def _printed_noise(budget: Budget, sensitivity: float, steps: int) -> float:
+    """Return the printed noise, at the paper's sensitivity whatever is given."""
     return _composed_noise("as-printed")(budget, printed.GE_SENSITIVITY, steps)
 
 
@@ -145,6 +157,7 @@ def cost(name: str, std: float, delta: float, sensitivity: float, steps: int) ->
 
 
 def _check(name: str, sensitivity: float, steps: int) -> None:
+    """Raise ValueError for an unknown accounting, or a number out of range."""
     checks.one_of(ACCOUNTINGS, name=name)
     checks.positive(sensitivity=sensitivity)
     checks.whole(1, steps=steps)

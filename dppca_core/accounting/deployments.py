@@ -13,10 +13,11 @@ from dppca_core.paths import stored_json
 
 @dataclass(frozen=True)
 class Deployment:
-    """Hold one published release: delta is 0 where it is purely epsilon-private.
+    """Hold one published release: its name, by whom, when, and its privacy.
 
-    unit: whom or what the guarantee protects. person: whether that is a person with all that was counted of
-    them, as here; the epsilon of another unit is not comparable. source: the address of what states it.
+    health: whether it is about health. delta: 0 where it is purely epsilon-private. unit: whom or what the
+    guarantee protects. person: whether that is a person with all that was counted of them, as in this
+    project; the epsilon of another unit is not comparable. source: the address of the text that states it.
     """
 
     name: str
@@ -32,6 +33,6 @@ class Deployment:
 
 @cache
 def deployments() -> tuple[Deployment, ...]:
-    """Return the published releases, health first, by epsilon."""
+    """Return the published releases: those about health first, each kind by rising epsilon."""
     records = (Deployment(**record) for record in stored_json("deployments.json"))
     return tuple(sorted(records, key=lambda d: (not d.health, d.epsilon)))

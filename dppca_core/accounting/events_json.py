@@ -1,4 +1,8 @@
-"""Spent events as plain JSON, for ledgers: checked when they are read."""
+"""Spent events as plain JSON, for ledgers: checked when they are read.
+
+An event (`dppca_core.privacy`) is a `Release`, Gaussian, by its noise multiplier, or a `Guarantee`, of which
+only (epsilon, delta) is known.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,18 +17,19 @@ MOST_EPSILON = 1e6
 
 
 def to_plain(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Return each event as an object; `from_plain` gives the same events back."""
+    """Return each event's fields as a JSON object; `from_plain` gives the same events back."""
     return [dict(vars(event)) for event in events]
 
 
 def from_plain(plain: object) -> tuple[Event, ...]:
-    """Return the events. Raises ValueError for none, or one that is not an event with a cost."""
+    """Return the events that `to_plain` wrote. Raises ValueError for anything else, or for no events."""
     if not isinstance(plain, list) or not plain:
         raise ValueError("events must be a list of what was spent")
     return tuple(_event(event) for event in plain)
 
 
 def _event(plain: Mapping[str, Any]) -> Event:
+    """Return one event, told by the names of its fields. Raises ValueError for one out of range."""
     if not isinstance(plain, dict):
         raise ValueError("an event must be an object")
     names = set(plain)

@@ -7,6 +7,7 @@ One release of f with l2 sensitivity D and noise N(0, s^2 I) is (epsilon, delta)
 
 T adaptive releases with the same z are exactly one release with z / sqrt(T): their dominating pair is
 again a pair of unit Gaussians, at distance sqrt(T)/z (Dong, Roth & Su, JRSS-B 2022, Corollary 3.3).
+z is called the noise multiplier.
 """
 
 import math
@@ -28,6 +29,7 @@ def delta_of(multiplier: float, epsilon: float) -> float:
     """
     checks.within(1e-18, 1e300, multiplier=multiplier)
     checks.within(0.0, 1e300, epsilon=epsilon)
+    # a and b are the two terms of the theorem; exp(epsilon) alone would overflow.
     log_a = float(log_ndtr(0.5 / multiplier - epsilon * multiplier))
     log_b = epsilon + float(log_ndtr(-0.5 / multiplier - epsilon * multiplier))
     return math.exp(log_a) * -math.expm1(min(log_b - log_a, 0.0))
@@ -52,9 +54,13 @@ def epsilon_of(multiplier: float, delta: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _exact(budget: Budget) -> float:
-    """Return the smallest noise multiplier z with delta_of(z, epsilon) <= delta, rounded up."""
+    """Return the smallest noise multiplier z with delta_of(z, epsilon) <= delta, rounded up.
+
+    Only the budget's epsilon and delta count here, not its accounting.
+    """
 
     def excess(log_z: float) -> float:
+        """Return by how much log delta at this log z is above the budget's: its root is sought."""
         attained = delta_of(math.exp(log_z), budget.epsilon)
         return math.log(max(attained, 1e-320)) - math.log(budget.delta)
 
@@ -64,17 +70,19 @@ def _exact(budget: Budget) -> float:
     high = math.log(math.sqrt(2 * math.log(2.5 / budget.delta)) * (1 / budget.epsilon + 1))
     low = math.log(1e-9 / math.sqrt(1 + budget.epsilon))
     z = math.exp(float(brentq(excess, low, high, xtol=1e-13, rtol=1e-14)))
-    while delta_of(z, budget.epsilon) > budget.delta:
+    while delta_of(z, budget.epsilon) > budget.delta:  # the root may lie a rounding error below
         z *= 1 + 1e-13
     return z
 
 
 def remaining(budget: Budget, share: float) -> Budget:
-    """Return what a Gaussian release of `share` (of 1/z^2) leaves, rounded to the private side.
+    """Return the budget that is left after a Gaussian release that takes `share` of a budget.
 
-    It is less epsilon at the same delta; or less delta at the same epsilon, where that delta alone covers
-    what is left. Both together are one release at the budget's multiplier z, by exact composition. Raises
-    ValueError for a share outside (0, 1) and for other accounting than exact.
+    Shares are of 1/z^2, z the budget's noise multiplier: what is left has z/sqrt(1 - share), and both
+    together are one release at z, by exact composition. It is stated as less epsilon at the same delta; or as
+    less delta at the same epsilon, where so little is left that the old delta covers it with no epsilon at
+    all. Either is rounded down. Raises ValueError for a share outside (0, 1) and for other accounting than
+    exact.
     """
     checks.inside_unit_interval(share=share)
     checks.one_of(("exact",), accounting=budget.accounting)
@@ -87,14 +95,17 @@ def remaining(budget: Budget, share: float) -> Budget:
 
 @lru_cache(maxsize=4096)
 def rho_of(budget: Budget) -> float:
-    """Return the largest rho such that rho-zCDP implies the budget's (epsilon, delta).
+    """Return the largest rho such that rho-zCDP (zero-concentrated privacy) implies the budget's guarantee.
 
-    delta = min over a > 1 of e^((a-1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1)
+    It solves delta = min over a > 1 of e^((a-1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1)
     (Canonne, Kamath & Steinke, NeurIPS 2020, Corollary 13).
     """
 
     def log_delta(rho: float) -> float:
+        """Return the log of the smallest delta that rho implies at the budget's epsilon."""
+
         def at(log_a1: float) -> float:
+            """Return the log of the expression to be minimised, at log(a - 1)."""
             a1 = math.exp(log_a1)  # a - 1
             return a1 * ((1 + a1) * rho - budget.epsilon) - (1 + a1) * math.log1p(math.exp(-log_a1)) - log_a1
 

@@ -4,6 +4,9 @@ Privacy loss distributions (Koskela et al. 2020; Doroshenko et al. 2022) are com
 the pessimistic side, so that their epsilon is an upper bound: within about a ten-thousandth per release of
 the exact one for Gaussians. A release of which only (epsilon, delta) is known counts as the worst mechanism
 with that guarantee. Simple composition, the sum of what each release costs alone, is computed as well.
+
+An event (`dppca_core.privacy`) is a `Release`, Gaussian, by its noise multiplier, or a `Guarantee`, of which
+only (epsilon, delta) is known.
 """
 
 import math
@@ -24,7 +27,10 @@ _POINTS = 50_000
 
 
 class Total(NamedTuple):
-    """Hold epsilon at a delta of several releases: by privacy loss distributions, and by addition."""
+    """Hold what several releases cost together at a delta.
+
+    epsilon: the least of all upper bounds that were computed. simple: by simple composition, for comparison.
+    """
 
     epsilon: float
     simple: float
@@ -33,10 +39,9 @@ class Total(NamedTuple):
 def total(events: Sequence[Event], delta: float) -> Total:
     """Return the cost of all events together at `delta`; zero for none, infinite if their deltas use it up.
 
-    Simple composition adds up each event's cost alone, with the rest of delta dealt equally to the Gaussian
-    releases. It bounds the total as well, as does the closed form, which is exact for Gaussians alone where
-    the
-    distributions round up: the least of them counts. Raises ValueError for a delta outside (0, 1).
+    Three upper bounds are computed, and the least of them counts: simple composition; the closed form, which
+    is exact for Gaussians alone; and privacy loss distributions, which round up. The last is left out where
+    it would take minutes. Raises ValueError for a delta outside (0, 1).
     """
     checks.inside_unit_interval(delta=delta)
     if not events:
@@ -51,17 +56,24 @@ def total(events: Sequence[Event], delta: float) -> Total:
 
 
 def within(spent: float, limit: float) -> bool:
-    """Return whether an epsilon is within a limit, up to rounding: an exactly calibrated one meets it."""
+    """Return whether an epsilon is within a limit, up to rounding.
+
+    Noise that is calibrated to the whole limit spends it exactly, and must not be refused for a last digit.
+    """
     return spent <= limit * (1 + 1e-9)
 
 
 def remaining(spent: float, limit: float) -> float:
-    """Return the rest of a limit, and zero where the rest is only rounding."""
+    """Return the epsilon that is left of a limit; zero where only rounding is left."""
     left = limit - spent
     return left if left > 1e-9 * limit else 0.0
 
 
 def _added(events: Sequence[Event], delta: float) -> float:
+    """Return the epsilon of all events by simple composition: the sum of what each costs alone.
+
+    What the guarantees leave of delta is shared equally by the Gaussian events.
+    """
     stated = [event for event in events if not isinstance(event, Release)]
     drawn = [event for event in events if isinstance(event, Release)]
     epsilon, left = sum(event.epsilon for event in stated), delta - sum(event.delta for event in stated)
@@ -70,11 +82,18 @@ def _added(events: Sequence[Event], delta: float) -> float:
     return epsilon + sum(closed_form.epsilon_of((event,), left / len(drawn)) for event in drawn)
 
 
-@lru_cache(maxsize=1024)  # of noise multipliers: nothing of a table
+@lru_cache(maxsize=1024)  # keeps multipliers and guarantees only, nothing of a table
 def _composed(gaussian: float, stated: Sequence[tuple[Guarantee, int]], delta: float) -> float:
+    """Return the epsilon at `delta` by privacy loss distributions, rounded up.
+
+    gaussian: the noise multiplier of all Gaussian events as one; infinite for none. stated: each different
+    guarantee, with how often it was given.
+    """
     from dp_accounting.pld import common  # imported here: it is slow to load
     from dp_accounting.pld import privacy_loss_distribution as pld
 
+    # The privacy loss of a Gaussian release is normal, with this mean and twice it as variance. A grid of
+    # _POINTS covers it up to 12 stds above the mean.
     mean = 0.5 / gaussian**2
     interval = max(1e-4, (mean + 12 * math.sqrt(2 * mean)) / _POINTS)
     losses = []

@@ -9,10 +9,11 @@ from dppca_core.arrays import Array
 
 
 def limits(hits: ArrayLike, trials: ArrayLike, tail: float) -> tuple[Array, Array]:
-    """Return lower and upper limit of P(hit), each wrong with probability `tail` at most.
+    """Return lower and upper confidence limits of a probability, each wrong with probability `tail` at most.
 
-    hits of `trials` independent draws, arrays of one shape (Clopper & Pearson, 1934). Raises ValueError for a
-    tail outside (0, 1) or hits that are not between 0 and their trials.
+    hits: how many of `trials` independent draws had the event; numbers or arrays, whose shape the limits have
+    (Clopper & Pearson, 1934). Raises ValueError for a tail outside (0, 1) or hits that are not between 0 and
+    their trials.
     """
     checks.inside_unit_interval(tail=tail)
     counts, drawn = np.broadcast_arrays(np.asarray(hits, dtype=float), np.asarray(trials, dtype=float))

@@ -32,17 +32,19 @@ from dppca_core.arrays import Array
 from dppca_core.auditing.clopper_pearson import limits
 from dppca_core.cohort import Cohort
 
+# Runs the mechanism under audit on a cohort, once or several times, and returns the number of each output.
 Mechanism = Callable[[Cohort, np.random.Generator], float | Array]
 
 # Quantiles of the pooled pilot draws: rare events show large ratios, the middle shows a shift.
 _LEVELS = (0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99)
-_PILOT = 0.1
+_PILOT = 0.1  # of the draws: they choose the thresholds and are not counted
 
 
 class LowerBound(NamedTuple):
     """Hold a lower bound on epsilon, which exceeds the truth with probability `alpha` at most.
 
-    mu: the bound on sensitivity/std that epsilon comes from, for `gaussian_tradeoff`.
+    mu: the lower bound on sensitivity/std that epsilon was computed from, where it was, by
+    `gaussian_tradeoff`; None by `clopper_pearson`.
     """
 
     epsilon: float
@@ -51,7 +53,11 @@ class LowerBound(NamedTuple):
 
 
 def _limits(here: Array, there: Array, alpha: float) -> tuple[Array, Array]:
-    """Return lower and upper limits, simultaneous at 1 - alpha, of P(draw > t): (thresholds, cohorts)."""
+    """Return lower and upper confidence limits of P(draw > t), for thresholds t and both cohorts.
+
+    here, there: draws of the statistic from either cohort. Both results are (thresholds, 2), and all limits
+    hold at once with probability 1 - alpha. Raises ValueError for fewer than 20 draws, or NaN among them.
+    """
     pilots, kept = [], []
     for draws in (here, there):
         checks.whole(20, draws=len(draws))
@@ -60,7 +66,8 @@ def _limits(here: Array, there: Array, alpha: float) -> tuple[Array, Array]:
         pilot = math.ceil(_PILOT * len(draws))
         pilots.append(draws[:pilot])
         kept.append(draws[pilot:])
-    # Thresholds are observed values, since interpolation between infinities is not a number.
+    # Take observed values as thresholds: draws may be infinite, and between infinities nothing can be
+    # interpolated.
     thresholds = np.quantile(np.concatenate(pilots), _LEVELS, method="inverted_cdf")
     hits = np.array([(draws[:, None] > thresholds).sum(axis=0) for draws in kept], dtype=float).T
     trials = np.array([float(len(draws)) for draws in kept])
@@ -70,8 +77,9 @@ def _limits(here: Array, there: Array, alpha: float) -> tuple[Array, Array]:
 def clopper_pearson(here: Array, there: Array, *, delta: float, alpha: float) -> LowerBound:
     """Return a lower bound on epsilon at `delta` in [0, 1), for any mechanism; 0 without evidence for more.
 
-    here, there: independent draws of the statistic, (draws,) each, infinities allowed. Loose: 10,000
-    draws show about .6 of a Gaussian release's epsilon, and n draws never more than about ln(n/20).
+    here, there: independent draws of the statistic from the two neighbouring cohorts, (draws,) each,
+    infinities allowed. The bound is loose: 10,000 draws show about .6 of a Gaussian release's epsilon, and n
+    draws never more than about ln(n/20).
     Raises ValueError for fewer than 20 draws, NaN among them, or a delta or alpha out of range.
     """
     checks.within(0.0, 1.0, delta=delta)
@@ -101,9 +109,9 @@ def gaussian_tradeoff(here: Array, there: Array, *, delta: float, alpha: float) 
 
 
 def sample(mechanism: Mechanism, cohort: Cohort, draws: int, rng: np.random.Generator) -> Array:
-    """Draw `draws` independent statistics, (draws,); one call gives one number or an array of them.
+    """Run the mechanism until it gave `draws` independent numbers, and return them, (draws,).
 
-    Raises ValueError for a mechanism that gives none.
+    A call may give one number or an array of them. Raises ValueError for a mechanism that gives none.
     """
     parts: list[Array] = []
     missing = draws
@@ -126,10 +134,12 @@ def audit(
     bound: Callable[..., LowerBound] = clopper_pearson,
     alpha: float = 0.05,
 ) -> LowerBound:
-    """Run `mechanism` `draws` times on each of two neighbouring cohorts and bound its epsilon from below.
+    """Draw from `mechanism` on each of two neighbouring cohorts and bound its epsilon at `delta` from below.
 
-    The bound exceeds the truth with probability `alpha` at most. Raises ValueError for fewer than 20 draws, a
-    mechanism that gives no number, and arguments that the bound refuses.
+    pair: the two cohorts, which differ in one patient. draws: how many numbers are drawn from each. bound:
+    `clopper_pearson`, for any mechanism, or `gaussian_tradeoff`. alpha: the probability, at most, that the
+    bound exceeds the truth. Raises ValueError for fewer than 20 draws, a mechanism that gives no number, and
+    arguments that the bound refuses.
     """
     checks.whole(20, draws=draws)
     here, there = (sample(mechanism, cohort, draws, rng) for cohort in pair)

@@ -2,7 +2,8 @@
 
 The attacker knows both neighbouring data sets and the program, so reads the released number in units of its
 noise, N(0, 1) without the patient and N(mu, 1) with, and says "with" above a threshold: the most powerful
-test there is (Neyman & Pearson 1933). Error rates are those of `dppca_core.auditing.tradeoff_curves`.
+test there is (Neyman & Pearson 1933). A false alarm is a "with" where the patient was not used, a miss a
+"without" where the patient was, as in `dppca_core.auditing.tradeoff_curves`. mu is sensitivity/std.
 """
 
 from typing import NamedTuple
@@ -16,7 +17,10 @@ from dppca_core.auditing import clopper_pearson, tradeoff_curves
 
 
 class Rates(NamedTuple):
-    """Hold measured shares, each with limits; all four limits hold at once at the level of `measured`."""
+    """Hold an attack's measured shares of false alarms and misses, with a confidence interval of each.
+
+    Spans are (lower, upper); all four limits hold at once at the level that `measured` was given.
+    """
 
     false_alarms: float
     misses: float
@@ -25,12 +29,12 @@ class Rates(NamedTuple):
 
     @property
     def right(self) -> float:
-        """Return the share of right answers from even odds."""
+        """Return the share of right answers if the patient was used in half of the cases."""
         return 1 - (self.false_alarms + self.misses) / 2
 
 
 def threshold(false_alarms: float) -> float:
-    """Return where a test with this share of false alarms says "with", in standard deviations of the noise.
+    """Return above which number a test with this share of false alarms says "with", in stds of the noise.
 
     Raises ValueError for a share that is not strictly between 0 and 1.
     """
@@ -39,10 +43,11 @@ def threshold(false_alarms: float) -> float:
 
 
 def measured(here: Array, there: Array, limit: float, level: float = 0.95) -> Rates:
-    """Return error rates of "with above `limit`" on draws with the patient (`here`) and without (`there`).
+    """Return the error rates of the test that says "with" above `limit`, as counted on draws.
 
-    Intervals are Clopper and Pearson's, (1 - level)/4 for each of four limits. Raises ValueError for a level
-    outside (0, 1) or no draws.
+    here, there: released numbers, in stds of the noise, with the patient and without. Intervals are Clopper
+    and Pearson's: each of the four limits may be wrong with probability (1 - level)/4, so that all hold at
+    once with probability `level`. Raises ValueError for a level outside (0, 1) or no draws.
     """
     checks.inside_unit_interval(level=level)
     checks.whole(1, draws=min(len(here), len(there)))
@@ -54,9 +59,9 @@ def measured(here: Array, there: Array, limit: float, level: float = 0.95) -> Ra
 
 
 def coin_span(tries: int, level: float = 0.95) -> tuple[int, int]:
-    """Return the fewest and the most right guesses of a fair coin that `level` of its tries lie between.
+    """Return between which numbers of right guesses a fair coin stays with probability `level`.
 
-    Each tail beyond them has at most (1 - level)/2, exactly, by the binomial law.
+    Either tail beyond these two has a probability of at most (1 - level)/2, exactly, by the binomial law.
 
     Raises:
         ValueError: For no tries, or a level outside (0, 1).
@@ -68,11 +73,12 @@ def coin_span(tries: int, level: float = 0.95) -> tuple[int, int]:
 
 
 def on_curve(rates: Rates, mu: float) -> bool:
-    """Return whether G_mu passes through the rectangle of the two intervals.
+    """Return whether the exact tradeoff curve G_mu passes through the rectangle of the two intervals.
 
-    If mu is the truth, this fails with probability 1 - level at most.
+    If mu is the true sensitivity/std it fails to with probability 1 - level at most, for the level that
+    `measured` was given.
     """
     first, last = rates.false_alarm_span
     low, high = rates.miss_span
-    most, least = tradeoff_curves.gaussian(mu, [first, last])
+    most, least = tradeoff_curves.gaussian(mu, [first, last])  # the curve falls
     return bool(least <= high and most >= low)

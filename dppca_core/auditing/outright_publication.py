@@ -12,7 +12,10 @@ from dppca_core import checks
 
 
 class Published(NamedTuple):
-    """Hold the published patients: expected, 10, 50 and 90 % quantiles, and the chance of at least one."""
+    """Hold how many patients are published: the expected number, and quantiles at 10, 50 and 90 %.
+
+    some: the chance that at least one is.
+    """
 
     expected: float
     low: int
@@ -22,7 +25,7 @@ class Published(NamedTuple):
 
 
 def published(n: int, delta: float) -> Published:
-    """Return how many of n patients are published.
+    """Return how many of n patients are published by a mechanism that publishes each with probability delta.
 
     Raises ValueError for n below 1 or a delta outside (0, 1).
     """

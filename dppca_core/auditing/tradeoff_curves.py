@@ -34,7 +34,7 @@ def allowed(epsilon: float, delta: float, false_alarms: ArrayLike) -> Array:
     checks.within(0.0, 1.0, delta=delta)
     a = _shares(false_alarms)
     tail = math.exp(-epsilon)
-    # Beyond 700 e^epsilon overflows; min() keeps the product a number.
+    # Beyond 700 e^epsilon overflows, and infinity times a = 0 would not be a number.
     steep = 1 - delta - math.exp(min(epsilon, 700.0)) * a
     return np.maximum(np.maximum(steep, tail * (1 - delta - a)), 0.0)
 
@@ -49,25 +49,29 @@ def gaussian(mu: float, false_alarms: ArrayLike) -> Array:
 
 
 def best_guess(epsilon: float, delta: float) -> float:
-    """Return the largest chance to guess right from even odds: (e^epsilon + delta)/(1 + e^epsilon).
+    """Return the largest chance to guess right, from 50:50, which of two neighbouring data sets was used.
 
-    The largest total variation that (epsilon, delta) allows is (e^eps - 1 + 2 delta)/(e^eps + 1)
-    (Kairouz, Oh & Viswanath, IEEE Trans. Inf. Theory 2017, Theorem 3.3 and its region).
+    It is (e^epsilon + delta)/(1 + e^epsilon), for any mechanism that is (epsilon, delta)-private. The largest
+    total variation that (epsilon, delta) allows is (e^eps - 1 + 2 delta)/(e^eps + 1) (Kairouz, Oh &
+    Viswanath, IEEE Trans. Inf. Theory 2017, Theorem 3.3 and its region).
     """
     tail = math.exp(-epsilon)
     return (1 + delta * tail) / (1 + tail)
 
 
 def gaussian_guess(mu: float) -> float:
-    """Return the same against a Gaussian release: Phi(mu/2), where false alarms and misses are equal."""
+    """Return the largest chance to guess right, from 50:50, against a Gaussian release: Phi(mu/2).
+
+    mu: sensitivity/std. The best test is the one whose false alarms and misses are equal.
+    """
     return float(ndtr(mu / 2))
 
 
 def touching(mu: float, epsilon: float) -> tuple[float, float]:
-    """Return (false alarms, misses) where G_mu has slope -e^epsilon and meets the (epsilon, delta) it keeps.
+    """Return (false alarms, misses) where G_mu touches f of the (epsilon, delta) that the release just keeps.
 
-    False alarms are Phi(-mu/2 - epsilon/mu), misses Phi(-mu/2 + epsilon/mu): the event of Balle & Wang (ICML
-    2018, Theorem 8). Raises ValueError for a mu that is not positive.
+    The slope is -e^epsilon there. False alarms are Phi(-mu/2 - epsilon/mu), misses Phi(-mu/2 + epsilon/mu):
+    the event of Balle & Wang (ICML 2018, Theorem 8). Raises ValueError for a mu that is not positive.
     """
     checks.positive(mu=mu)
     checks.not_negative(epsilon=epsilon)
@@ -75,6 +79,7 @@ def touching(mu: float, epsilon: float) -> tuple[float, float]:
 
 
 def _shares(values: ArrayLike) -> Array:
+    """Return false alarms as an array. Raises ValueError unless all lie between 0 and 1."""
     shares = np.asarray(values, dtype=float)
     if not ((shares >= 0) & (shares <= 1)).all():
         raise ValueError(f"false_alarms must lie between 0 and 1, got {values!r}")

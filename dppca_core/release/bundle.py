@@ -23,7 +23,7 @@ from dppca_core.release.request import Request
 from dppca_core.tables import safe_csv
 
 NAME = "private-release.zip"
-_MOMENT = (1980, 1, 1, 0, 0, 0)  # the earliest that a ZIP can state: the same bytes whenever it is built
+_MOMENT = (1980, 1, 1, 0, 0, 0)  # a fixed date, the earliest in a ZIP: the same bytes whenever it is built
 APPLY = '''\
 """Score new rows by this release: python apply.py new-rows.csv scores.csv [saved-dictionary.json].
 
@@ -65,11 +65,15 @@ _ABOUT = {
 
 
 def recipe(document: Mapping[str, Any]) -> Request:
-    """Return what a release was asked for, read off its document. Raises ValueError for anything else."""
+    """Return the request behind a release, rebuilt from the document that the release published.
+
+    Raises ValueError for a mapping that is no such document.
+    """
     known = {field.name for field in fields(Request)}
     try:
         asked = {**document["parameters"]}
         budget = Budget(**asked.pop("budget"))
+        # A document writes "mean share" for the field mean_share.
         given = {name.replace(" ", "_"): value for name, value in asked.items()}
         return Request(
             method=document["method"],
@@ -83,7 +87,10 @@ def recipe(document: Mapping[str, Any]) -> Request:
 
 
 def loadings(document: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the components as a table, a line for each feature, with twice the noise of each loading."""
+    """Return the components as a table, a line for each feature, with a ± column beside each component.
+
+    ± is two standard deviations of what the noise alone adds to a loading.
+    """
     columns = {f"component {i}": values for i, values in enumerate(document["components"], 1)}
     noise = (np.multiply(2, values) for values in document["noise of components"])
     columns |= {f"± {name}": twice for name, twice in zip(columns, noise, strict=True)}
@@ -91,9 +98,10 @@ def loadings(document: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def files(document: Mapping[str, Any], account: Account, entry: Entry) -> dict[str, str]:
-    """Return the texts of the bundle by their names.
+    """Return the texts of the bundle's files by file name, README.txt first.
 
-    document: `private_release.Released.document`. account: once `entry`, this release's, was paid.
+    document: `private_release.Released.document`. entry: the ledger entry that paid for this release.
+    account: the account as it stood right after that payment.
     """
     request = recipe(document)
     budget = document["parameters"]["budget"]
@@ -117,7 +125,7 @@ def files(document: Mapping[str, Any], account: Account, entry: Entry) -> dict[s
 
 
 def ledger_lines(account: Account, entry: Entry) -> str:
-    """Return the limit of an account and the line that paid for a release, which another ledger imports."""
+    """Return an account's limit and the line of one paid release, as JSON lines that `Ledger.merge` reads."""
     limit = [] if account.limit is None else [{"kind": "limit", "at": entry.at, **vars(account.limit)}]
     return "".join(json.dumps(line) + "\n" for line in (*limit, release_line(entry)))
 
@@ -128,7 +136,8 @@ def pack(texts: Mapping[str, str]) -> bytes:
     with zipfile.ZipFile(packed, "w") as archive:
         for name, text in texts.items():
             member = zipfile.ZipInfo(name, _MOMENT)
-            member.create_system, member.external_attr = 3, 0o644 << 16  # on every system alike
+            # Unix and its file mode, on whatever system it is built: the bytes must not depend on that.
+            member.create_system, member.external_attr = 3, 0o644 << 16
             archive.writestr(member, text.encode(), zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
@@ -136,6 +145,10 @@ def pack(texts: Mapping[str, str]) -> bytes:
 def _guarantee(
     document: Mapping[str, Any], budget: Mapping[str, Any], account: Account, request: Request
 ) -> str:
+    """Return guarantee.md: what the release promises and of whom, what is public, and what was spent.
+
+    budget: the fields of the release's `Budget`, from its document. account: after the release was paid.
+    """
     counted = "patient" if request.averaged or request.rows_per_patient == 1 else "row"
     n, delta = sum(document["hospitals"]), budget["delta"]
     below = f"δ is below 1/n: δ n = {delta * n:.3g}"
@@ -183,9 +196,11 @@ Version {code.get("version") or "not known"}, commit {code.get("commit") or "not
 
 
 def _spent(account: Account) -> str:
+    """Return the sentence on what all releases of an account cost together, for a row and for a patient."""
     if account.limit is None:
         return "No limit is known."
     many = len(account.entries)
+    # A limit is for one row; the patient with the most rows, as stated for any release, loses the most.
     most = max((entry.rows_per_patient or 1 for entry in account.entries), default=1)
     spent, limit = f"{account.spent().epsilon:.4g}", f"{account.limit.epsilon:.4g}"
     by = f"by {many:,} release{'' if many == 1 else 's'}, at δ = {account.limit.delta:.3g}."

@@ -20,7 +20,8 @@ def code_version() -> dict[str, str | None]:
 
 
 def _version(root: Path) -> str | None:
-    try:  # a checkout's own file: another version may be installed beside it
+    """Return the version in a checkout's pyproject.toml, else that of the installed package, else None."""
+    try:  # the checkout's own file first: another version may be installed beside it
         project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         return str(project["version"])
     except (OSError, KeyError, ValueError):
@@ -32,16 +33,20 @@ def _version(root: Path) -> str | None:
 
 
 def commit(root: Path) -> str | None:
-    """Return the commit of a checkout, read off its files: git itself could run what a repository names."""
+    """Return the hash of the commit that is checked out in a folder, None where there is none.
+
+    It is read from the files in .git. Git itself is not run, since a repository's settings can name programs
+    that git then starts.
+    """
     try:
         git = root / ".git"
-        if git.is_file():  # a worktree: where its own files are
+        if git.is_file():  # a worktree, whose .git names the folder with its own HEAD
             git = root / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-        shared = git / "commondir"
+        shared = git / "commondir"  # names the folder with the branches, which all worktrees share
         common = git / shared.read_text(encoding="utf-8").strip() if shared.exists() else git
         head = (git / "HEAD").read_text(encoding="utf-8").strip()
         name = head.removeprefix("ref:").strip()
-        if name != head:
+        if name != head:  # HEAD names a branch and not a hash: look the branch up
             head = next(
                 (loose for folder in (git, common) if (loose := _loose(folder / name))),
                 _packed(common / "packed-refs", name),
@@ -52,9 +57,11 @@ def commit(root: Path) -> str | None:
 
 
 def _loose(path: Path) -> str:
+    """Return the hash in a branch's own file, "" where there is no such file."""
     return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
 
 def _packed(path: Path, name: str) -> str:
+    """Return the hash of a branch in packed-refs, one file for many branches; "" where it is not in there."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     return next((line.split()[0] for line in lines if line.endswith(f" {name}")), "")

@@ -5,6 +5,10 @@ ledgers under all their keys together. A table that is in no cohort is one of it
 every table was before there were cohorts. Two cohorts can become one, and never two again: what was spent on
 either was spent on both. `cohort_lists` keeps the list in memory or beside the ledgers.
 
+A key is a digest of a table's content (`tables.content`). One table has several, for each version of the
+digest that ledgers were kept under, and they are always given oldest first, the present one last. An owner is
+whoever brings tables, by name; None stands for all owners, where nobody has to be told apart.
+
 The list is append-only, a line of JSON each:
 
     {"line": 1, "kind": "list", "version": 1}
@@ -36,7 +40,7 @@ DAMAGED = (
 
 
 class Extract(NamedTuple):
-    """Hold a table of a cohort: its keys, oldest first, its size, and when it came."""
+    """Hold a table of a cohort: its keys, oldest first, its size, and when it came, in ISO 8601."""
 
     keys: tuple[str, ...]
     rows: int
@@ -45,12 +49,17 @@ class Extract(NamedTuple):
 
     @property
     def key(self) -> str:
+        """Return the present key."""
         return self.keys[-1]
 
 
 @dataclass(frozen=True)
 class PatientCohort:
-    """Hold a cohort as its owner sees it: the present key of its first table, its name or "", its tables."""
+    """Hold a cohort as one owner sees it.
+
+    key: the present one of the first of its tables that the owner brought. name: as the owner gave it, or "".
+    extracts: the tables that the owner brought, oldest first.
+    """
 
     key: str
     name: str
@@ -58,17 +67,21 @@ class PatientCohort:
 
 
 class Members(NamedTuple):
-    """Hold what pays into one account: all keys, oldest first by table, and sizes of their tables."""
+    """Hold what pays into one account: the keys of all its tables, and how many rows these tables have.
+
+    Keys are in the order in which the tables came, each table's oldest key first.
+    """
 
     keys: tuple[str, ...]
     rows: frozenset[int]
 
 
 class Cohorts(Lines):
-    """Keep the list. All raise ValueError where it is damaged, and OSError where the disk refuses.
+    """Keep the list of cohorts, for subclasses that say where its lines are.
 
-    While somebody is alone with it (`exclusive`) nobody else writes the list, or a ledger of it. sketches:
-    those of its tables, in plain JSON, numbered from 1.
+    All methods raise ValueError where the list is damaged, and OSError where the disk refuses. Who is inside
+    `exclusive` is alone: nobody else writes the list or, in a folder, a ledger that it is about. sketches: a
+    second list with the tables' sketches in plain JSON; lines of this list name one by its number, from 1.
     """
 
     sketches: Lines
@@ -82,7 +95,8 @@ class Cohorts(Lines):
         """Return what pays into the account of the table with these keys, itself included."""
         lines = self._lines()
         cohort = _Groups(lines).members(keys)
-        # In the order in which tables came, each with its oldest key first.
+        # A "joined" line comes before the line of its newest table and begins with another's present key. Put
+        # such lines last, so that keys are in the order in which tables came, each table's oldest first.
         in_order = sorted(lines, key=lambda line: line["kind"] == "joined")
         members = [key for line in in_order for key in _keys(line) if key in cohort]
         rows = {
@@ -103,13 +117,16 @@ class Cohorts(Lines):
         return next((visible for visible in self.cohorts(owner) if visible.key in cohort), None)
 
     def shared(self, keys: Sequence[str], owner: str | None) -> bool:
-        """Return whether somebody else brought a table of the cohort of the table with these keys."""
+        """Return whether another owner brought a table of this table's cohort; False for the owner None."""
         if owner is None:
             return False
         return any(line["owner"] != self.mark(owner) for line in self._extracts(keys))
 
     def first_owner(self, keys: Sequence[str]) -> str | None:
-        """Return the mark of who brought the first table of the cohort, or None before anybody did."""
+        """Return the digest (`mark`) of the owner who brought the first table of this table's cohort.
+
+        It is None for a table that is not on the list.
+        """
         return next((line["owner"] for line in self._extracts(keys)), None)
 
     def _extracts(self, keys: Sequence[str]) -> list[Line]:
@@ -118,7 +135,11 @@ class Cohorts(Lines):
         return [line for line in self._lines() if line["kind"] == "extract" and members & set(_keys(line))]
 
     def holds(self, keys: Sequence[str], owner: str | None, patients: bool) -> bool:
-        """Return whether this owner brought this table before, and with named patients, where it has some."""
+        """Return whether this owner brought this very table before.
+
+        patients: whether a column now names its patients. Then only a line counts that was written with such
+        a column, since its sketch has the patients as well.
+        """
         return any(
             _keys(line) == tuple(keys) and (line["patients"] or not patients)
             for _, lines in self._visible(owner)
@@ -128,7 +149,10 @@ class Cohorts(Lines):
     def alike(
         self, sketch: Sketch, keys: Sequence[str], owner: str | None
     ) -> list[tuple[PatientCohort, Likeness]]:
-        """Return the owner's other cohorts that have a table like this one, and by what; the likest first."""
+        """Return the owner's other cohorts with a table like this one, those with the best evidence first.
+
+        Beside each cohort stands the strongest of the reasons why its tables and this one are alike.
+        """
         members = set(self.members(keys).keys)
         result = []
         others = [(cohort, lines) for cohort, lines in self._visible(owner) if cohort.key not in members]
@@ -149,9 +173,10 @@ class Cohorts(Lines):
         into: str | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Note a table and, with a key of another cohort, that it pays into that account from now on.
+        """Put a table on the list; `into` joins it to another cohort, into whose account it pays from now on.
 
-        check: raises ValueError where it may not; called while nobody else writes a ledger.
+        patients: whether a column names the table's patients. into: a key of the other cohort. check: raises
+        ValueError where the two may not be joined; called while nobody else writes a ledger.
         Raises ValueError too where sketches that the list names are gone.
         """
         now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -160,10 +185,11 @@ class Cohorts(Lines):
             check()
             named = max((line.get("sketch", 0) for line in self._lines()), default=0)
             many = len(self.sketches._lines())
-            if named > many:  # the next one would be taken for another table's
+            if named > many:  # sketches are gone: a new one would get a number that another table names
                 raise ValueError(DAMAGED.format(name="cohorts.sketches"))
             lines: list[Line] = []
-            # First, so that a crash in between leaves no table that is known and has a fresh account.
+            # Join before the table is listed: after a crash in between, a listed table that has not joined
+            # would have a fresh account, and would not be asked about again.
             if into is not None and into not in self.members(extract.keys).keys:
                 lines.append({"kind": "joined", "keys": [into, *extract.keys], "at": now})
             if not self.holds(extract.keys, owner, patients):
@@ -180,9 +206,10 @@ class Cohorts(Lines):
             self._append(line | {"at": datetime.now(UTC).isoformat(timespec="seconds")})
 
     def admit(self, keys: Sequence[str], rows: Collection[int]) -> None:
-        """Note that the cohort of this table has extracts of these sizes, which were released elsewhere.
+        """Note that this table's cohort has further tables of these numbers of rows.
 
-        The caller is alone.
+        They are known only from an imported ledger, whose lines are refused otherwise. The caller is inside
+        `exclusive`.
         """
         new = sorted(set(rows) - self.members(keys).rows)
         if new:
@@ -190,7 +217,7 @@ class Cohorts(Lines):
             self._append({"kind": "rows", "key": keys[-1], "rows": new, "at": now})
 
     def _visible(self, owner: str | None) -> list[tuple[PatientCohort, list[Line]]]:
-        """Return the cohorts of an owner, with the lines of their tables that the owner brought."""
+        """Return an owner's cohorts, each with the "extract" lines of the tables that the owner brought."""
         lines = self._lines()
         groups, by_cohort = _Groups(lines), dict[str, list[Line]]()
         digest = None if owner is None else self.mark(owner)
@@ -198,9 +225,11 @@ class Cohorts(Lines):
         for line in mine:
             if line["kind"] == "extract":
                 by_cohort.setdefault(groups.root(line["keys"][-1]), []).append(line)
+        # The latest name of a cohort counts.
         names = {groups.root(line["key"]): line["name"] for line in mine if line["kind"] == "name"}
         result = []
         for root, brought in by_cohort.items():
+            # A table has a second line once its patients were named: show it once, as it came first.
             tables: dict[str, Extract] = {}
             for line in brought:
                 extract = Extract(tuple(line["keys"]), line["rows"], line["columns"], line["at"])
@@ -210,12 +239,13 @@ class Cohorts(Lines):
         return result
 
     def mark(self, owner: str | None) -> str:
-        """Return the keyed digest of an owner, by which lines are told to be theirs."""
+        """Return the keyed digest of an owner's name, which lines of the list and of ledgers hold instead."""
         digest = hashlib.blake2b((owner or "").encode(), key=self.secret, digest_size=16)
         return digest.hexdigest()
 
 
 def _sketch(kept: Sequence[Line], line: Line) -> Sketch:
+    """Return the sketch that an "extract" line names, from the list of sketches."""
     try:
         return Sketch.from_plain(kept[line["sketch"] - 1])
     except (IndexError, KeyError, TypeError, ValueError):
@@ -229,16 +259,20 @@ def check_name(name: str) -> None:
 
 
 def _strength(likeness: Likeness) -> tuple[int, float]:
+    """Return by what reasons are sorted: common patients are the best evidence, then by the share."""
     return -("patients", "rows", "columns", "shape").index(likeness.kind), likeness.share
 
 
 def _keys(line: Line) -> tuple[str, ...]:
-    """Return the keys that a line is of."""
+    """Return the keys of tables that a line names; none for the first line of the list."""
     return tuple(line["keys"]) if "keys" in line else (line["key"],) if "key" in line else ()
 
 
 class _Groups:
-    """Tell which keys are of one cohort."""
+    """Group keys into cohorts: keys that one line names are of one cohort, and so are keys linked by others.
+
+    It is a union-find: each key has a parent, and all keys of one cohort lead up to the same root.
+    """
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self._parent: dict[str, str] = {}
@@ -247,7 +281,7 @@ class _Groups:
                 self._parent[self.root(second)] = self.root(first)
 
     def root(self, key: str) -> str:
-        """Return the key that stands for a cohort."""
+        """Return the key that stands for the cohort of this key."""
         while key != (key := self._parent.get(key, key)):
             pass
         return key

@@ -34,7 +34,7 @@ from dppca_core.privacy import Budget
 if TYPE_CHECKING:
     import opendp.prelude as dp
 
-ACCOUNTINGS = ("exact", "zcdp")  # of real patients; what papers print may spend more
+ACCOUNTINGS = ("exact", "zcdp")  # for real patients; the constants that papers print may spend more
 MOST_FEATURES = 400  # drawing a larger matrix takes many seconds
 _EXACT = 53  # bits of an integer that double precision holds
 _MOST_BITS = 20
@@ -61,28 +61,32 @@ class IntegerSum(NamedTuple):
 
 
 def bits_for(n: int) -> int:
-    """Return b with n 4^b <= 2^53, at most 20: sums of n products of rounded entries are exact.
+    """Return b, the number of binary digits to which entries of n rows are rounded: the largest up to 20 with
 
-    Raises ValueError for more rows than leave 8 bits, 2^37.
+        n 4^b <= 2^53,
+
+    so that double precision adds n products of two entries exactly. Raises ValueError for more than 2^37
+    rows, which would leave fewer than 8 digits.
     """
     checks.whole(1, 2 ** (_EXACT - 2 * _LEAST_BITS), n=n)
     return min((_EXACT - (n - 1).bit_length()) // 2, _MOST_BITS)
 
 
 class Adder:
-    """Add up an `IntegerSum` block by block; the clipped rows are let go.
+    """Add up an `IntegerSum` of d columns block by block, without keeping the rows. Reads private rows.
 
-    bits: `bits_for` as many rows as may come. Reads private rows.
+    bits: of the rounding, `bits_for` as many rows as may come.
     """
 
     def __init__(self, d: int, bits: int) -> None:
         self._n, self._bits, self._total = 0.0, bits, np.zeros((d, d))
 
     def add(self, rows: Array | IntegerSum, weights: Array | float = 1.0) -> None:
-        """Add (m, d) rows, each multiplied by its weight, (m, 1) and at most 1, or a sum of some.
+        """Add clipped rows, (m, d), or an exact sum of other rows.
 
-        A row counts as its squared weight. Where these add up to n, no entry of the sum, nor of a part of
-        it, is above n 4^bits, by Cauchy and Schwarz: so `bits_for` n leave room for any number of rows.
+        weights: each row is multiplied by its own, (m, 1) and at most 1, before it is rounded. It then counts
+        as its squared weight. Where these add up to n, no entry of the sum, nor of a part of it, is above
+        n 4^bits, by Cauchy and Schwarz: so `bits_for` n leave room for any number of rows.
 
         Raises ValueError for rows longer than 1, other columns or bits, or more rows than fit.
         """
@@ -113,11 +117,12 @@ def check_clipped(rows: Array) -> None:
 
 
 def noise_std(d: int, bits: int, budget: Budget, share: float = 1.0) -> float:
-    """Return the std of a diagonal entry's noise in units of 4^-bits: `sum_noise_std` times 4^bits.
+    """Return the std of the noise of a diagonal entry of sum x x^T, (d, d), in units of 4^-bits.
 
-    Rows, (m, d), are rounded to multiples of 2^-bits. share: of the budget, as 1/z^2. Public, so it is asked
-    before a release is paid for. Raises ValueError for more than 400 features, accounting as printed, whose
-    noise is not exact, and noise beyond what 64-bit integers hold.
+    bits: entries of rows are rounded to multiples of 2^-bits. share: what this release takes of the budget,
+    measured in 1/z^2, z the noise multiplier. No rows are needed, so callers ask before they pay. Raises
+    ValueError for more than 400 features, accounting as printed, whose noise is not exact, and noise beyond
+    what 64-bit integers hold.
     """
     checks.whole(1, MOST_FEATURES, features=d)
     checks.one_of(ACCOUNTINGS, accounting=budget.accounting)
@@ -125,7 +130,11 @@ def noise_std(d: int, bits: int, budget: Budget, share: float = 1.0) -> float:
 
 
 def check_std(std: float, budget: Budget) -> float:
-    """Return a std, in whole units, unless it is beyond what 64-bit integers hold: then raise ValueError."""
+    """Return the std of integer noise unchanged if it can be drawn, or else raise ValueError.
+
+    Below 64 the discrete Gaussian is not close enough to the continuous one, for which noise is calibrated
+    (the module's text); above 2^56 noise of more than a hundred stds would overflow 64-bit integers.
+    """
     if not 2.0**6 <= std <= 2.0**56:
         raise ValueError(f"epsilon = {budget.epsilon:g} asks for noise outside of what integers can hold")
     return std
@@ -134,12 +143,11 @@ def check_std(std: float, budget: Budget) -> float:
 def release(
     summed: IntegerSum, budget: Budget, progress: Progress = lambda share: True, *, share: float = 1.0
 ) -> Array:
-    """Return the noisy second moment, (d, d), of rows scaled to norm 1.
+    """Return the noisy second moment, (d, d) symmetric: the mean of x x^T over the n rows that were summed.
 
-    This is the only step that releases private rows.
-
-    `progress` is told the share done, and answers whether to go on; `share` is that of the budget. Raises
-    StoppedError where it says no, and ValueError as `noise_std`.
+    This is the only step that releases private rows. progress: is told the share of entries drawn, and
+    answers whether to go on. share: of the budget, as for `noise_std`. Raises StoppedError where progress
+    says no, and ValueError as `noise_std`.
     """
     d, unit = len(summed.total), 4.0**summed.bits
     std = noise_std(d, summed.bits, budget, share)
@@ -154,6 +162,7 @@ def release(
         done += piece
         return progress(done / len(rows))
 
+    # One draw has one std, so the diagonal and the entries above it are drawn apart.
     for chosen, entry_std in ((diagonal, std), (~diagonal, std / math.sqrt(2))):
         noisy[chosen] = add_noise(whole[chosen], entry_std, report)
     mean = np.zeros((d, d))
@@ -163,9 +172,10 @@ def release(
 
 
 def add_noise(whole: Array, std: float, go_on: Callable[[int], bool] = lambda drawn: True) -> Array:
-    """Return whole numbers, (m,), with discrete Gaussian noise of this std, which `check_std` has passed.
+    """Return whole numbers, (m,), plus discrete Gaussian noise of this std, which `check_std` has accepted.
 
-    `go_on` is told how many were drawn since it was asked last. Raises StoppedError where it says no.
+    go_on: is told how many entries were drawn since the last call, and answers whether to draw more. Raises
+    StoppedError where it says no.
     """
     measure, noisy = _measurement(std), np.empty(len(whole))
     for begin in range(0, len(whole), _PIECE):
@@ -180,6 +190,6 @@ def _measurement(std: float) -> "dp.Measurement":
     """Return OpenDP's vector Gaussian on integers: each entry gets discrete Gaussian noise of this std."""
     import opendp.prelude as dp  # here: slow to load, and needed at a release only
 
-    dp.enable_features("contrib")
+    dp.enable_features("contrib")  # OpenDP refuses to construct the Gaussian otherwise
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
     return dp.m.make_gaussian(*space, scale=std)

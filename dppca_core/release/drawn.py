@@ -34,7 +34,7 @@ _GONE = "this release was downloaded, and is no longer kept"
 
 
 class Drawn(Lines):
-    """Keep what was asked of one release (plain JSON), its first line, and then its steps."""
+    """Keep the draws of one paid release: its first line is what was asked (plain JSON), the others steps."""
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -45,9 +45,10 @@ class Drawn(Lines):
         return lines[0]
 
     def once(self, step: str, draw: Callable[[], Array]) -> Array:
-        """Return the numbers of a step: those that were kept, or else those of `draw`, kept from now on.
+        """Return the numbers of a step: those that were kept or, the first time, those of `draw`, now kept.
 
-        One caller at a time, of all threads and processes: two that go on with one release get the same.
+        Only one caller at a time gets here, of all threads and processes: two that resume the same release
+        get the same numbers.
         Raises what `draw` raises, ValueError where the release is no longer kept, and OSError where the disk
         refuses: then nothing of the step is kept.
         """
@@ -69,13 +70,17 @@ class DrawnInMemory(LinesInMemory, Drawn):
 
 
 class DrawnOnDisk(Drawn):
-    """Keep the steps in a file, encrypted. Methods raise ValueError where it was damaged or moved."""
+    """Keep the steps in a file, encrypted. Methods raise ValueError where it was damaged or moved.
+
+    `_used` is the file beside it that has a byte for each line that was ever written: "p" for a plain line of
+    an earlier version, "." for an encrypted one.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path, self._used = path, path.with_suffix(".used")
 
     def begin(self, asked: dict[str, Any]) -> None:
-        """Write down what is asked."""
+        """Write the first line, what is asked."""
         self._append(asked)
 
     def forget(self) -> None:
@@ -85,14 +90,19 @@ class DrawnOnDisk(Drawn):
 
     @cached_property
     def _seal(self) -> sealing.Seal:
+        """Return what encrypts lines: its key, for this file alone, follows from the folder's secret."""
         return sealing.Seal(sealing.folder_secret(self._path.parent), f"drawn {self._path.name}")
 
     def _lines(self) -> list[dict[str, Any]]:
-        used = self._used.read_bytes() if self._used.exists() else b""  # first: another may write meanwhile
+        """Return all lines, decrypted. Raises ValueError where lines are missing or were changed or moved."""
+        # Read the bytes first: another process may append meanwhile, and it writes its byte after its line.
+        used = self._used.read_bytes() if self._used.exists() else b""
         written = journal.read(self._path)
-        if len(written) < len(used) and self._path.exists():
+        if len(written) < len(used) and self._path.exists():  # else it was forgotten meanwhile
             raise ValueError(f"{self._path.name} was cut: restore it first, nothing of it is drawn again")
         lines: list[dict[str, Any]] = []
+        # Plain lines are read only before the first encrypted one, and only where an earlier version wrote
+        # them: a plain line in the place of an encrypted one was put there by somebody else.
         encrypted = False
         for number, line in enumerate(written, 1):
             if "sealed" in line or (used and used[number - 1 : number] != _PLAIN):
@@ -101,6 +111,7 @@ class DrawnOnDisk(Drawn):
         return lines
 
     def _opened(self, number: int, line: dict[str, Any]) -> dict[str, Any]:
+        """Return an encrypted line, decrypted; its number, from 1, is part of what was encrypted."""
         try:
             sealed = base64.b64decode(line["sealed"], validate=True)
             opened: dict[str, Any] = json.loads(self._seal.open(sealed, f"line {number}"))
@@ -112,25 +123,28 @@ class DrawnOnDisk(Drawn):
         return opened
 
     def _append(self, *lines: dict[str, Any]) -> None:
+        """Encrypt lines, each with its number, append them, and note that they were written."""
         sealed = []
         for number, line in enumerate(lines, len(self._lines()) + 1):
             plain = json.dumps(line, separators=(",", ":"), allow_nan=False).encode()
             text = base64.b64encode(self._seal.close(plain, f"line {number}")).decode()
             sealed.append({"sealed": text})
         journal.append(self._path, *sealed)
+        # Add a byte for every line that has none: these, and any before a crash or of an earlier version.
         with journal.open_private(self._used, "a") as file:
             kinds = (b"." if "sealed" in line else _PLAIN for line in journal.read(self._path))
             journal.write(file, b"".join(kinds)[file.seek(0, 2) :])
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        # The file locks itself: a lock of its own would stay behind when the release is forgotten.
+        """Hold the lock of the steps, on which others wait. Raises ValueError once they are forgotten."""
+        # Lock the file of steps itself: a lock file would stay behind when the release is forgotten.
         try:
             file = self._path.open("r+b")
         except FileNotFoundError:
             raise ValueError(_GONE) from None
         with file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            if not self._path.exists():
+            if not self._path.exists():  # it was forgotten while this caller waited for the lock
                 raise ValueError(_GONE)
             yield

@@ -1,7 +1,9 @@
 """Rounds for real patients, alone or before a moment of the features kept: whole sums, with exact noise.
 
 As `mechanisms.stacked` and `mechanisms.two_stage`, but what a release reads is a sum of whole numbers
-(`discrete_gaussian`).
+(`discrete_gaussian`). A round is one noisy product of all rows with Q, the basis found so far, (d, k). Two
+stages are a few rounds (stage 1), from which the features J to keep are chosen, and then one noisy second
+moment of these features alone (stage 2). A part is what a round takes of the budget, measured in 1/z^2.
 
 A round. v = x/|x|, and its entries are rounded towards zero to multiples of 2^-b, so that |v| <= 1 still.
 Q is public; its entries are rounded to multiples of 2^-32. Then Q^T v is a sum of whole numbers below 2^52,
@@ -45,33 +47,39 @@ MOST_DIRECTIONS = 50
 _BASIS_BITS = 32
 _LARGEST = 2.0**52
 
-# Hands every hospital's rows over in pieces, with the hospital's number. Each call goes through them once and
-# tells the share of them that was read; it raises StoppedError where it is told to stop. Beside rows, (m, d),
-# goes what each is multiplied by, (m, 1) or 1; of_mean: in the mean, which can be another number.
+# Called with a hospital's number, a piece of its rows, (m, d), and what each is multiplied by, (m, 1) or 1.
 Use = Callable[[int, Array, Array | float], None]
 
 
 class Reader(Protocol):
-    """Describe what hands rows over."""
+    """Hand every hospital's rows over to `use`, piece by piece: one call goes through all of them once.
+
+    progress: is told the share of rows read; StoppedError is raised where it answers False. of_mean: rows go
+    with their weights in a mean of rows, which can differ from those in a second moment
+    (`patient_rows.PatientRows`).
+    """
 
     def __call__(self, use: Use, progress: Progress, of_mean: bool = False) -> None: ...
 
 
 def whole_products(rows: Array, block: Array, bits: int, weights: Array | float = 1.0) -> Array:
-    """Return sum v q^T over rows, (d, k), in whole units of 4^-bits. Reads private rows.
+    """Return the exact sum over rows of v q^T, v = x/|x| and q = Q^T v/|Q^T v|, (d, k). Reads private rows.
 
     Args:
-        rows: Rows of any length, (m, d).
-        block: Q, (d, k), public.
-        bits: Of the rounding, at most 20.
+        rows: Rows x of any length, (m, d).
+        block: Q with orthonormal columns, (d, k), public.
+        bits: v and q are rounded to multiples of 2^-bits, and the sum is in units of 4^-bits; at most 20.
         weights: By which v and q are multiplied, (m, 1), at most 1.
     """
     whole = _inside(np.trunc(unit_rows(rows) * weights * 2.0**bits), bits)
+    # Columns of Q are orthonormal up to rounding: shorten them so that none is longer than 1.
     projected = whole @ np.trunc(block * (1 - 1e-12) * 2.0**_BASIS_BITS)
-    # Column by column, so that the length of one row does not depend on where it stands.
+    # Add column by column: NumPy could add the squares of one row in an order that depends on where the row
+    # stands, and q must depend on the row alone, to the last bit.
     squared = np.zeros(len(rows))
     for column in (projected / _LARGEST).T:
         squared += column**2
+    # Longer than it is by more than rounding errs, so that q is no longer than 1.
     length = np.sqrt(squared) * (_LARGEST * (1 + 1e-12))
     q = projected / np.where(length > 0, length, 1.0)[:, None] * weights
     product: Array = whole.T @ _inside(np.trunc(q * 2.0**bits), bits)
@@ -79,13 +87,17 @@ def whole_products(rows: Array, block: Array, bits: int, weights: Array | float 
 
 
 def _inside(whole: Array, bits: int) -> Array:
-    """Return whole rows, those longer than 1 left out; rounding towards zero leaves none that are."""
+    """Return rows in whole units of 2^-bits, with those longer than 1 set to zero.
+
+    This only makes sure: rows were rounded towards zero, so none should be longer.
+    """
     return np.where(np.einsum("ij,ij->i", whole, whole)[:, None] <= 4.0**bits, whole, 0.0)
 
 
 def round_std(budget: Budget, part: float, bits: int) -> float:
-    """Return the std of each entry of a round's sum that takes this part of the budget, in units of 4^-bits.
+    """Return the std of the noise in each entry of a round's sum, in units of 4^-bits.
 
+    part: what the round takes of the budget, measured in 1/z^2, between 0 and 1.
     Raises ValueError for noise that integers cannot hold.
     """
     std = normalised_product.sensitivity(budget) * gaussian.noise_multiplier(budget) / math.sqrt(part)
@@ -93,36 +105,37 @@ def round_std(budget: Budget, part: float, bits: int) -> float:
 
 
 def check_rounds(budget: Budget, parts: Sequence[float], bits: int) -> None:
-    """Raise ValueError for noise of rounds that cannot be drawn, before it is paid for."""
+    """Raise ValueError, before anything is paid, where the noise of one of these rounds cannot be drawn."""
     for part in parts:
         round_std(budget, part, bits)
 
 
 def parts_of_rounds(division: Division) -> list[float]:
-    """Return what each round of stage 1 takes of the budget, as 1/z^2."""
+    """Return what each round of stage 1 takes of the budget, measured in 1/z^2: they add up to its share."""
     parts: list[float] = (division.share * two_stage.round_weights(division.rounds)).tolist()
     return parts
 
 
 def check(budget: Budget, division: Division, bits: int) -> None:
-    """Raise ValueError for noise of two stages that cannot be drawn, before it is paid for."""
+    """Raise ValueError, before anything is paid, where the noise of one of the two stages cannot be drawn."""
     check_rounds(budget, parts_of_rounds(division), bits)
+    # Asked for 1 feature, since J is not known yet: the std is the same for any number of them.
     discrete_gaussian.noise_std(1, bits, budget, 1 - division.share)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Hold what both kinds of release read, and how.
+    """Hold what both kinds of release, rounds alone and two stages, read, and how.
 
     Args:
         read: Hands over the rows.
-        sums: Sums that get noise, `request.noisy_sums`: hospital i adds its rows to sum i modulo this number.
+        sums: How many sums get noise, `request.noisy_sums`: hospital i adds its rows to sum i modulo this.
         budget: The guarantee of the whole run.
-        drawn: What was drawn before, of a release that is gone on with.
-        sizes: Patients of every hospital.
-        d: Features.
-        k: Components.
-        bits: Of the rounding.
+        drawn: Keeps each step that is drawn; of a resumed release it has those drawn before.
+        sizes: Number of patients of every hospital.
+        d: Number of features.
+        k: Number of components.
+        bits: Entries are rounded to multiples of 2^-bits.
         progress: Is told the share done, and answers whether to go on.
     """
 
@@ -138,16 +151,24 @@ class Source:
 
     @property
     def n(self) -> int:
+        """Return the number of patients of all hospitals."""
         return sum(self.sizes)
 
     @property
     def scale(self) -> float:
-        """Return the std of the noise of all sums' mean, for a std of 1 in each sum."""
+        """Return the std of an entry's noise in the mean over all patients, per unit of its std in each sum.
+
+        Sums are in units of 4^-bits, the mean is not. The noises of several sums add up in squares.
+        """
         return math.sqrt(self.sums) / (4.0**self.bits * self.n)
 
 
 class Rounds(NamedTuple):
-    """Hold the basis after each round, the first a random start; noisy rounds; the noise of their entries."""
+    """Hold what T rounds published.
+
+    bases: T + 1 of (d, k), the random start and the basis after each round. answers: the T noisy means of
+    v q^T, (d, k) each. stds: of the noise in each entry of every answer.
+    """
 
     bases: tuple[Array, ...]
     answers: list[Array]
@@ -155,15 +176,16 @@ class Rounds(NamedTuple):
 
 
 def release_rounds(source: Source, parts: Sequence[float], left_out: int, readings: int) -> Rounds:
-    """Release rounds, each of the basis that those before it give. Reads private rows once in each.
+    """Release rounds one after the other, each of the basis that those before it give.
 
-    A round that was drawn is not drawn again.
+    Reads private rows once in each. A round that was drawn before is taken from what was kept.
 
     Args:
         source: The patients, and how they are read.
-        parts: What each round takes of the budget, as 1/z^2.
-        left_out: First rounds that are not stacked.
-        readings: How often the rows are read in all, by which progress is counted.
+        parts: What each round takes of the budget, measured in 1/z^2.
+        left_out: How many first rounds are left out when later bases are computed, since the basis that they
+            were asked of was still far off (`numerics.stacked_rounds`).
+        readings: How often the whole release reads the rows, by which progress is counted.
 
     Raises:
         StoppedError: Where progress says no. What was drawn before is kept.
@@ -174,9 +196,11 @@ def release_rounds(source: Source, parts: Sequence[float], left_out: int, readin
         return source.progress((done + share) / readings)
 
     def ask(block: Array, std: float) -> Array:
+        """Return one noisy round of the basis `block`; `std` is the same noise as `whole_stds`, of a mean."""
         nonlocal done
 
         def draw() -> Array:
+            """Read all rows once and return the noisy mean of v q^T, (d, k)."""
             sums = np.zeros((source.sums, d, k))
 
             def add(hospital: int, rows: Array, weights: Array | float) -> None:
@@ -193,6 +217,7 @@ def release_rounds(source: Source, parts: Sequence[float], left_out: int, readin
             raise StoppedError
         return answer
 
+    # Keep the start too: the rounds that are kept were asked of it and of what followed from it.
     start = source.drawn.once("start", lambda: block_power.begin(None, d, k, np.random.default_rng()))
     whole_stds = [round_std(source.budget, part, source.bits) for part in parts]
     stds = [std * source.scale for std in whole_stds]
@@ -200,7 +225,11 @@ def release_rounds(source: Source, parts: Sequence[float], left_out: int, readin
 
 
 class Answer(NamedTuple):
-    """Hold the directions, (d, k), the rows J they lie in, and stage 2's noisy moment of these rows."""
+    """Hold what two stages published.
+
+    basis: the directions, (d, k), zero outside J. rows: J, the indices of the features kept, (j,). moment:
+    stage 2's noisy second moment of these features, (j, j).
+    """
 
     basis: Array
     rows: Indices
@@ -208,17 +237,19 @@ class Answer(NamedTuple):
 
 
 def release(source: Source, division: Division, s_hat: int | str) -> Answer:
-    """Release both stages. Reads private rows, T + 1 times; a step that was drawn is not drawn again.
+    """Release both stages. Reads private rows T + 1 times; a step drawn before is taken from what was kept.
 
     Args:
         source: The patients, and how they are read.
-        division: How the run divides its budget.
-        s_hat: Features kept, or "released" for those that stand out of stage 1's noise, at most 400.
+        division: The share of the budget for stage 1, and its number of rounds T.
+        s_hat: Number of features kept, or "released" for those that stand out of stage 1's noise, at most
+            400.
 
     Raises:
         StoppedError: Where progress says no. What was drawn before is kept.
     """
     budget, bits, n = source.budget, source.bits, source.n
+    # Where n is protected no rule may use it; infinity leaves the error of sampling out of them.
     public_n = n if budget.neighbours == "replace-one" else math.inf
     left_out = two_stage.left_out(division.rounds)
     rounds = release_rounds(source, parts_of_rounds(division), left_out, division.rounds + 1)
@@ -226,15 +257,18 @@ def release(source: Source, division: Division, s_hat: int | str) -> Answer:
     block_std = discrete_gaussian.noise_std(1, bits, budget, 1 - division.share) * source.scale
 
     def choose() -> Array:
+        """Return J from what stage 1 released, as floats, as steps are kept; at most 400 features."""
         rows = two_stage.rows_to_keep(leading, rounds.answers[-1], block_std, s_hat=s_hat, n=public_n)
         if len(rows) > discrete_gaussian.MOST_FEATURES:
             rows = linalg.largest_rows(leading, discrete_gaussian.MOST_FEATURES)
         return rows.astype(float)
 
-    # Kept too: on another machine rows of nearly the same weight could change places.
+    # Keep J too, though it follows from the rounds: on another machine features of nearly the same weight
+    # could change places.
     rows = source.drawn.once("rows", choose).astype(int)
 
     def draw_moment() -> Array:
+        """Read all rows once and return the noisy second moment of the features J, (j, j)."""
         adders = [Adder(len(rows), bits) for _ in range(source.sums)]
 
         def add(hospital: int, part: Array, weights: Array | float) -> None:
@@ -242,6 +276,7 @@ def release(source: Source, division: Division, s_hat: int | str) -> Answer:
 
         before = division.rounds / (division.rounds + 1)
         source.read(add, lambda share: source.progress(before + share * (1 - before)))
+        # Each sum is divided by all n patients, so that the noisy sums add up to the mean over all.
         noisy = [
             discrete_gaussian.release(adder.sum._replace(n=n), budget, share=1 - division.share)
             for adder in adders

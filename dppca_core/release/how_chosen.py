@@ -16,7 +16,7 @@ MOST_LETTERS = 200  # of the owner's own sentence
 
 
 def statement(answer: str, sentence: str = "") -> str:
-    """Return the statement, "" where nothing is stated.
+    """Return the statement, one of ANSWERS with the owner's own sentence behind it; "" where nothing is said.
 
     Raises ValueError for another answer, and for a sentence that is too long or not on one line.
     """
@@ -31,7 +31,10 @@ def statement(answer: str, sentence: str = "") -> str:
 
 
 def stated(kept: object) -> str:
-    """Return a statement as it was kept, or that there is none: an earlier version kept none."""
+    """Return a statement that a ledger's line holds, or NOT_STATED for what `statement` could not return.
+
+    An earlier version wrote none, and a ledger can be imported or edited.
+    """
     longest = max(map(len, ANSWERS)) + 2 + MOST_LETTERS
     if isinstance(kept, str) and kept and kept.isprintable() and len(kept) <= longest:
         return kept

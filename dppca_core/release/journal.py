@@ -17,7 +17,7 @@ from typing import Any
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Lock a file against all processes of this machine that ask; wait for the others."""
+    """Hold the lock of a file, a file beside it, once all other processes of this machine have let it go."""
     with open_private(path.with_name(path.name + ".lock"), "a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -33,7 +33,10 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def _parts(name: str, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
-    """Return the lines, and what is left of one that was being written."""
+    """Return the lines of a file's bytes, and the bytes of an unfinished line at the end, or none.
+
+    name: of the file, for the message of ValueError.
+    """
     *whole, last = data.split(b"\n")
     objects = []
     for number, line in enumerate([*whole, last], 1):
@@ -48,6 +51,7 @@ def _parts(name: str, data: bytes) -> tuple[list[dict[str, Any]], bytes]:
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
+    """Return the JSON object of a line, None for anything else."""
     try:
         plain = json.loads(line)
     except (ValueError, RecursionError):
@@ -82,10 +86,10 @@ def append(path: Path, *plain: dict[str, Any]) -> None:
         file.seek(0)
         before = file.read()
         cut = _parts(path.name, before)[1]
-        if cut:  # what a crash left of a line
+        if cut:  # a crash left a part of a line: nothing followed from it, so it goes
             before = before.removesuffix(cut)
             file.truncate(len(before))
-        elif before and not before.endswith(b"\n"):  # all of a line but its end
+        elif before and not before.endswith(b"\n"):  # a crash left a whole line without its end: it counts
             line = b"\n" + line
         try:
             write(file, line)
@@ -96,7 +100,7 @@ def append(path: Path, *plain: dict[str, Any]) -> None:
 
 
 def write(file: FileIO, data: bytes) -> None:
-    """Write all of it, on the disk when this returns: unbuffered, so that closing has nothing left to write.
+    """Write all bytes to an unbuffered file; they are on the disk when this returns.
 
     Raises OSError where the disk refuses; a part may be written.
     """
@@ -120,13 +124,16 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def open_private(path: Path, mode: str) -> FileIO:
-    """Open a file that nobody but its owner reads, and make its folder likewise; unbuffered."""
+    """Open a file that nobody but its owner can read, and make its folder so, if there is none.
+
+    It is unbuffered, so that closing it has nothing left to write that could fail.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return FileIO(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
 def sync_folder(folder: Path) -> None:
-    """Put a folder on the disk: only then are the names of its new files."""
+    """Write a folder through to the disk: only then does a new file in it survive a crash under its name."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

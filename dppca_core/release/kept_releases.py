@@ -38,13 +38,19 @@ def default_folder() -> Path:
 
 
 class KeptReleases:
-    """Keep, open and drop what belongs to tokens. now: seconds since 1970."""
+    """Keep, open and drop encrypted releases in a folder, each under the token of a visitor's browser tab.
+
+    now: returns the time, in seconds since 1970.
+    """
 
     def __init__(self, folder: Path, now: Callable[[], float] = time.time) -> None:
         self._folder, self._now = folder, now
 
     def keep(self, token: str, name: str, plain: dict[str, Any]) -> bool:
-        """Keep JSON under a token and a name. Return whether it is: limits or the disk may refuse."""
+        """Keep a release, as plain JSON, under a token and a name that tells it from others of that token.
+
+        Returns whether it is kept: limits of number and size, or the disk, may refuse.
+        """
         if not _is_token(token):
             return False
         path = self._path(token, name)
@@ -52,7 +58,7 @@ class KeptReleases:
         sealed = _seal(token).close(packed, path.name)
         try:
             self._check_private()
-            with journal.locked(self._folder / "kept"):
+            with journal.locked(self._folder / "kept"):  # one at a time, or two together could pass a limit
                 others = [file for file in self._tidied() if file != path]
                 together = sum(file.stat().st_size for file in others)
                 mine = sum(file.name.startswith(_owner(token)) for file in others)
@@ -65,7 +71,7 @@ class KeptReleases:
         return True
 
     def opened(self, token: str) -> list[dict[str, Any]]:
-        """Return what is kept under a token, oldest first: nothing for one that is not known."""
+        """Return the releases kept under a token, oldest first, as far as they can be read and decrypted."""
         opened = []
         if not _is_token(token) or not self._folder.is_dir():
             return []
@@ -84,10 +90,11 @@ class KeptReleases:
             self._path(token, name).unlink(missing_ok=True)
 
     def _path(self, token: str, name: str) -> Path:
+        """Return the file of one release: its name begins as all of the token's, and goes on by `name`."""
         return self._folder / f"{_owner(token)}.{hashlib.sha256(name.encode()).hexdigest()[:16]}.kept"
 
     def _tidied(self) -> list[Path]:
-        """Return all that is kept, without what was kept for long enough."""
+        """Return the files of all releases, after deleting those that are older than 30 days."""
         oldest, files = self._now() - _KEPT_SECONDS, []
         for file in self._folder.glob("*.kept"):
             with suppress(FileNotFoundError):  # another has dropped it
@@ -98,7 +105,7 @@ class KeptReleases:
         return files
 
     def _check_private(self) -> None:
-        """Raise OSError for a folder that is another's, or that others can look into, as in a shared /tmp."""
+        """Make the folder; raise OSError where it is another user's or others can read it, as in /tmp."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = self._folder.lstat()
         if not stat.S_ISDIR(folder.st_mode) or folder.st_uid != os.getuid() or folder.st_mode & 0o077:
@@ -110,9 +117,10 @@ def _is_token(token: str) -> bool:
 
 
 def _owner(token: str) -> str:
-    """Return the beginning of the names of a token's files, which tells neither token nor key."""
+    """Return how the names of a token's files begin: derived from the token, and telling nothing of it."""
     return sealing.derived(token.encode(), "kept name").hex()
 
 
 def _seal(token: str) -> sealing.Seal:
+    """Return what encrypts a token's releases; its key follows from the token alone, and is nowhere kept."""
     return sealing.Seal(token.encode(), "kept release")

@@ -6,8 +6,12 @@ and whatever stands under any key of the cohort's tables counts.
 
 Paying comes first: `spend` writes the event, on the disk, before any noise is drawn, so that a crash wastes
 budget and never spends it unseen. Between two processes, or two tabs, only one pays at a time, and the second
-sees what the first has spent.
-`ledger_records` defines its lines.
+sees what the first has spent. Inside `exclusive` nobody else writes.
+
+`ledger_records` defines its lines. A key is a digest of a table's content; one table has several, of former
+versions of the digest, and they are given oldest first. An owner is whoever signed in; lines hold a keyed
+digest of the name (the mark). A release draws its noise in steps, which are kept until it is downloaded
+(`drawn`), so that one that was interrupted can go on.
 """
 
 import json
@@ -41,13 +45,13 @@ class OverLimitError(ValueError):
 
 
 class Ledger(Lines):
-    """Keep the lines of one table and of its cohort.
+    """Keep the lines of one table and of its cohort, the tables of the same patients; they are one account.
 
-    patients: rows of that table, if known; lines of tables of other sizes than the cohort's are refused.
-    keys: of the table, the present one last. cohorts: which tables pay into one account. owner: who reads and
-    pays; what others paid counts, and only when and at what cost is seen. None sees all. sign_in: whether
-    owners sign in. Then lines without a mark, of earlier versions, are of whoever brought the first table;
-    else everybody sees them.
+    patients: number of rows of that table, if known; then lines of tables of other sizes than the cohort's
+    are refused. keys: of the table, the present one last. cohorts: which tables pay into one account. owner:
+    who reads and pays; what others paid counts, but only when and at what cost is seen. None sees all.
+    sign_in: whether owners sign in. Then lines without a mark, of earlier versions, belong to whoever brought
+    the first table; else everybody sees them.
     """
 
     def __init__(
@@ -63,13 +67,14 @@ class Ledger(Lines):
 
     @cached_property
     def _mark(self) -> str | None:
-        """Return what marks the lines of this owner."""
+        """Return the keyed digest that marks the lines of this owner; None where the ledger has no owner."""
         return None if self._owner is None else self._cohorts.mark(self._owner)
 
     def _seen(self) -> list[dict[str, Any]]:
-        """Return all lines, those of other owners without what they say of a table."""
+        """Return all lines as this owner may see them: of others' releases only time and cost are left."""
         if self._mark is None:
             return [records.as_seen(line, hidden=False) for line in self._lines()]
+        # Whose the lines without a mark are; nobody's, and so visible, where owners do not sign in.
         first = self._cohorts.first_owner(self._keys) if self._sign_in else None
         return [
             records.as_seen(
@@ -79,12 +84,12 @@ class Ledger(Lines):
         ]
 
     def _sizes(self) -> frozenset[int] | None:
-        """Return how many rows the tables of this account have, or None where any line counts."""
+        """Return the numbers of rows of this account's tables, to check lines by; None where any will do."""
         return None if self._patients is None else self._cohorts.members(self._keys).rows | {self._patients}
 
     @abstractmethod
     def _begin(self, entry_id: str, asked: dict[str, Any]) -> None:
-        """Begin to keep what the release of this entry draws."""
+        """Begin to keep the draws of the release of this entry; asked: what it is of, in plain JSON."""
 
     @abstractmethod
     def drawn(self, entry_id: str) -> Drawn | None:
@@ -92,15 +97,19 @@ class Ledger(Lines):
 
     @abstractmethod
     def forget(self, entry_id: str) -> None:
-        """Drop what the release of this entry has drawn: its owner has it."""
+        """Drop what the release of this entry has drawn, once its owner has downloaded it."""
 
     def account(self) -> Account:
-        """Return the account as it stands. Raises ValueError for damaged lines, or those of another table."""
-        records.from_lines(self._lines(), self._sizes())  # checked as they are
+        """Return limit and releases, as this owner may see them.
+
+        Raises ValueError for damaged lines, or those of another table.
+        """
+        # Check the lines as they stand: what an owner sees of others' lines lacks the number of rows.
+        records.from_lines(self._lines(), self._sizes())
         return records.from_lines(self._seen())
 
     def entry(self, entry_id: str) -> Entry:
-        """Return a release as it was paid for, whoever did. Raises StopIteration where there is none."""
+        """Return the full entry of a release, also of another owner; StopIteration where there is none."""
         return next(entry for entry in records.from_lines(self._lines()).entries if entry.id == entry_id)
 
     def set_limit(self, limit: Limit) -> Account:
@@ -131,12 +140,13 @@ class Ledger(Lines):
         neighbours: str | None = None,
         asked: dict[str, Any] | None = None,
     ) -> Entry:
-        """Pay for a release before it is made; return the entry, which is on the ledger by then.
+        """Pay for a release before it is made: write its entry on the ledger, and return it.
 
-        expected: the account for which the price was said. neighbours: those that the events count, if they
-        are to be the ledger's. asked: what the release is of; then `drawn` keeps its steps. Raises
-        OverLimitError beyond the limit, and ValueError before a limit was set,
-        for no events or other neighbours, or where the account is another by now.
+        events: what it costs. about: more for the line, such as the method and the number of rows. expected:
+        the account on which the owner was told the price; None takes any. neighbours: the relation that the
+        events are for; given, it must be the limit's. asked: what the release is of, in plain JSON; given,
+        `drawn` keeps its steps. Raises OverLimitError beyond the limit, and ValueError before a limit was
+        set, for no events or other neighbours, or where the account is another than expected by now.
         """
         if not events:
             raise ValueError("events must be given: a release without a cost is not private")
@@ -154,7 +164,8 @@ class Ledger(Lines):
                     f"{now.limit.epsilon:.4g}: nothing was spent"
                 )
             entry = Entry(_now(), title, tuple(events), dict(about or {}), secrets.token_hex(8))
-            # Kept first: a crash in between leaves what nobody paid for, never a payment without its steps.
+            # Begin the steps first: a crash in between leaves a file that nobody paid for, and never a
+            # payment whose release could not be resumed.
             if asked is not None:
                 self._begin(entry.id, asked)
             try:
@@ -169,27 +180,32 @@ class Ledger(Lines):
         return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self._seen())
 
     def merge(self, text: str, same_cohort: bool = False) -> Account:
-        """Add the lines of another ledger of the same table, as exported; known ones count once.
+        """Add the lines of another ledger of the same table, as `export` wrote them, and return the account.
 
-        same_cohort: whether its owner says that they are of extracts of this cohort, of any size. Raises
-        ValueError for text that is not a ledger, or one of another table, delta or neighbours.
+        A line that is here already is not added again. same_cohort: whether the owner states that they are of
+        tables of the same patients; then tables of any size are accepted. Raises ValueError for text that is
+        not a ledger, or one of another table, delta or neighbours.
         """
         lines = records.parse(text)
         theirs = records.from_lines(lines, None if same_cohort else self._sizes())
         with self.exclusive():
             mine = self.account()
             records.check_alike(mine.limit, theirs.limit, "{name} of that ledger is {second}, here {first}")
+            # Compare what lines say, without their place, digest and owner, which differ between ledgers.
             kept = [records.unmarked(line) for line in self._lines()]
             known = Counter(json.dumps(line, sort_keys=True) for line in kept)
+            # A file that another owner exported shows of a release only id, time and events: compare these.
             paid = [_payment(line) for line in kept if line.get("id") and line["kind"] == "release"]
             new = []
             for line in map(records.unmarked, lines):
-                if line["kind"] == "release" and _payment(line) in paid:  # as another owner sees it
+                if line["kind"] == "release" and _payment(line) in paid:
                     continue
                 text = json.dumps(line, sort_keys=True)
                 if not known[text]:
                     new.append(line)
-                elif not line.get("id"):  # lines of an old ledger count as often as they occur
+                elif not line.get("id"):
+                    # Old lines have no id, so equal ones can be different releases: each one here stands for
+                    # one there, and any more of them are new.
                     known[text] -= 1
             # Keep the limit that is set: no file may raise what the owner decided here.
             if mine.limit:
@@ -203,14 +219,15 @@ class Ledger(Lines):
             return both
 
     def _marked(self, line: dict[str, Any]) -> dict[str, Any]:
+        """Return a line with the mark of this owner, if it is of a release; a limit is everybody's."""
         return line | ({"owner": self._mark} if self._mark and line["kind"] == "release" else {})
 
     def _written(self) -> list[dict[str, Any]]:
-        """Return the lines after which the next one is written: their number is its place."""
+        """Return the lines of the file that the next one is appended to, by which that is numbered."""
         return self._lines()
 
     def _add(self, *lines: dict[str, Any]) -> None:
-        """Append lines, numbered on, each with its digest."""
+        """Append lines, each with its number, counted on from those that are there, and its digest."""
         before = len(records.deduplicated(self._written()))
         self._append(*(records.seal(before + i, line) for i, line in enumerate(lines, 1)))
 
@@ -218,7 +235,8 @@ class Ledger(Lines):
 class SessionLedger(LinesInMemory, Ledger):
     """Keep lines in memory, for one visitor: gone with the session, which the screen says.
 
-    account: a ledger of the same account, with which this one shares its lines.
+    patients, keys, cohorts: as for `Ledger`. account: a ledger of the same account, whose lines, steps and
+    lock this one shares, so that what either spends both see.
     """
 
     def __init__(
@@ -235,9 +253,9 @@ class SessionLedger(LinesInMemory, Ledger):
             self._kept, self._drawn, self._lock = account._kept, account._drawn, account._lock
 
     def take_over(self, other: "SessionLedger") -> None:
-        """Add all of another account, which goes on in this one, under this one's limit where there is one.
+        """Add all lines and steps of another account, which is joined to this one.
 
-        Raises ValueError as `merge` does.
+        This one's limit stays; the other's counts where there is none. Raises ValueError as `merge` does.
         """
         limited = self.account().limit is not None
         lines = [line for line in other._kept if not (limited and line["kind"] == "limit")]
@@ -247,21 +265,25 @@ class SessionLedger(LinesInMemory, Ledger):
 
     @staticmethod
     def together(first: "SessionLedger", second: "SessionLedger") -> "SessionLedger":
-        """Return what two sessions kept of one account as one of them, with the limit of who has released.
+        """Return one of two ledgers that two sessions kept of one account, with the lines of both.
 
-        Where their limits cannot be counted together the account is not readable from then on.
+        The limit is that of the one that has paid for releases. Where both have and their limits cannot be
+        counted together, the account is not readable from then on.
         """
         if first is second:
             return first
         more, less = sorted((first, second), key=SessionLedger._order, reverse=True)
-        if less._order()[0]:
+        if less._order()[0]:  # else the lesser one has at most a limit, from which nothing was spent
             try:
                 more.take_over(less)
-            except ValueError:  # nothing that was spent may be lost
+            except ValueError:
+                # Append the lines as they are: an account that nobody can read is better than one that
+                # forgets what was spent.
                 more._append(*map(records.content, less._kept))
         return more
 
     def _order(self) -> tuple[bool, bool]:
+        """Return whether a release was paid for here, and whether there is any line."""
         return any(line["kind"] == "release" for line in self._kept), bool(self._kept)
 
     def _begin(self, entry_id: str, asked: dict[str, Any]) -> None:
@@ -277,10 +299,10 @@ class SessionLedger(LinesInMemory, Ledger):
 class DiskLedger(Ledger):
     """Keep lines in FOLDER/KEY.jsonl, shared by all who open the same table with the same folder.
 
-    `key`, `former`: 8 to 64 hexadecimal digits; `former` are the table's keys of earlier versions, oldest
-    first. A file under a former key, or that of a table of the same cohort, is continued, so that an earlier
-    version that still runs sees what is spent here. Raises ValueError for another key, which could name
-    another file.
+    key: of the table's content, 8 to 64 hexadecimal digits. former: its keys by earlier versions of the
+    digest, oldest first. A file under a former key, or of a table of the same cohort, is continued, so that
+    an earlier version of this program that still runs sees what is spent here. patients, owner, sign_in: as
+    for `Ledger`. Raises ValueError for any other key, which could name a file elsewhere.
     """
 
     def __init__(
@@ -297,22 +319,30 @@ class DiskLedger(Ledger):
         self._files(self._keys)
 
     def _files(self, keys: Sequence[str]) -> tuple[Path, ...]:
+        """Return the ledger file of each key, whether or not it exists."""
         if not all(map(_KEY.fullmatch, keys)):
             raise ValueError("key must be 8 to 64 hexadecimal digits")
         return tuple(self._folder / f"{key}.jsonl" for key in keys)
 
     @property
     def _paths(self) -> tuple[Path, ...]:
-        """Return the files of the account; asked each time, since another table may have joined it."""
+        """Return the ledger files of all keys of the account, oldest table first.
+
+        The list of cohorts is read each time, since another table may have joined meanwhile.
+        """
         return self._files(self._cohorts.members(self._keys).keys)
 
     @property
     def path(self) -> Path:
-        """Return the file of the next line: the first that there is, by the oldest table and key."""
+        """Return the file that lines are appended to: the first that exists, by oldest table and key.
+
+        Where none does, it is the file of this table's present key.
+        """
         return next((path for path in self._paths if path.exists()), self._files(self._keys)[-1])
 
     def _lines(self) -> list[dict[str, Any]]:
         files = [lines for lines in map(journal.read, self._paths) if lines]
+        # One file is returned with its lines' places, so that one that is gone from it is noticed.
         return files[0] if len(files) == 1 else records.merged(files)
 
     def _written(self) -> list[dict[str, Any]]:
@@ -323,17 +353,22 @@ class DiskLedger(Ledger):
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        _ = self._mark  # its secret has the same lock, when it is drawn
+        """Hold the locks of the list of cohorts and of all files of the account."""
+        # Compute the mark before locking: it may have to draw the cohorts' secret, under the lock taken next.
+        _ = self._mark
         with ExitStack() as locks:
-            locks.enter_context(self._cohorts.exclusive())  # first, so that nothing joins meanwhile
-            for path in self._paths:  # an earlier version locks a table's own, in this order too
+            # Lock the list of cohorts first, so that no table joins the account meanwhile. Then lock all
+            # files of the account: an earlier version, without cohorts, locks a table's own, in this order.
+            locks.enter_context(self._cohorts.exclusive())
+            for path in self._paths:
                 locks.enter_context(journal.locked(path))
             yield
 
     def _steps(self, entry_id: str) -> Path | None:
-        """Return the file of this entry's steps; an id that was typed into a ledger names none.
+        """Return the file of this entry's steps, or None for an id that could name a file elsewhere.
 
-        What was drawn from one table of a cohort does not go on from the rows of another.
+        An imported ledger can have any id. The file's name holds the table's key as well, so that what was
+        drawn from one table of a cohort does not go on from the rows of another.
         """
         if _KEY.fullmatch(entry_id) is None:
             return None
@@ -357,7 +392,7 @@ class DiskLedger(Ledger):
 
 
 def _payment(line: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what every owner sees of a release."""
+    """Return what every owner sees of a release, by which two lines are known to be of the same one."""
     return line.get("id", ""), line["at"], json.dumps(line["events"], sort_keys=True)
 
 

@@ -39,10 +39,10 @@ MOST_CHARACTERS = 10 * 2**20
 # Limits of an import: composing more would keep a visitor waiting.
 MOST_LINES = 2_000
 MOST_EVENTS = 5_000
-_MOST_SAID = 200  # letters of a title
+_MOST_SAID = 200  # letters of a title, a time or an id
 ANOTHERS = "Release of another owner or session"
 _OF_ANOTHER = "of another owner"
-_total = lru_cache(maxsize=256)(numerical.total)  # of noise multipliers: nothing of a table
+_total = lru_cache(maxsize=256)(numerical.total)  # keeps events and delta only, nothing of a table
 _TWO_LEDGERS = (
     "this table has two ledgers with different {name}: move one out of the folder, and add up what both have "
     "spent"
@@ -55,19 +55,23 @@ class AnotherTableError(ValueError):
 
 @dataclass(frozen=True)
 class Limit:
-    """Hold what all releases on the table together may cost. Raises ValueError where no budget is."""
+    """Hold what all releases on the table together may cost. Raises ValueError for values out of range."""
 
     epsilon: float
     delta: float
     neighbours: Neighbours = "replace-one"
 
     def __post_init__(self) -> None:
-        Budget(self.epsilon, self.delta, self.neighbours)
+        Budget(self.epsilon, self.delta, self.neighbours)  # raises
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Hold one release: when, what, its events, and whatever else a reader needs to check it."""
+    """Hold one paid release.
+
+    at: the time, in ISO 8601. title: of the method, for the screen. events: what it cost, for one row. about:
+    whatever else a reader needs to check it, as plain JSON. id: random digits; "" on the oldest ledgers.
+    """
 
     at: str
     title: str
@@ -77,13 +81,13 @@ class Entry:
 
     @property
     def rows_per_patient(self) -> int | None:
-        """Return how many rows a patient could have, as the owner stated; None where the line lacks it."""
+        """Return how many rows one patient could have at most, as the owner stated; None if nothing was."""
         stated = self.about.get("rows per patient")
         return stated if isinstance(stated, int) and not isinstance(stated, bool) and stated > 0 else None
 
     @property
     def table_rows(self) -> int | None:
-        """Return how many rows the table had; None where the line lacks it."""
+        """Return how many rows the table had; None where the line does not say, or counts patients."""
         rows = self.about.get("rows", self.about.get("patients"))
         return rows if isinstance(rows, int) else None
 
@@ -94,7 +98,7 @@ class Entry:
 
     @property
     def averaged(self) -> bool:
-        """Return whether it counted patients, with all their rows, and not rows."""
+        """Return whether the guarantee is for a patient with all their rows, which were averaged."""
         return self.about.get("unit") == "patient"
 
 
@@ -107,7 +111,7 @@ class Account:
 
     @property
     def sizes(self) -> set[int]:
-        """Return how many rows the tables had of which this was released, as far as it is noted."""
+        """Return the numbers of rows of all tables that releases were made from, as far as lines say them."""
         return {rows for entry in self.entries if (rows := entry.table_rows) is not None}
 
     @property
@@ -115,16 +119,17 @@ class Account:
         return tuple(event for entry in self.entries for event in entry.events)
 
     def spent(self, more: Sequence[Event] = ()) -> numerical.Total:
-        """Return epsilon at the limit's delta, with `more` events.
+        """Return what all releases cost together, for one row, at the limit's delta.
 
-        Raises ValueError before a limit was set.
+        more: events to add, to see the total before a release is paid for. Raises ValueError before a limit
+        was set.
         """
         if self.limit is None:
             raise ValueError("set a limit first: what all releases on this table together may cost")
         return _total((*self.events, *more), self.limit.delta)
 
     def spent_by_patient(self, rows: int) -> float:
-        """Return epsilon of all releases for a patient with so many rows, at the limit's delta.
+        """Return the epsilon of all releases for a patient with this many rows, at the limit's delta.
 
         By `closed_form.grouped`: exact for Gaussian releases. Raises ValueError before a limit was set.
         """
@@ -136,7 +141,11 @@ class Account:
 
 
 def counted(n: int, rows_per_patient: int, averaged: bool) -> dict[str, Any]:
-    """Return what a ledger's line says of whom a release counted: a table is known by its rows."""
+    """Return the part of a line's "about" that says how many rows or patients a release counted.
+
+    The number of rows tells whether a line is of this table (`Entry.table_rows`). Where rows of a patient are
+    averaged, n is a number of patients, so it has another name.
+    """
     counts = {"averaged patients" if averaged else "rows": n, "rows per patient": rows_per_patient}
     return counts | {"unit": "patient" if averaged else "row"}
 
@@ -155,7 +164,7 @@ def parse(text: str) -> list[dict[str, Any]]:
     for number, line in enumerate(written, 1):
         try:
             lines.append(json.loads(line, parse_constant=_finite, parse_float=_finite))
-            from_lines([content(lines[-1])])  # a single line may have any number
+            from_lines([content(lines[-1])])  # checked alone: without its number, which would not be 1
         except (AttributeError, ValueError, RecursionError):
             raise ValueError(f"line {number} is not of a ledger") from None
     if not lines:
@@ -169,8 +178,9 @@ def parse(text: str) -> list[dict[str, Any]]:
 def from_lines(lines: Sequence[Mapping[str, Any]], sizes: Collection[int] | None = None) -> Account:
     """Return the account that lines make up.
 
-    Raises ValueError, with the number of the line, for a damaged one and one that is out of its place, and
-    AnotherTableError for one of a table with another number of rows than `sizes`, where these are given.
+    sizes: numbers of rows that its tables can have; None accepts all. Raises ValueError, with the number of
+    the line, for a damaged one, one out of its place, or a limit with another delta or neighbours than the
+    first; and AnotherTableError, a ValueError, for a release from a table of another size.
     """
     limit: Limit | None = None
     entries = []
@@ -197,9 +207,10 @@ def from_lines(lines: Sequence[Mapping[str, Any]], sizes: Collection[int] | None
 
 
 def deduplicated(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """Return each line with its place in the file, without copies.
+    """Return each line with its place in the file, counted from 1, leaving out copies of a line with an id.
 
-    Raises ValueError for one that was changed or is out of its place.
+    Raises ValueError for a line that does not match its digest or its number, or repeats an id with something
+    else. Lines of the oldest ledgers have neither id, number nor digest, and all pass.
     """
     records: list[tuple[int, dict[str, Any]]] = []
     known: dict[str, dict[str, Any]] = {}
@@ -222,7 +233,10 @@ def deduplicated(lines: Sequence[Mapping[str, Any]]) -> list[tuple[int, dict[str
 
 
 def check_alike(first: Limit | None, second: Limit | None, message: str) -> None:
-    """Raise ValueError where both limits are set and differ in delta or neighbours: no total can be told."""
+    """Raise ValueError where both limits are set and differ in delta or neighbours: no total can be told.
+
+    message: with the places {name}, {first} and {second}, for what differs and its two values.
+    """
     for name in ("delta", "neighbours") if first and second else ():
         values = getattr(first, name), getattr(second, name)
         if values[0] != values[1]:
@@ -251,19 +265,21 @@ def merged(files: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
 
 
 def content(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a line says, wherever it stands."""
+    """Return a line without its number and digest: what it says, wherever it stands."""
     return {name: value for name, value in line.items() if name not in ("line", "digest")}
 
 
 def unmarked(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a line says, without whose it is."""
+    """Return a line without its number, digest and owner."""
     return {name: value for name, value in content(line).items() if name != "owner"}
 
 
 def as_seen(line: Mapping[str, Any], hidden: bool) -> dict[str, Any]:
-    """Return a line as an owner sees it, without whose it is; hidden: of a release that another one paid for.
+    """Return a line as an owner may see it, without the mark of who paid, and numbered and sealed anew.
 
-    Of that its time and events stay and, for the sum over all rows of a patient, how many these can be.
+    hidden: whether another owner paid for this release. Then title and details are replaced. Left are its
+    id, time and events and, to add up what patients lose, how many rows one can have and whether they count
+    as one.
     """
     if not hidden and "owner" not in line:
         return dict(line)
@@ -277,27 +293,34 @@ def as_seen(line: Mapping[str, Any], hidden: bool) -> dict[str, Any]:
 
 
 def seal(number: int, line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a line at its place, with a digest by which a change is noticed unless it is computed again."""
+    """Return a line with its number and a digest, by which a change by accident or by hand is noticed.
+
+    The digest has no key: whoever changes a line on purpose can compute it again.
+    """
     placed = {"line": number, **line}
     return placed | {"digest": _digest(placed)}
 
 
 def _digest(line: Mapping[str, Any]) -> str:
+    """Return 16 hexadecimal digits of the SHA-256 of a line, with its number, without its digest."""
     plain = {name: value for name, value in line.items() if name != "digest"}
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def limit_line(limit: Limit, at: str) -> dict[str, Any]:
+    """Return the line of a limit that is set now, with a new id; number and digest come with `seal`."""
     return {"id": secrets.token_hex(8), "kind": "limit", "at": at, **vars(limit)}
 
 
 def release_line(entry: Entry) -> dict[str, Any]:
+    """Return the line of a paid release; number and digest come with `seal`."""
     events = to_plain(entry.events)
     header = {"id": entry.id, "kind": "release", "at": entry.at, "title": entry.title}
     return {**header, "events": events, "about": entry.about}
 
 
 def _entry(line: Mapping[str, Any]) -> Entry:
+    """Return the entry of a release's line. Raises KeyError, TypeError or ValueError for a damaged one."""
     at, title, line_id = line["at"], line["title"], line.get("id", "")
     if not isinstance(line["about"], dict) or not all(_is_line(text) for text in (at, title, line_id)):
         raise ValueError
@@ -310,6 +333,7 @@ def _is_line(text: object) -> bool:
 
 
 def _finite(digits: str) -> float:
+    """Return a number in JSON as a float, for `json.loads`, which would let infinity and NaN pass."""
     value = float(digits)
     if not math.isfinite(value):  # 1e999 or NaN
         raise ValueError(f"{digits} is not a number that a ledger holds")

@@ -1,4 +1,7 @@
-"""Lists of JSON lines that only grow: those of a ledger, of cohorts, and of what a release has drawn."""
+"""Lists of JSON lines that only grow: those of a ledger, of cohorts, and of what a release has drawn.
+
+Subclasses keep them in memory or in a file, with `_lines`, `_append` and `exclusive` as said here.
+"""
 
 import threading
 from abc import ABC, abstractmethod
@@ -17,14 +20,11 @@ class Lines(ABC):
 
     @abstractmethod
     def _append(self, *lines: Line) -> None:
-        """Append lines, which stay: all of them or, where one cannot be written, none.
-
-        The caller is alone.
-        """
+        """Append lines: all of them or, where one cannot be written, none; the caller is in `exclusive`."""
 
     @abstractmethod
     def exclusive(self) -> AbstractContextManager[Any]:
-        """Return a context in which nobody else writes."""
+        """Return a lock as a context: inside it nobody else writes. It cannot be entered twice at once."""
 
 
 class LinesInMemory(Lines):

@@ -1,4 +1,9 @@
-"""Tell from a release alone what its noise adds to each loading, in the first order of the noise."""
+"""Tell from a release alone what its noise adds to each loading, in the first order of the noise.
+
+Results are standard deviations of a loading, (d, k), at most 1, and post-processing: they read no rows. Each
+function has the formula for one kind of release. Divisors have tiny lower limits, so that equal eigenvalues
+or a signal below the noise give 1 and not an error.
+"""
 
 import numpy as np
 
@@ -8,10 +13,11 @@ from dppca_core.numerics import linalg
 
 
 def of_moment(moment: Array, k: int, std: float) -> Array:
-    """Return what symmetric noise of this std adds to each loading of the top k eigenvectors, (d, k).
+    """Return the std of each loading of the top k eigenvectors of a noisy second moment, (d, k).
 
-    In the first order v_i moves by sum_j w_j (w_j^T E v_i)/(l_i - l_j) over the other eigenvectors w_j, and
-    each w_j^T E v_i has the std of an off-diagonal entry. All is computed from the noisy moment itself.
+    std: of an off-diagonal entry of the moment's symmetric noise E. In the first order v_i moves by
+    sum_j w_j (w_j^T E v_i)/(l_i - l_j) over the other eigenvectors w_j, l the eigenvalues, and each
+    w_j^T E v_i has this std. All is computed from the noisy moment itself.
     """
     values, vectors = linalg.top_eigenpairs(moment, len(moment))
     gaps = values[:, None] - values[None, :k]
@@ -32,11 +38,13 @@ def where_it_holds(loading_std: Array) -> Array:
 
 
 def of_rounds(basis: Array, squares: Array, std: float) -> Array:
-    """Return what noise of this std in every entry of m stacked rounds adds to each loading, (d, k).
+    """Return the std of each loading of the answer of m stacked rounds (`mechanisms.stacked`), (d, k).
 
-    A round carries a share b/l_i of the former's error into the next, b and l_i eigenvalues of rows of length
-    1: in all 1/(1 - b/l_i) times as much. s_i^2 = `squares` less k m std^2 of noise, l_i is s_i^2/m over the
-    squared mean length of q, and b what is left of 1.
+    basis: the components u_i, (d, k). squares: squared singular values of the stacked noisy rounds, (k,).
+    std: of the noise in each entry of every round. A round carries a share b/l_i of the former's error into
+    the next, l_i and b eigenvalues of the second moment of rows of length 1, along u_i and of the bulk: in
+    all 1/(1 - b/l_i) times as much. s_i^2 is `squares` less k m std^2 of noise, l_i is s_i^2/m over the
+    squared mean length of q. The trace is 1, so b is what the l_i leave of it, spread over d - k directions.
     """
     (d, k), many = basis.shape, stacked.ROUNDS - stacked.LEFT_OUT
     squares = np.maximum(squares - k * many * std**2, np.finfo(float).tiny ** 0.25)
@@ -46,10 +54,11 @@ def of_rounds(basis: Array, squares: Array, std: float) -> Array:
 
 
 def _product_std(basis: Array, squares: Array, std: float, carried: Array) -> Array:
-    """Return the noise of the left singular vectors u_i = basis[:, i] of a product with such noise, (d, k).
+    """Return the std of each loading of a noisy product's left singular vectors u_i = basis[:, i], (d, k).
 
-    In the first order noise N moves u_i by (I - U U^T) N v_i/s_i, `carried` times as much with what former
-    rounds leave, and towards u_j by sqrt(s_i^2 + s_j^2)/(s_i^2 - s_j^2) stds, s_i^2 = `squares`.
+    std: of each entry of the noise N. squares: s_i^2, squared singular values without noise, (k,). In the
+    first order N moves u_i by (I - U U^T) N v_i/s_i, `carried`, (k,), times as much with what former rounds
+    leave, and towards u_j by sqrt(s_i^2 + s_j^2)/(s_i^2 - s_j^2) stds.
     """
     outside = std / np.sqrt(squares) * carried
     gaps = squares[:, None] - squares[None, :]
@@ -61,7 +70,11 @@ def _product_std(basis: Array, squares: Array, std: float, carried: Array) -> Ar
 
 
 def of_powers(basis: Array, squares: Array, std: float, rounds: int, start: Array, first: Array) -> Array:
-    """Return the noise of each loading after T rounds K = M Q + N, N of this std, (d, k).
+    """Return the std of each loading after T rounds of noisy block power, K = M Q + N, (d, k).
+
+    basis: U, the components, (d, k), with zero rows for features that were cut. squares: squared singular
+    values of the last K along U, (k,). std: of each entry of N. rounds: T. start: Q_0, (d, k). first: the
+    first noisy K, (d, k).
 
     l_i^2 is the last K's i-th of `squares` within its r rows that are kept, less the r std^2 of noise. With
     X_t = (I - U U^T) Q_t (U^T Q_t)^-1 a round is X_t = M X_{t-1} L^-1 + N_t W_t L^-1, in the first order,

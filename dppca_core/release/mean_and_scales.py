@@ -1,4 +1,8 @@
-"""Release the mean of rows and the scales of their columns, which a share of the budget pays for."""
+"""Release the mean of rows and the scales of their columns, each for its own share of the budget.
+
+The formulas, with their sensitivities, are those of `mechanisms.paid_centre` and `mechanisms.paid_scale`.
+Here sums are exact in integers, in units of 4^-bits, and noise is added to these (`discrete_gaussian`).
+"""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +19,11 @@ from dppca_core.release.request import Request, noisy_sums
 
 
 def noise_std(request: Request, bits: int, squared: bool = False) -> float:
-    """Return the std of each entry of a sum of rows, or of their squares, in units of 4^-bits."""
+    """Return the std of the noise in each entry of a sum of rows, in units of 4^-bits.
+
+    squared: of the sum of squared entries instead. Raises ValueError for noise that cannot be drawn.
+    """
+    # A mean over n = 1 patient is the sum.
     if squared:
         std = paid_scale.noise_std(request.budget, request.scale_share, n=1)
     else:
@@ -26,18 +34,19 @@ def noise_std(request: Request, bits: int, squared: bool = False) -> float:
 def mean_of(
     request: Request, rows: Sequence[Part], read: Reader, progress: Progress, squared: bool = False
 ) -> Array:
-    """Return the noisy mean of all rows, or of their squares, (d,), from exact sums rounded towards zero.
+    """Return the noisy mean of all rows, (d,), from exact integer sums. Reads private rows.
 
-    Hospitals that trust nobody each add noise to their own sum. Reads private rows.
+    squared: of their squared entries instead. Hospitals that trust nobody each add noise to their own sum.
     """
     bits, many = bits_of(rows), noisy_sums(request.method, len(rows))
     sums = np.zeros((many, request.d))
 
     def add(hospital: int, part: Array, weights: Array | float) -> None:
-        # A patient's rows count as their mean: 1/m each.
+        # The m rows of one patient count as their mean: their weights are 1/sqrt(m), so 1/m each.
         entries = np.square(part) if squared else part
         sums[hospital % many] += np.trunc(entries * np.square(weights) * 4.0**bits).sum(axis=0)
 
+    # Progress is counted by what follows; here it only asks whether to go on.
     read(add, lambda share: progress(0.0), of_mean=True)
     noisy = [discrete_gaussian.add_noise(whole, noise_std(request, bits, squared)) for whole in sums]
     mean: Array = np.sum(noisy, axis=0) / (4.0**bits * sum(patients(part) for part in rows))
@@ -45,26 +54,36 @@ def mean_of(
 
 
 def scales_of(request: Request, rows: Sequence[Part], squares: Array) -> paid_scale.ColumnScales:
-    """Return scales from noisy squares: those of hospitals that trust nobody have each hospital's noise."""
+    """Return the scales of columns from their released mean squares, (d,), by `paid_scale`'s rule."""
     n, left = _effective(request, [patients(part) for part in rows]), request.remainder.budget
     return paid_scale.of_release(squares, request.budget, request.scale_share, left, n)
 
 
 def _effective(request: Request, sizes: Sequence[int]) -> float:
-    """Return the patients over which noise is spread: hospitals that trust nobody each add their own."""
+    """Return at how many patients a single noise would have the std that the mean has here.
+
+    Where N hospitals trust nobody, each adds its own noise, and the mean of n patients has sqrt(N) times the
+    std of one: n/sqrt(N) patients.
+    """
     return sum(sizes) / math.sqrt(noisy_sums(request.method, len(sizes)))
 
 
 def squares_std(request: Request, sizes: Sequence[int]) -> float:
-    """Return the std of each noisy mean of squares, in squares of the rows' greatest length."""
+    """Return the std of the noise in each column's mean square, in squares of the rows' greatest length."""
     return paid_scale.noise_std(request.budget, request.scale_share, _effective(request, sizes))
 
 
 def hidden_spread(request: Request, sizes: Sequence[int]) -> float:
-    """Return the least scale that a release can have, in the rows' greatest length, known before it."""
+    """Return the least scale that a column can get, in units of the rows' greatest length.
+
+    A spread below it is hidden by the noise. It follows from public numbers, before anything is released.
+    """
     return math.sqrt(paid_scale.floor(squares_std(request, sizes), request.d))
 
 
 def relative_bound(request: Request, sizes: Sequence[int]) -> float:
-    """Return where scaled rows are shortened, in root mean square lengths, known before."""
+    """Return the length to which scaled rows are shortened, in multiples of their root mean square length.
+
+    It follows from public numbers, before anything is released.
+    """
     return paid_scale.relative_bound(request.remainder.budget, d=request.d, n=_effective(request, sizes))

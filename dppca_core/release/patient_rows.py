@@ -1,4 +1,9 @@
-"""Hold what hospitals' rows are released from: rows, patients with several, or exact sums of rows."""
+"""Hold what hospitals' rows are released from: rows, patients with several, or exact sums of rows.
+
+Each hospital hands in one `Part`: a matrix of clipped rows, each of which counts as one; `PatientRows`, where
+a column names the patients, so that all rows of one together count as one; or an `IntegerSum`, of a table
+too large to hold.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,11 +20,12 @@ from dppca_core.release.exact_stages import Reader, Use
 
 
 class PatientRows(NamedTuple):
-    """Hold rows of n patients who can have several, (m, d), and what each is multiplied by, (m, 1).
+    """Hold one hospital's rows of n patients who can have several: rows, (m, d), and their weights, (m, 1).
 
-    The squares of one patient's weights add up to 1 at most: 1/sqrt(the patient's rows) where rows are
-    averaged, 1/sqrt(M) where at most M rows of each are kept. of_mean: 1/sqrt(the patient's rows) there too,
-    for the mean, which patients with fewer rows would pull to 0.
+    A row is multiplied by its weight, and the squares of one patient's weights add up to 1 at most:
+    1/sqrt(the patient's rows) where rows are averaged, 1/sqrt(M) where at most M rows of each patient are
+    kept. of_mean: weights for the mean in that second case, 1/sqrt(the patient's rows); with 1/sqrt(M)
+    patients who have fewer than M rows would pull the mean to 0. None: the mean takes the same weights.
     """
 
     rows: Array
@@ -32,17 +38,17 @@ Part = Array | IntegerSum | PatientRows
 
 
 def is_averaged(part: Part) -> bool:
-    """Return whether patients count and not rows."""
+    """Return whether n counts patients, each with all their rows, and not rows."""
     return isinstance(part, PatientRows) or (isinstance(part, IntegerSum) and part.averaged)
 
 
 def patients(part: Part) -> int:
-    """Return how many rows a hospital has."""
+    """Return a hospital's n: how many rows or, where rows are averaged, how many patients it has."""
     return len(part) if isinstance(part, np.ndarray) else part.n
 
 
 def columns(part: Part) -> int:
-    """Return how many columns they have. Raises ValueError for what is no matrix."""
+    """Return how many columns a hospital's rows have. Raises ValueError for what is no matrix."""
     matrix = part.total if isinstance(part, IntegerSum) else matrix_of(part)
     if matrix.ndim != 2:
         raise ValueError(f"rows must be a matrix, got shape {matrix.shape}")
@@ -50,13 +56,14 @@ def columns(part: Part) -> int:
 
 
 def sum_rows(parts: Sequence[Part], d: int) -> IntegerSum:
-    """Return the exact sum of all rows of these hospitals. Reads private rows."""
+    """Return the exact sum of x x^T over all rows of these hospitals, (d, d). Reads private rows."""
     adder = discrete_gaussian.Adder(d, bits_of(parts))
     for part in parts:
         if isinstance(part, PatientRows):
             adder.add(part.rows, part.weights)
         else:
             adder.add(part)
+    # The adder counts squared weights, of which a patient can have less than 1; n is the public number.
     return adder.sum._replace(n=sum(map(patients, parts)))
 
 
@@ -66,7 +73,10 @@ def matrix_of(part: Array | PatientRows) -> Array:
 
 
 def check(parts: Sequence[Part], averaged: bool) -> None:
-    """Raise ValueError for rows that are longer than 1, or whose patients do not count as it is said."""
+    """Raise ValueError for rows longer than 1, and for parts that count patients where `averaged` is False.
+
+    Parts that count rows where it is True are refused as well.
+    """
     for part in parts:
         if not isinstance(part, IntegerSum):
             discrete_gaussian.check_clipped(matrix_of(part))
@@ -75,8 +85,10 @@ def check(parts: Sequence[Part], averaged: bool) -> None:
 
 
 def bits_of(parts: Sequence[Part]) -> int:
-    """Return the bits of rounding that leave room for all patients: their rows, whose number is not public,
-    count as one each (`Adder.add`).
+    """Return the number of bits to which entries are rounded, so that sums over all hospitals stay exact.
+
+    It follows from the number of patients, and not from that of all their rows, which is not public: a
+    patient's rows together take no more room than one (`Adder.add`).
     """
     first = parts[0]
     return (
@@ -85,7 +97,7 @@ def bits_of(parts: Sequence[Part]) -> int:
 
 
 def reader(rows: Sequence[Part]) -> Reader:
-    """Return what hands over rows that are held."""
+    """Return a function that hands over rows that are held in memory, as `Reader` says."""
 
     def read(use: Use, progress: Progress, of_mean: bool = False) -> None:
         for hospital, part in enumerate(rows):
@@ -104,7 +116,12 @@ def reader(rows: Sequence[Part]) -> Reader:
 def changed(
     rows: Sequence[Part], read: Reader | None, change: Callable[[Array], Array]
 ) -> tuple[Sequence[Part], Reader | None]:
-    """Return rows changed one by one, or what hands them over; a row that was left out stays zero."""
+    """Return the rows and their reader after `change`, as centring or scaling, of each row by itself.
+
+    change: takes rows, (m, d), and returns as many. Rows that are held are changed now. Where a reader is
+    given, `rows` are sums and stay, and the reader that is returned changes what it hands over. A row of
+    zeros stays one, since it stands for a patient who was left out for a missing cell.
+    """
 
     def about(part: Array) -> Array:
         return paid_centre.empty_rows_kept(change(part), part)
@@ -126,6 +143,6 @@ def moment_of(part: Part) -> Moment:
     """Return the mean of x x^T over a hospital's patients, (d, d). Reads private rows."""
     if isinstance(part, IntegerSum):
         return moments.DenseMoment(part.total / (4.0**part.bits * part.n))
-    if isinstance(part, PatientRows):  # the mean over patients, not over rows
+    if isinstance(part, PatientRows):  # RowMoment divides by the m rows: scale for the mean over n patients
         return moments.RowMoment(part.rows * part.weights * math.sqrt(len(part.rows) / part.n))
-    return moments.RowMoment(part.copy())
+    return moments.RowMoment(part.copy())  # a copy, since RowMoment makes its array read-only

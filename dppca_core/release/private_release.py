@@ -7,6 +7,9 @@ floating point, and draws its noise there too: the result says so.
 
 Each step that is drawn is kept (`drawn`) until the release is downloaded, so that one that was paid for and
 interrupted goes on with `resumed`, and costs nothing more.
+
+`Part` is what one hospital hands in (`patient_rows`): its clipped rows, or their exact sum for a table that
+is too large to hold. A reader hands the rows of such a table over once more, piece by piece.
 """
 
 import json
@@ -46,17 +49,18 @@ from dppca_core.release.ledger_records import Account, Entry, counted
 from dppca_core.release.patient_rows import Part, bits_of, patients
 from dppca_core.release.request import HARDENED, ROUNDS, STAGES, Request, noisy_sums, parameters
 
-_EQUAL_ROUNDS = [1 / stacked.ROUNDS] * stacked.ROUNDS  # parts of the budget
+_EQUAL_ROUNDS = [1 / stacked.ROUNDS] * stacked.ROUNDS  # what each round takes of the budget, in 1/z^2
 
 
 @dataclass(frozen=True)
 class Released:
-    """Hold what leaves: (d, k) components, k eigenvalues of the scaled rows if paid for, the ledger's entry.
+    """Hold what is published of a release.
 
-    Of two stages the eigenvalues are of rows that are restricted to what was kept. loading_std: what noise
-    alone adds to each loading, (d, k), in the first order.
-
-    document: all as plain JSON, with what is needed to check it.
+    basis: the components, (d, k). eigenvalues: along them, of the second moment of the scaled rows, (k,), or
+    None where the method releases none; of two stages they are of rows restricted to the features kept.
+    entry: the line that paid. document: all of it as plain JSON, with what is needed to check it.
+    loading_std: the std of what noise alone adds to each loading, (d, k), in the first order; 1 where it
+    cannot be told.
     """
 
     basis: Array
@@ -87,20 +91,21 @@ def make(
     resumed: Entry | None = None,
     chosen: str = "",
 ) -> Released:
-    """Pay, draw, and return the release of hospitals' clipped rows, (n_i, d) each, of norm at most 1.
+    """Pay for a release of components on the ledger, draw its noise, and return it.
 
-    A hospital may also be the exact sum of its rows (`discrete_gaussian.Adder`), of a table too large to
-    hold. features: names of the d columns. public: what is public about the table (bounds, categories,
-    sizes), for the document. by_column: hospitals follow from a patient's own row or table, so that their
-    sizes tell of it. expected: as for `Ledger.spend`. read: hands over the rows of a table of which `rows`
-    are sums. resumed: an entry that paid for this release before; it costs nothing then, and what was drawn
-    is not drawn again. chosen: how columns and k were chosen, by `how_chosen.statement`; public, and on the
-    ledger too.
+    request: what is released, and for which budget. rows: of each hospital, clipped to norm at most 1, (n_i,
+    d), or their exact sum (`discrete_gaussian.Adder`), of a table too large to hold. ledger: of the table.
+    features: names of the d columns. public: what is public about the table (bounds, categories, sizes), for
+    the document. by_column: hospitals follow from a patient's own row or table, so that their sizes tell of
+    it. expected: as for `Ledger.spend`. progress: is told the share done, and answers whether to go on. read:
+    hands over the rows of a table of which `rows` are sums. resumed: an entry that paid for this release
+    before; it costs nothing then, and what was drawn is not drawn again. chosen: how columns and k were
+    chosen, by `how_chosen.statement`; public, and on the ledger too.
 
     Raises OverLimitError beyond the limit. Raises ValueError, before anything is paid, for rows that are
     longer than 1 or do not fit the request, for noise that cannot be drawn exactly, and where `resumed` paid
-    for another request or table. Raises `discrete_gaussian.StoppedError` where `progress` says so: then it is
-    paid for, unseen.
+    for another request or table. Raises `discrete_gaussian.StoppedError` where `progress` says no: it stays
+    paid for, and can be resumed.
     """
     _refuse(request, rows, features, read)
     sizes = [patients(part) for part in rows]
@@ -117,10 +122,11 @@ def make(
     drawn = ledger.drawn(entry.id)
     if drawn is None or drawn.asked != asked:
         raise ValueError("what was paid for is another release, or of another table or dictionary")
+    # What the mean and the scales leave of the budget is for the method.
     mean, scales, inner = None, None, request.remainder
     eigenvalues, stages = None, None
     if not request.prior_share and METHODS[request.method].scaling == "inside":
-        read = None  # sums that are held will do
+        read = None  # rows are used as they are: the sums that are held will do
 
     def mean_of(squared: bool) -> Array:
         return mean_and_scales.mean_of(request, rows, read or patient_rows.reader(rows), progress, squared)
@@ -183,7 +189,11 @@ def make(
 def as_asked(
     request: Request, sizes: Sequence[int], features: Sequence[str], public: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what a release is of, as plain JSON, to recognise it when it goes on."""
+    """Return what a release is of, as plain JSON; a paid entry is resumed only for exactly the same.
+
+    sizes: number of patients of each hospital. It goes through JSON and back, since it is compared with what
+    was read from a file: tuples are lists there.
+    """
     asked = {"request": request.plain, "hospitals": sizes, "features": features, "public": public}
     plain: dict[str, Any] = json.loads(json.dumps(asked))
     return plain
@@ -216,7 +226,10 @@ def _refuse(request: Request, rows: Sequence[Part], features: Sequence[str], rea
 
 
 def _division(request: Request, rows: Sequence[Part]) -> two_stage.Division:
-    """Return how two stages divide the budget: as the method does, which the twin rehearses."""
+    """Return how two stages divide the budget between them, by the same rule as the method's `fit`.
+
+    So a rehearsal of the method on synthetic patients (the twin) divides it likewise.
+    """
     factor = normalised_product.noise_factor(request.trust, len(rows))
     n = sum(patients(part) for part in rows) if request.budget.neighbours == "replace-one" else None
     return two_stage.division(request.budget, factor, d=request.d, n=n, s_hat=request.kept)
@@ -225,6 +238,7 @@ def _division(request: Request, rows: Sequence[Part]) -> two_stage.Division:
 def _source(
     request: Request, rows: Sequence[Part], read: Reader, drawn: Drawn, progress: Progress
 ) -> exact_stages.Source:
+    """Return what rounds and stages read, with the method's number of noisy sums."""
     sizes = [patients(part) for part in rows]
     sums = noisy_sums(request.method, len(rows))
     d, k, bits = request.d, request.k, bits_of(rows)
@@ -232,10 +246,11 @@ def _source(
 
 
 def _by_rounds(source: exact_stages.Source) -> tuple[Array, Array]:
-    """Return components, the strongest first, and the noise of their loadings."""
+    """Release stacked rounds; return components, strongest first, and the std of loadings, (d, k) each."""
     rounds = exact_stages.release_rounds(source, _EQUAL_ROUNDS, stacked.LEFT_OUT, len(_EQUAL_ROUNDS))
     source.progress(1.0)
     basis, stack = rounds.bases[-1], np.hstack(rounds.answers[stacked.LEFT_OUT :])
+    # Turn the basis within its own span to the stack's singular vectors, so that it has an order.
     within = basis.T @ stack
     squares, turn = linalg.top_eigenpairs(within @ within.T, source.k)
     return basis @ turn, loading_noise.of_rounds(basis @ turn, squares, rounds.stds[-1])
@@ -244,7 +259,11 @@ def _by_rounds(source: exact_stages.Source) -> tuple[Array, Array]:
 def _by_stages(
     request: Request, rows: Sequence[Part], source: exact_stages.Source, features: Sequence[str]
 ) -> tuple[Array, Array, Array, dict[str, Any]]:
-    """Return components, eigenvalues, the noise of loadings, and for the document the run's division."""
+    """Release two stages.
+
+    Returns the components, (d, k), zero outside the features kept; their eigenvalues, (k,); the std of
+    loadings, (d, k); and for the document how the run divided its budget and which features it kept.
+    """
     division = _division(request, rows)
     basis, kept, moment = exact_stages.release(source, division, request.kept)
     turned, values = _by_falling_eigenvalue(basis[kept], moment)
@@ -259,26 +278,36 @@ def _by_stages(
 
 
 def _entry_std(request: Request, rows: Sequence[Part], share: float = 1.0) -> float:
-    """Return the std of the noise in an off-diagonal entry of the mean moment over all rows."""
+    """Return the std of the noise in an off-diagonal entry of the second moment of all hospitals' rows.
+
+    share: of the budget, measured in 1/z^2, for this moment.
+    """
     sums, bits = noisy_sums(request.method, len(rows)), bits_of(rows)
     summed = discrete_gaussian.noise_std(1, bits, request.budget, share) / 4.0**bits / math.sqrt(2)
     return summed * math.sqrt(sums) / sum(patients(part) for part in rows)
 
 
 def _by_falling_eigenvalue(basis: Array, moment: Array) -> tuple[Array, Array]:
+    """Return the basis turned within its span to the axes of a moment, largest first, and its eigenvalues."""
     values, turn = linalg.top_eigenpairs(basis.T @ moment @ basis, basis.shape[1])
     return basis @ turn, values
 
 
 def _held(request: Request, rows: Sequence[Part], read: Reader | None) -> Sequence[Part]:
-    """Return rows that are held, and of others each hospital's sum, of what the reader hands over."""
+    """Return the rows as they are where there is no reader; else the sums of what the reader hands over.
+
+    Rows that were centred or scaled piece by piece are nowhere held, so their sums are made now.
+    """
     return rows if read is None else _sums(request, rows, read, lambda share: True)
 
 
 def _sums(
     request: Request, rows: Sequence[Part], read: Reader | None, progress: Progress
 ) -> list[IntegerSum]:
-    """Return the exact sums that get noise, of rows as they are or of length 1. Reads private rows."""
+    """Return the exact sums of x x^T that get noise: one of all hospitals, or one each. Reads private rows.
+
+    The method says which, and whether rows are scaled to length 1 before.
+    """
     many, unit = noisy_sums(request.method, len(rows)), METHODS[request.method].scaling == "unit"
     groups = [rows[i::many] for i in range(many)]
     if read is None and isinstance(rows[0], IntegerSum):
@@ -288,7 +317,8 @@ def _sums(
     def add(hospital: int, part: Array, weights: Array | float) -> None:
         adders[hospital % many].add(unit_rows(part) if unit else part, weights)
 
-    (read or patient_rows.reader(rows))(add, lambda share: progress(0.0))
+    (read or patient_rows.reader(rows))(add, lambda share: progress(0.0))  # only asks whether to go on
+    # An adder counts squared weights; a sum's n is the public number of patients.
     sizes = [sum(map(patients, group)) for group in groups]
     return [adder.sum._replace(n=n) for adder, n in zip(adders, sizes, strict=True)]
 
@@ -296,7 +326,10 @@ def _sums(
 def _from_moments(
     request: Request, rows: Sequence[Part], read: Reader | None, drawn: Drawn, progress: Progress
 ) -> tuple[Array, Array, Array]:
-    """Return components, eigenvalues and the noise of loadings, from noisy moments alone."""
+    """Release noisy second moments; return components, (d, k), eigenvalues, (k,), and the std of loadings.
+
+    All that follows the moments is post-processing of them.
+    """
     sums, options = _sums(request, rows, read, progress), request.method_options
     noisy: list[Array] = []
 
@@ -322,7 +355,10 @@ def _from_moments(
 
 
 def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
-    """Return components of DPS-PCA, the strongest first, and the noise of their loadings, (2, d, k)."""
+    """Release by DPS-PCA; return components, the strongest first, above the std of loadings: (2, d, k).
+
+    They are in one array, since a step that is kept (`Drawn.once`) is one array.
+    """
     cohort = Cohort.together(Provider(patients(part), patient_rows.moment_of(part)) for part in rows)
     k, rounds, rng = request.k, request.iterations, np.random.default_rng()
     std = dps_pca.mean_noise_std(cohort, request.budget, k=k, iterations=rounds, provider_noise="independent")
@@ -339,6 +375,7 @@ def _in_floating_point(request: Request, rows: Sequence[Part]) -> Array:
         steps=rounds,
         burn_in=request.burn_in,
     )
+    # Turn the basis within its own span to the last product's singular vectors, so that it has an order.
     within = basis.T @ products[-1]
     squares, turn = linalg.top_eigenpairs(within @ within.T, k)
     basis = basis @ turn

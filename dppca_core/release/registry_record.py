@@ -14,6 +14,7 @@ from dppca_core.methods import METHODS
 from dppca_core.release import how_chosen
 
 BLANK = "To be filled in by the hospital"
+# The registry's deployment model, with its details, for each `trust` of a method.
 _MODELS = {
     "central": ("Central", "One place holds all rows and adds the noise."),
     "secure aggregation": ("Federated", "Hospitals add up their answers so that nobody sees a single one."),

@@ -7,7 +7,11 @@ from dppca_core.release.request import HARDENED, Promised, Request
 
 
 def guarantee(request: Promised, by_column: bool = False) -> str:
-    """Return the guarantee as a sentence. by_column: hospitals' sizes follow from rows, and are public."""
+    """Return what a release promises, in sentences.
+
+    by_column: whether a patient's hospital follows from the table and is not assigned at random. Hospitals'
+    sizes are public, so the promise is then about replacing a patient by another of the same hospital.
+    """
     budget, several = request.budget, request.rows_per_patient > 1
     row = "row" if several else "patient's rows, however many," if request.averaged else "patient's row"
     if budget.neighbours == "replace-one":
@@ -29,11 +33,12 @@ def guarantee(request: Promised, by_column: bool = False) -> str:
 
 
 def _factor(epsilon: float) -> str:
+    """Return e^epsilon as text, with its value unless that is too large to mean anything."""
     return f"e^{epsilon:.4g}" + (f" = {math.exp(epsilon):.3g}" if epsilon < 10 else "")
 
 
 def noise_sentence(request: Request) -> str:
-    """Return which noise is drawn, and whether its last digits are safe."""
+    """Return which noise is drawn, and whether it is safe against attacks on floating-point digits."""
     if request.method in HARDENED:
         return (
             f"Noise: the discrete Gaussian of OpenDP {version('opendp')} on an exact integer sum, from the "
@@ -46,14 +51,14 @@ def noise_sentence(request: Request) -> str:
 
 
 def centre_sentence(request: Request) -> str:
-    """Return where rows are centred."""
+    """Return where rows are centred, as the end of a sentence: at a public place or at a paid mean."""
     if not request.mean_share:
         return "in public, at the dictionary's usual values or the middle of its ranges, not at the mean"
     return f"at a mean that {request.mean_share:.3g} of the budget paid for"
 
 
 def scale_sentence(request: Request) -> str:
-    """Return how columns are scaled."""
+    """Return how columns are scaled, as the end of a sentence: in public or by paid scales."""
     if not request.scale_share:
         return "in public, by the dictionary's ranges and the bound of rows"
     return (

@@ -1,4 +1,8 @@
-"""Hold what a release on real patients is asked for, and what it costs, known before anything is read."""
+"""Hold what a release on real patients is asked for, and what it costs, known before anything is read.
+
+A share of the budget is measured in 1/z^2, z the noise multiplier (std/sensitivity): Gaussian releases with
+shares that add up to 1 cost together what one release at the whole budget costs.
+"""
 
 import math
 from abc import ABC, abstractmethod
@@ -14,6 +18,8 @@ from dppca_core.privacy import Budget, Event
 from dppca_core.records import RELEASED
 from dppca_core.release import discrete_gaussian, exact_stages
 
+# Methods by how they are released: in two stages, in stacked rounds, from noisy moments. All these get exact
+# noise on integer sums (hardened); DPS-PCA is offered as well, with noise in floating point.
 STAGES = ("two_stage", "two_stage_sealed", "two_stage_own_noise")
 ROUNDS = ("stacked_rounds", "stacked_rounds_sealed", "stacked_rounds_own_noise")
 _MOMENTS = ("analyze_gauss", "analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", "dpdis_pca")
@@ -23,7 +29,13 @@ _MOST_IN_FLOATING_POINT = 2_000  # beyond, nothing predicts its error before it 
 
 
 class Promised(ABC):
-    """State what a guarantee is of: a request for components, or for another release."""
+    """Hold what every kind of request has that a guarantee is stated of (`release_text.guarantee`).
+
+    budget: for one row. rows_per_patient: how many rows one patient can have at most. averaged: whether the
+    rows of a patient together count as one, so that the budget is for a patient. A request for components is
+    one kind, that for a score histogram another. One for eigenvalues has no `averaged`, which follows from
+    the rows there, so that no guarantee can be stated of it alone.
+    """
 
     budget: Budget
     rows_per_patient: int
@@ -32,7 +44,7 @@ class Promised(ABC):
     @property
     @abstractmethod
     def events(self) -> tuple[Event, ...]:
-        """Return what it costs, known before anything is read."""
+        """Return the events that it costs, which the ledger records; they follow from public numbers."""
 
     @property
     def patient_epsilon(self) -> float:
@@ -44,13 +56,15 @@ class Promised(ABC):
 class Request(Promised):
     """Hold what is to be released. Raises ValueError for a method not offered, or a field out of range.
 
-    s_hat: features kept, of the sparse methods; of two stages also "released", for those that stand out of
-    stage 1's noise. rank: R of DPdisPCA. iterations, burn_in: of DPS-PCA. budget:
-    for one row. rows_per_patient: how many rows one patient can have at most, a public statement of the
-    table's owner; it changes no noise, only what is said of a patient. mean_share: of the budget (as 1/z^2),
-    pays for the mean at which rows are centred (`mechanisms.paid_centre`); 0 centres them in public.
-    scale_share: likewise, for the scales that they are divided by (`mechanisms.paid_scale`).
-    averaged: rows of one patient count as one row at most, so that a row's guarantee is the patient's.
+    method: one of OFFERED. d, k: features and components. budget: for one row. s_hat: how many features the
+    sparse methods keep, None for all; of two stages also "released", for those that stand out of stage 1's
+    noise. rank: R of DPdisPCA, the directions that a hospital sends; None for min(2k, d). iterations,
+    burn_in: rounds of DPS-PCA, and how many of them keep all features. rows_per_patient: how many rows one
+    patient can have at most, a public statement of the table's owner; it changes no noise, only what is said
+    of a patient. mean_share: of the budget, pays for the mean at which rows are centred
+    (`mechanisms.paid_centre`); 0 centres them in public. averaged: rows of one patient count as one row at
+    most, so that a row's guarantee is the patient's. scale_share: of the budget, pays for the scales that
+    columns are divided by (`mechanisms.paid_scale`); 0 scales them in public.
     """
 
     method: str
@@ -83,7 +97,7 @@ class Request(Promised):
         checks.one_of(discrete_gaussian.ACCOUNTINGS, accounting=self.budget.accounting)
         for share in (self.mean_share, self.scale_share, self.prior_share):
             if share:
-                gaussian.remaining(self.budget, share)
+                gaussian.remaining(self.budget, share)  # raises for a share outside (0, 1)
 
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> "Request":
@@ -95,23 +109,27 @@ class Request(Promised):
 
     @property
     def plain(self) -> dict[str, Any]:
-        """Return what `from_plain` reads; without paid scales it is as before these could be asked for."""
+        """Return the request as plain JSON, which `from_plain` reads.
+
+        scale_share is left out at 0, as in requests that were kept before it existed: a release of then is
+        resumed only if what was asked is still the same (`private_release.as_asked`).
+        """
         plain = asdict(self)
         return plain if self.scale_share else {key: plain[key] for key in plain if key != "scale_share"}
 
     @property
     def trust(self) -> str:
-        """Return whom the hospitals trust."""
+        """Return whom the hospitals trust, one of `records.TRUSTS`."""
         return METHODS[self.method].trust
 
     @property
     def kept(self) -> int | str:
-        """Return how many features are kept, or by which rule."""
+        """Return how many features are kept, or "released" where noisy rounds choose them."""
         return self.d if self.s_hat is None else self.s_hat
 
     @property
     def method_options(self) -> dict[str, Any]:
-        """Return the method's parameters, as its `fit` names them."""
+        """Return the method's own parameters by name, as keywords of its `fit` and `spends`."""
         sparse = {"s_hat": self.kept}
         given: dict[str, dict[str, Any]] = {
             **dict.fromkeys(("analyze_gauss_sparse", "sealed_sparse", "own_noise_sparse", *STAGES), sparse),
@@ -127,7 +145,7 @@ class Request(Promised):
 
     @property
     def remainder(self) -> "Request":
-        """Return what is asked of rows that were centred and scaled: the method with what these leave."""
+        """Return the request for the method alone, with the budget that paid mean and scales leave of it."""
         if not self.prior_share:
             return self
         budget = gaussian.remaining(self.budget, self.prior_share)
@@ -135,7 +153,7 @@ class Request(Promised):
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Return what it costs, known before anything is read."""
+        """Return the events that it costs: of a paid mean, of paid scales, and of the method."""
         if self.prior_share:
             shares = (share for share in (self.mean_share, self.scale_share) if share)
             prior = (paid_centre.price(self.budget, share) for share in shares)
@@ -146,7 +164,10 @@ class Request(Promised):
 
 
 def most_features(method: str) -> int:
-    """Return how many features a release by this method can take: a moment has their square in numbers."""
+    """Return how many features a release by this method can take.
+
+    A noisy moment has d^2 numbers to draw, a round only d k.
+    """
     if method in (*STAGES, *ROUNDS):
         return exact_stages.MOST_FEATURES
     return discrete_gaussian.MOST_FEATURES if method in _MOMENTS else _MOST_IN_FLOATING_POINT
@@ -161,9 +182,9 @@ def noisy_sums(method: str, hospitals: int) -> int:
 
 
 def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: int) -> float:
-    """Return what events that were calibrated to a budget for one row cost a patient with so many rows.
+    """Return the epsilon for a patient with this many rows, of events calibrated to a budget for one row.
 
-    At the budget's delta. With one row it is the budget's own epsilon, which the noise meets or beats.
+    It is at the budget's delta. With one row it is the budget's own epsilon, which the noise meets or beats.
     """
     if rows_per_patient == 1:
         return budget.epsilon
@@ -171,7 +192,7 @@ def patient_epsilon(events: Sequence[Event], budget: Budget, rows_per_patient: i
 
 
 def parameters(request: Request) -> dict[str, Any]:
-    """Return what was asked, for the ledger and the document."""
+    """Return the parameters by the names that a ledger's line and a released document have for them."""
     asked = {"d": request.d, "k": request.k, **request.method_options, "budget": asdict(request.budget)}
     shares = {"mean share": request.mean_share, "scale share": request.scale_share}
     return asked | {name: share for name, share in shares.items() if share}

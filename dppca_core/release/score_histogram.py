@@ -6,9 +6,13 @@ that count together, w^2 to each row's cell, w its weight, the squares of which 
     |a|_2 <= |a|_1 <= 1,    |a - b|_2^2 = |a|^2 + |b|^2 - 2 a.b <= 2    as a, b >= 0,
 
 so replacing a patient, in another group too, moves the counts by at most sqrt 2, and emptying or filling one
-by 1, as an empty row is in no cell: a = 0. Empty is a row that was left out for a missing cell, and not one
-of zeros, whose answers are all usual: `present` tells these apart, by each row's own cells alone. Without a
-column that names the patients it is a row that is meant.
+by 1, as an empty row is in no cell: a = 0. Empty is a row that was left out for a missing entry in the table,
+and not one of zeros, whose entries are all at the dictionary's usual values: `present` tells these apart, by
+each row's own entries alone. Without a column that names the patients it is a row that is meant.
+
+A score is a row's coordinate along a component. A cell is a rectangle of the grid over two scores. A group is
+one category of a column that splits the picture. "The release" is that of the components, earlier and paid
+for on its own.
 
 Cells depend on released numbers and on public ones only, and on one patient's row to the last bit: the
 outermost take what lies beyond. Amounts are rounded towards zero to multiples of 2^-20, so that sums are
@@ -45,6 +49,7 @@ MOST_CELLS = 40  # of an axis
 MOST_GROUPS = 10
 _LEAST_CELLS = 3
 _UNIT = 2.0**-20  # of a patient, to which amounts are rounded
+# What of a release's document scores depend on, and how it is recognised.
 _OF_THE_RELEASE = (
     *("at", "method", "hospitals", "public", "features", "components", "eigenvalues"),
     *("mean", "scales", "length after scaling"),
@@ -53,9 +58,9 @@ _OF_THE_RELEASE = (
 
 @dataclass(frozen=True)
 class Group:
-    """Hold a column that splits the picture, and its public categories; other answers are "other".
+    """Hold a column by whose public categories patients are counted apart; any other entry is in "other".
 
-    Raises ValueError for none or too many, and for two of one name.
+    Raises ValueError for no or more than 10 categories, for two of one name, and for one called "other".
     """
 
     column: str
@@ -68,17 +73,18 @@ class Group:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of all groups, "other" last."""
+        """Return the names of all groups in the order of counts, "other" last."""
         return (*self.categories, OTHER)
 
 
 @dataclass(frozen=True)
 class ScoreRequest(Promised):
-    """Hold what is asked: what a release's document says of scores (`of_release`), a grid, and a budget.
+    """Hold what a histogram is of: the release that scores are of, a grid, and a budget.
 
-    edges: of the cells along each of the two components. rows_per_patient, averaged: as for
-    `request.Request`. Raises ValueError for fewer than two components, a grid that is no grid, and accounting
-    as printed.
+    release: the part of its document that `of_release` returns. edges: of the cells along each of the two
+    components, rising. budget: for one row. rows_per_patient, averaged: as for `request.Request`. group: by
+    what patients are counted apart, if by anything. Raises ValueError unless there are two components, for
+    edges that do not rise or more than 40 cells, and for accounting as printed.
     """
 
     release: dict[str, Any]
@@ -132,7 +138,7 @@ class ScoreRequest(Promised):
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Return what it costs, known before anything is read."""
+        """Return the events that it costs: one Gaussian release that spends the budget."""
         return (Release(gaussian.noise_multiplier(self.budget)),)
 
     @property
@@ -148,7 +154,11 @@ class ScoreRequest(Promised):
 
 @dataclass(frozen=True)
 class ScoreHistogram:
-    """Hold noisy `counts`, (groups, cells, cells), unrounded; their noise's std; entry and document."""
+    """Hold a released histogram.
+
+    counts: noisy, in patients, not rounded to whole ones, (groups, cells along component 1, along 2). std: of
+    the noise in each. entry: the line that paid. document: all of it as plain JSON.
+    """
 
     counts: Array
     std: float
@@ -163,14 +173,15 @@ class ScoreHistogram:
 
 
 def noise_std(budget: Budget, noises: int = 1) -> float:
-    """Return the std of a cell's noise, in patients, where so many hospitals add their own."""
+    """Return the std of a cell's noise, in patients; noises: how many hospitals add their own noise to it."""
     return symmetric_gaussian.sensitivity(budget) * gaussian.noise_multiplier(budget) * math.sqrt(noises)
 
 
 def cells(n: int, std: float, groups: int = 1) -> int:
-    """Return the most cells of an axis, 3 to 40, with which a cell expects twice its noise on average.
+    """Return the largest number c of cells along an axis, 3 to 40, at which counts stand out of their noise.
 
-    n patients in all, spread evenly over groups and cells: n/(groups c^2) >= 2 std.
+    Of n patients, spread evenly over groups and c x c cells, a cell then has at least twice the std of its
+    noise: n/(groups c^2) >= 2 std.
     """
     checks.whole(1, n=n, groups=groups)
     checks.positive(std=std)
@@ -178,14 +189,15 @@ def cells(n: int, std: float, groups: int = 1) -> int:
 
 
 def of_release(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a release's document says of scores along its first two components."""
+    """Return the part of a release's document on which scores along its first two components depend."""
     return {name: document[name] for name in _OF_THE_RELEASE} | {"components": document["components"][:2]}
 
 
 def reach(eigenvalue: float | None) -> float:
-    """Return how far the grid goes to both sides of 0: 3 sqrt(eigenvalue), at most the rows' bound, 1.
+    """Return how far the grid goes to both sides of 0 along a component: 3 root mean squares of the scores.
 
-    The bound too where no eigenvalue was released, or noise made it 0; at least a twentieth of it.
+    eigenvalue: the released mean square of scores along it, or None. The result is at least .05 and at most
+    1, the length to which rows were clipped; it is 1 where no eigenvalue was released, or none above 0.
     """
     if eigenvalue is None or eigenvalue <= 0:
         return 1.0
@@ -193,7 +205,10 @@ def reach(eigenvalue: float | None) -> float:
 
 
 def grid(release: Mapping[str, Any], count: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the edges of `count` cells along each component, from released eigenvalues or the bound."""
+    """Return the `count` + 1 edges of the cells along each of the two components, evenly spaced.
+
+    release: as `of_release` returns it, whose eigenvalues say how far the grid goes (`reach`).
+    """
     first, second = (
         tuple(np.linspace(-far, far, count + 1).tolist())
         for far in (reach(value) for value in (release["eigenvalues"] or (None, None))[:2])
@@ -202,12 +217,16 @@ def grid(release: Mapping[str, Any], count: int) -> tuple[tuple[float, ...], tup
 
 
 def scores(rows: Array, release: Mapping[str, Any]) -> Array:
-    """Return the scores of clipped rows, (m, 2), as the release's document says. Reads private rows."""
+    """Return the scores of clipped rows along the two components, (m, 2). Reads private rows.
+
+    Rows are centred and scaled first where the release paid for that, and not shortened again.
+    """
     along = np.array(release["components"], dtype=float).T
     if release["scales"] is not None:
         along = along / (np.array(release["scales"]) * release["length after scaling"])[:, None]
     result = np.zeros((len(rows), 2))
-    # Column by column, so that a patient's cell does not depend on where the row stands.
+    # Add column by column: a matrix product could add in an order that depends on where a row stands, and its
+    # cell must depend on the row alone, to the last bit.
     for column, weights in zip(rows.T, along, strict=True):
         result += column[:, None] * weights
     return result if release["mean"] is None else result - np.array(release["mean"]) @ along
@@ -221,16 +240,26 @@ def whole_counts(
     progress: Progress = lambda share: True,
     present: Sequence[int] | None = None,
 ) -> Array:
-    """Return each noise's share of the counts in units of 2^-20, (noises, *shape). Reads private rows.
+    """Return exact counts, in units of 2^-20 patients, one histogram for each noise. Reads private rows.
 
-    groups: number of each row's group, by hospital; rows beyond these are empty ones. read: hands over rows
-    of which `rows` are sums, without empty ones. present: how many rows of each hospital, the first, are not
-    empty; None: those that are not all zeros.
+    Args:
+        request: The grid and the groups.
+        rows: Of each hospital.
+        groups: Number of each row's group, by hospital; rows beyond these are empty ones.
+        read: Hands over rows of which `rows` are sums, without empty ones.
+        progress: Is told the share of rows read, and answers whether to go on.
+        present: How many rows of each hospital are not empty; these come first. None: rows that are not all
+            zeros are not empty.
+
+    Returns:
+        Whole numbers, (noises, *request.shape): hospital i is counted in histogram i modulo noises.
     """
     shape = request.shape
+    # How many rows of each hospital were counted so far: where in `groups` and `present` the next one is.
     counts, begin = np.zeros((request.noises, math.prod(shape))), [0] * len(rows)
 
     def add(hospital: int, part: Array, weights: Array | float) -> None:
+        """Count the next rows of a hospital, (m, d), each with its weight, in its histogram."""
         discrete_gaussian.check_clipped(part)
         used = np.arange(len(part))
         if present is not None:
@@ -241,7 +270,9 @@ def whole_counts(
         begin[hospital] += len(part)
         places = [np.zeros(len(used), dtype=np.intp) if groups is None else groups[hospital][of_row]]
         for along, values in zip(request.edges, scores(part[used], request.release).T, strict=True):
+            # The outermost cells take what lies beyond the grid.
             places.append(np.clip(np.searchsorted(along, values, side="right") - 1, 0, len(along) - 2))
+        # A row counts as its squared weight, rounded towards zero: those of one patient add up to 1 at most.
         amounts = np.broadcast_to(np.trunc(np.square(weights) / _UNIT), (len(part), 1))[used, 0]
         cell = np.ravel_multi_index(tuple(places), shape)
         counts[hospital % request.noises] += np.bincount(cell, amounts, counts.shape[1])
@@ -268,20 +299,20 @@ def make(
     read: Reader | None = None,
     resumed: Entry | None = None,
 ) -> ScoreHistogram:
-    """Pay, draw, and return the histogram of hospitals' clipped rows.
+    """Pay for a histogram of scores on the ledger, draw its noise, and return it.
 
     Args:
         request: The release, the grid, the budget.
-        rows: As for `private_release.make`, as are those not named here.
+        rows: Clipped rows of each hospital, or their sums, as for `private_release.make`.
         ledger: Of the table.
         features: Names of its columns.
-        public: What is public about it.
-        groups: Number of each row's group by hospital, where the request has a group; other answers have
-            the last.
-        present: How many rows of each hospital, the first, are not empty; None: those that are not zeros.
-        by_column: Whether hospitals follow from a patient's own row.
+        public: What is public about it, as in the document of the release.
+        groups: Number of each row's group, by hospital, where the request has a group; "other" is the last.
+        present: How many rows of each hospital are not empty; these come first. None: rows that are not all
+            zeros are not empty.
+        by_column: Whether hospitals follow from a patient's own row or table, so that their sizes tell of it.
         expected: The account for which the price was said.
-        progress: Is told the share that is done.
+        progress: Is told the share of rows read, and answers whether to go on.
         read: Hands over the rows of a table of which `rows` are sums.
         resumed: An entry that paid for this before: nothing is drawn twice.
 
@@ -292,7 +323,7 @@ def make(
         OverLimitError: Beyond the limit.
         ValueError: Before anything is paid, for rows that are longer than 1 or of another table than the
             release, and where `resumed` paid for something else.
-        StoppedError: Where `progress` says so.
+        StoppedError: Where `progress` says no; it stays paid for, and can be resumed.
     """
     _refuse(request, rows, features, public, groups, read)
     asked = as_asked(request)
@@ -319,7 +350,11 @@ def make(
 
 
 def as_asked(request: ScoreRequest) -> dict[str, Any]:
-    """Return what is asked, as plain JSON, to recognise it when it goes on."""
+    """Return what is asked, as plain JSON; a paid entry is resumed only for exactly the same.
+
+    It goes through JSON and back, since it is compared with what was read from a file: tuples are lists
+    there.
+    """
     asked: dict[str, Any] = json.loads(json.dumps({"scores": asdict(request)}))
     return asked
 
@@ -347,6 +382,7 @@ def _refuse(
 
 
 def _document(request: ScoreRequest, entry: Entry, counts: Array, by_column: bool) -> dict[str, Any]:
+    """Return all that is published of a histogram, as plain JSON."""
     exact = request.budget.accounting == "exact"
     return {
         "what": TITLE,

@@ -19,23 +19,29 @@ _FILE = "drawn.secret"
 
 
 def derived(secret: bytes, purpose: str) -> bytes:
-    """Return a key of 32 bytes for one purpose. It tells nothing of the secret, or of other keys."""
+    """Return a key of 32 bytes that follows from the secret, another one for each purpose, by HKDF.
+
+    Whoever has one key learns nothing of the secret or of the keys for other purposes.
+    """
     return HKDF(SHA256(), _SECRET_BYTES, salt=None, info=f"dppca {purpose}".encode()).derive(secret)
 
 
 class Seal:
-    """Encrypt and decrypt for one purpose."""
+    """Encrypt and decrypt with the key that follows from a secret for one purpose (`derived`)."""
 
     def __init__(self, secret: bytes, purpose: str) -> None:
         self._cipher = AESGCM(derived(secret, purpose))
 
     def close(self, plain: bytes, place: str) -> bytes:
-        """Return the text encrypted, which opens at this place only."""
+        """Return the text encrypted. It opens only under the same place, such as a file's name or a line.
+
+        The place is authenticated and not stored (associated data of AES-GCM); the nonce stands in front.
+        """
         nonce = secrets.token_bytes(_NONCE_BYTES)
         return nonce + self._cipher.encrypt(nonce, plain, place.encode())
 
     def open(self, sealed: bytes, place: str) -> bytes:
-        """Return the text. Raises ValueError for anything that was not sealed for this place."""
+        """Return the text that `close` encrypted for this place. Raises ValueError for anything else."""
         try:
             return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], place.encode())
         except (InvalidTag, ValueError):
@@ -43,14 +49,15 @@ class Seal:
 
 
 def folder_secret(folder: Path) -> bytes:
-    """Return the secret of a folder, drawn when it is asked for first: two who do so at once get the same.
+    """Return the secret of a folder, 32 bytes in a file, which is drawn when it is first asked for.
 
+    Two processes that ask first at the same time get the same one.
     Raises ValueError for a file that is no secret, OSError where the disk refuses.
     """
     path = folder / _FILE
     if not path.exists():
         with journal.locked(path):
-            if not path.exists():  # or the other was first
+            if not path.exists():  # else another process drew it while this one waited for the lock
                 journal.replace(path, secrets.token_bytes(_SECRET_BYTES))
     secret = path.read_bytes()
     if len(secret) != _SECRET_BYTES:

@@ -39,21 +39,24 @@ _FINEST = 2.0**-20  # of a row's largest contribution
 
 @dataclass(frozen=True)
 class SpectrumRequest(Promised):
-    """Hold what is asked; rows_per_patient: as for `request.Request`, it stands on the ledger."""
+    """Hold a request for eigenvalues. rows_per_patient: how many rows a patient can have, for the ledger."""
 
     budget: Budget
     rows_per_patient: int = 1
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Return what it costs. Raises ValueError for accounting as printed, which is not exact."""
+        """Return the one Gaussian release that it costs. Raises ValueError for accounting as printed."""
         checks.one_of(discrete_gaussian.ACCOUNTINGS, accounting=self.budget.accounting)
         return (Release(gaussian.noise_multiplier(self.budget)),)
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Hold `eigenvalues` of S/n, (d,), falling, none below 0; their noise's std; the ledger's entry."""
+    """Hold released eigenvalues of S/n, (d,), falling, none below 0.
+
+    std: of the noise in each, before sorting. entry: the ledger's line that paid.
+    """
 
     eigenvalues: Array
     std: float
@@ -61,7 +64,7 @@ class Spectrum:
 
 
 def unit(n: int, d: int) -> float:
-    """Return g, what eigenvalues of S are rounded to.
+    """Return g: the eigenvalues of S, a sum over n rows of d entries, are rounded to multiples of it.
 
     Raises ValueError unless n and d are whole and positive.
     """
@@ -70,19 +73,19 @@ def unit(n: int, d: int) -> float:
 
 
 def sensitivity(budget: Budget, n: int, d: int) -> float:
-    """Return the l2 sensitivity of S's rounded eigenvalues, with rounding and the eigensolver's errors."""
+    """Return the l2 sensitivity of S's d eigenvalues as computed and rounded; the proof is above."""
     return symmetric_gaussian.sensitivity(budget) + 2 * math.sqrt(d) * unit(n, d)
 
 
 def whole_eigenvalues(summed: discrete_gaussian.IntegerSum) -> Array:
-    """Return the eigenvalues of S in units of g, whole numbers, falling. Reads private rows."""
+    """Return the eigenvalues of S in units of g, rounded to whole numbers, falling. Reads private rows."""
     n, d = summed.n, len(summed.total)
     values = np.linalg.eigvalsh(summed.total / 4.0**summed.bits)[::-1]
     return np.round(values / unit(n, d))
 
 
 def make(request: SpectrumRequest, rows: Sequence[patient_rows.Part], ledger: Ledger) -> Spectrum:
-    """Pay, draw, and return the eigenvalues of all hospitals' clipped rows.
+    """Pay for the eigenvalues of all hospitals' clipped rows on the ledger, draw noise, and return them.
 
     Raises OverLimitError before anything is read beyond the limit, and ValueError for accounting as printed,
     neighbours that are not the ledger's, rows longer than 1, or noise that integers cannot hold.
