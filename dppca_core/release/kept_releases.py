@@ -59,8 +59,8 @@ class KeptReleases:
         try:
             self._check_private()
             with journal.locked(self._folder / "kept"):  # one at a time, or two together could pass a limit
-                others = [file for file in self._tidied() if file != path]
-                together = sum(file.stat().st_size for file in others)
+                others = {file: about for file, about in self._tidied().items() if file != path}
+                together = sum(about.st_size for about in others.values())
                 mine = sum(file.name.startswith(_owner(token)) for file in others)
                 fits = len(sealed) <= MOST_BYTES and together + len(sealed) <= MOST_TOGETHER
                 if not fits or mine >= MOST_OF_A_TOKEN or len(others) >= _MOST_FILES:
@@ -77,9 +77,11 @@ class KeptReleases:
             return []
         with suppress(OSError):
             self._check_private()
-            files = [file for file in self._tidied() if file.name.startswith(_owner(token))]
-            for file in sorted(files, key=lambda file: file.stat().st_mtime):
-                with suppress(ValueError):  # it was damaged
+            files = self._tidied()
+            for file in sorted(files, key=lambda file: files[file].st_mtime):
+                if not file.name.startswith(_owner(token)):
+                    continue
+                with suppress(ValueError, FileNotFoundError):  # it was damaged, or another tab has dropped it
                     packed = _seal(token).open(file.read_bytes(), file.name)
                     opened.append(json.loads(zlib.decompress(packed)))
         return opened
@@ -93,15 +95,16 @@ class KeptReleases:
         """Return the file of one release: its name begins as all of the token's, and goes on by `name`."""
         return self._folder / f"{_owner(token)}.{hashlib.sha256(name.encode()).hexdigest()[:16]}.kept"
 
-    def _tidied(self) -> list[Path]:
-        """Return the files of all releases, after deleting those that are older than 30 days."""
-        oldest, files = self._now() - _KEPT_SECONDS, []
+    def _tidied(self) -> dict[Path, os.stat_result]:
+        """Delete what is older than 30 days, and return the other files with their sizes and times."""
+        oldest, files = self._now() - _KEPT_SECONDS, {}
         for file in self._folder.glob("*.kept"):
             with suppress(FileNotFoundError):  # another has dropped it
-                if file.stat().st_mtime < oldest:
+                about = file.stat()
+                if about.st_mtime < oldest:
                     file.unlink()
                 else:
-                    files.append(file)
+                    files[file] = about
         return files
 
     def _check_private(self) -> None:

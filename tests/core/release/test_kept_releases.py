@@ -68,6 +68,22 @@ def test_a_damaged_copy_or_one_of_another_name_opens_nothing(store, tmp_path, da
     assert store.opened(TOKEN) == [{"second": 2}]
 
 
+def test_a_copy_that_is_dropped_meanwhile_hides_no_other_and_takes_no_room(store, monkeypatch):
+    listed = store._tidied
+
+    def dropped():
+        files = listed()
+        store.drop(TOKEN, "ab")
+        return files
+
+    store.keep(TOKEN, "ab", PLAIN)
+    store.keep(TOKEN, "cd", {"second": 2})
+    monkeypatch.setattr(store, "_tidied", dropped)
+    assert store.opened(TOKEN) == [{"second": 2}]
+    store.keep(TOKEN, "ab", PLAIN)
+    assert store.keep(OTHER, "ef", PLAIN)
+
+
 def test_it_is_forgotten_after_thirty_days(store, tmp_path):
     store.keep(TOKEN, "ab", PLAIN)
     day = 24 * 3600
