@@ -10,7 +10,7 @@ from dppca_core.arrays import Array
 from dppca_core.datasets import TABLES
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.learn.story import view
-from pages.learn.story.glossary import SERVER_SEES, WAY_TITLES, useless
+from pages.learn.story.glossary import SERVER_SEES, TRUST_TITLES, useless
 from pages.learn.story.units import Spread, Unit, lost_parts
 from pages.shared import text
 from pages.shared.charts import style
@@ -105,9 +105,9 @@ def sharing(sharing: view.Sharing) -> Trace:
 def joined(joined: view.Joined) -> Trace:
     """Draw step 7: what is recovered by whom hospitals trust, and who sees what."""
     bars = []
-    for way, (method, spread) in joined.ways.items():
-        under = f"the server sees {SERVER_SEES[way]}; {text.size(joined.sent[way])} from each"
-        bars.append((WAY_TITLES[way], under, spread, method, way == joined.way))
+    for trust, (method, spread) in joined.by_trust.items():
+        under = f"the server sees {SERVER_SEES[trust]}; {text.size(joined.sent[trust])} from each"
+        bars.append((TRUST_TITLES[trust], under, spread, method, trust == joined.trust))
     largest = "The hospital" if len(joined.setting.sizes) == 1 else "The largest hospital alone"
     for purpose, under, alone in (
         ("to publish", "with noise", joined.published),
@@ -195,7 +195,7 @@ def _curve(curve: view.Curve, title: str, ticks: Mapping[float, str], here: str)
         np.array([unit.values(spread) for spread in spreads]) for spreads in (curve.private, curve.free)
     )
     low, high = private.min(axis=1), private.max(axis=1)
-    edges = band(1, WAY_TITLES[curve.way], look.colour, x, rounded(low), rounded(high))
+    edges = band(1, TRUST_TITLES[curve.trust], look.colour, x, rounded(low), rounded(high))
     marker = {"symbol": look.symbol, "size": 11, "color": look.colour}
     edge = unit.at(view.TOO_MUCH * view.guess(curve.setting))
     side = "below" if unit.metric == "share" else "above"

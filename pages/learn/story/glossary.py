@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from pages.learn.story.units import Spread, Unit
-from pages.learn.story.view import TOO_MUCH, TRUSTS, guess
+from pages.learn.story.view import TOO_MUCH, TRUST_MODELS, guess
 from pages.shared import text
 
-WAY_TITLES = {way: text.JOINING[trust] for way, trust in TRUSTS.items()}
+TRUST_TITLES = {trust: text.JOINING[model] for trust, model in TRUST_MODELS.items()}
 SERVER_SEES = {
     "own noise": "noisy numbers from each",
     "sealed sum": "one noisy sum",

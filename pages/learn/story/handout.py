@@ -48,7 +48,7 @@ def html(decision: view.Decision, settings: Settings, link: str, made: str) -> s
     setting = joined.setting
     listed = text.listed(settings, setting)
     limits = "".join(f"<li>{escape(limit)}</li>" for limit in _limits(settings))
-    sees = glossary.SERVER_SEES[joined.way]
+    sees = glossary.SERVER_SEES[joined.trust]
     failure = text.failure(setting)
     failure = "" if failure in shown.more else failure  # it stands above already
     page = f"{shown.sentences} {listed} {limits} {sees} server weight".lower()

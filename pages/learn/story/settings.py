@@ -9,17 +9,17 @@ from pages.shared.settings.setting import Choice, among, switch
 
 STEPS = 8
 # Whom hospitals trust, from nobody on.
-WAYS = {"own noise": "nobody", "sealed sum": "sealed sums", "one place": "one trusted place"}
+TRUSTED = {"own noise": "nobody", "sealed sum": "sealed sums", "one place": "one trusted place"}
 _TWENTY = tuple(range(1, 21))
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Return the page's own controls: step, patient, draw, way, and whether notes are shown."""
+    """Return the page's own controls: step, patient, draw, trust, and whether notes are shown."""
     return [
         Choice("story.step", "Step", "Step", tuple(range(1, STEPS + 1)), 1),
         Choice("story.patient", "Patient", "Which patient", _TWENTY, 1),
         Choice("story.draw", "Draw", "Draw again", _TWENTY, 1),
-        among("story.way", "Trust", WAYS, "sealed sum", "Whom do the hospitals trust?"),
+        among("story.way", "Trust", TRUSTED, "sealed sum", "Whom do the hospitals trust?"),
         switch("story.notes", "Speaker notes"),
     ]
 

@@ -35,7 +35,7 @@ def _named(title: str, protocols: Sequence[str]) -> str:
 
 
 SOURCES = (
-    *(_named(glossary.WAY_TITLES[way], methods) for way, methods in view.WORKING.items()),
+    *(_named(glossary.TRUST_TITLES[trust], methods) for trust, methods in view.WORKING.items()),
     _named("Without noise", view.OPEN),
     _named("The largest hospital alone, in-house", view.IN_HOUSE),
     _named("The largest hospital alone, published", view.PROTECTED),
@@ -87,10 +87,10 @@ def slide(settings: Settings) -> Slide:
 
 def for_the_statistician(settings: Settings) -> tuple[str, ...]:
     """Return which methods are shown at these settings, and where all numbers come from."""
-    ways = view.measure_joined(settings).ways
+    trusts = view.measure_joined(settings).by_trust
     named = (
-        f"{glossary.WAY_TITLES[way]}: {METHODS[PROTOCOLS[used.method].method].title}"
-        for way, used in ways.items()
+        f"{glossary.TRUST_TITLES[trust]}: {METHODS[PROTOCOLS[used.method].method].title}"
+        for trust, used in trusts.items()
     )
     listed = "\n".join(f"- {source}" for source in SOURCES)
     return f"**Shown here.** {'; '.join(named)}.", listed, FORMULAS

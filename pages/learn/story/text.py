@@ -13,7 +13,7 @@ from dppca_core.experiments.collaboration.setting import CollaborationSetting
 from dppca_core.privacy import Budget
 from pages.learn.story import glossary, view
 from pages.learn.story.glossary import StepText, useless
-from pages.learn.story.settings import WAYS
+from pages.learn.story.settings import TRUSTED
 from pages.learn.story.units import Spread, Unit
 from pages.learn.story.view import NEARLY_FREE, Curve, Decision, Joined
 from pages.shared import text
@@ -113,11 +113,11 @@ def attack(attack: view.SpyAttack) -> StepText:
 
 def _finding(curve: Curve) -> tuple[str, str]:
     """Return what noise does to the answer, and what follows from it."""
-    setting, unit, way = curve.setting, curve.unit, glossary.WAY_TITLES[curve.way]
+    setting, unit, trust = curve.setting, curve.unit, glossary.TRUST_TITLES[curve.trust]
     now, little = (unit.pattern(curve.now, only) for only in ("", "only"))
     without = unit.value(curve.without)
     if useless(curve.without, setting):
-        finding = f"{way}, we recover {little}. Even without noise: {without}."
+        finding = f"{trust}, we recover {little}. Even without noise: {without}."
         return finding, glossary.why_unseen(setting)
     if useless(curve.now, setting):
         follows = f"{glossary.a_guess(unit)} That is of little use."
@@ -130,12 +130,12 @@ def _finding(curve: Curve) -> tuple[str, str]:
             if curve.cost and unit.value(curve.now) != without
             else "Noise costs hardly anything here."
         )
-        return f"{way}, privacy is almost free: we recover {now}.", costs
-    return f"{way}, we recover {now}.", f"Noise costs {text.percent(curve.cost)} of the pattern."
+        return f"{trust}, privacy is almost free: we recover {now}.", costs
+    return f"{trust}, we recover {now}.", f"Noise costs {text.percent(curve.cost)} of the pattern."
 
 
 def _terms(curve: Curve) -> tuple[tuple[str, str], ...]:
-    trusted = (glossary.SEALED,) if curve.way == "sealed sum" else ()
+    trusted = (glossary.SEALED,) if curve.trust == "sealed sum" else ()
     return (glossary.recovered(curve.unit), glossary.NOISE, *trusted, glossary.GUESS)
 
 
@@ -224,13 +224,13 @@ def _try_bought(curve: Curve) -> str:
 
 def joined(joined: Joined) -> StepText:
     """Return step 7."""
-    setting, way = joined.setting, joined.way
+    setting, trust = joined.setting, joined.trust
     one_hospital = len(setting.sizes) == 1
     where = "the hospital" if one_hospital else "the largest hospital"
     rows = f"The patients' rows, {text.size(joined.kept)} in {where}, stay at home."
     unit, chosen = joined.unit, joined.chosen
-    best = min(joined.ways, key=lambda name: joined.ways[name].error.middle)
-    least = joined.ways[best].error
+    best = min(joined.by_trust, key=lambda name: joined.by_trust[name].error.middle)
+    least = joined.by_trust[best].error
     price = f"We recover {unit.pattern(chosen)}."
     if useless(joined.free, setting):
         price = f"Even without noise we recover {unit.pattern(joined.free, 'only')}."
@@ -242,10 +242,10 @@ def joined(joined: Joined) -> StepText:
     elif chosen.lost - least.lost < NEARLY_FREE or unit.value(chosen) == unit.value(least):
         price += " More trust would hardly help."
     else:
-        price += f" {glossary.WAY_TITLES[best]}: {unit.value(least)}."
+        price += f" {glossary.TRUST_TITLES[best]}: {unit.value(least)}."
     if not useless(least, setting) and not one_hospital:
         price += _better_alone(joined)
-    sees, sent = glossary.SERVER_SEES[way], text.size(joined.sent[way])
+    sees, sent = glossary.SERVER_SEES[trust], text.size(joined.sent[trust])
     finding = f"The server sees {sees}. Each hospital sends {sent}."
     move = "move *Hospitals* up. Whose bar grows, and whose does not?"
     return StepText(finding, (rows, price), (glossary.SERVER, glossary.SEALED), move)
@@ -289,7 +289,7 @@ def is_advised(joined: Joined) -> bool:
     if useless(joined.chosen, setting) or published == "more":
         return False
     if len(setting.sizes) == 1:  # a server that only adds noise must bring something
-        return joined.way == "one place" or published == "less"
+        return joined.trust == "one place" or published == "less"
     return _compared(joined, joined.in_house.error) == "less"
 
 
@@ -353,7 +353,7 @@ def _refuse(joined: Joined) -> tuple[str, str]:
 def decision(decision: Decision) -> StepText:
     """Return step 8."""
     joined = decision.joined
-    setting, sent = joined.setting, text.size(joined.sent[joined.way])
+    setting, sent = joined.setting, text.size(joined.sent[joined.trust])
     count = len(setting.sizes)
     finding, cost = _decide(joined)
     traffic = f"Each of {count:,} hospitals sends {sent}." if count > 1 else f"The hospital sends {sent}."
@@ -398,5 +398,5 @@ def listed(settings: Settings, setting: CollaborationSetting) -> Sequence[tuple[
         ("Patterns", str(setting.k)),
         ("Privacy setting", text.number(setting.budget.epsilon)),
         ("Chance of failure", text.one_in(setting.budget.delta)),
-        ("Whom the hospitals trust", WAYS[settings["story.way"]]),
+        ("Whom the hospitals trust", TRUSTED[settings["story.way"]]),
     )

@@ -29,7 +29,7 @@ from pages.learn.story.units import Spread, Unit, unit
 from pages.shared.settings import to_experiment
 
 # By whom hospitals trust: the methods whose least error is shown, beside the recommended one's.
-TRUSTS = {"own noise": "untrusted server", "sealed sum": "secure aggregation", "one place": "central"}
+TRUST_MODELS = {"own noise": "untrusted server", "sealed sum": "secure aggregation", "one place": "central"}
 WORKING = {
     "own noise": ("two_stage_own_noise", "own_noise_sparse"),
     "sealed sum": ("two_stage_sealed", "sealed_sparse"),
@@ -64,10 +64,12 @@ def to_setting(settings: Mapping[str, Any]) -> CollaborationSetting:
     )
 
 
-def working(settings: Mapping[str, Any], way: str) -> tuple[str, ...]:
+def working(settings: Mapping[str, Any], trust: str) -> tuple[str, ...]:
     """Return the protocols of which the one that errs least is shown for this trust."""
     experiment, epsilon = to_experiment.from_settings({**settings, **HELD})
-    return tuple(dict.fromkeys((*WORKING[way], recommended(experiment, epsilon, TRUSTS[way]).method)))
+    return tuple(
+        dict.fromkeys((*WORKING[trust], recommended(experiment, epsilon, TRUST_MODELS[trust]).method))
+    )
 
 
 def released_basis(setting: CollaborationSetting, protocol: str, repeat: int = 0) -> Array:
@@ -191,13 +193,13 @@ class Weights(NamedTuple):
         return len(heaviest[0] & heaviest[1])
 
 
-def measure_weights(settings: Mapping[str, Any], way: str = "") -> Weights:
-    """Measure the weights of a way of working; without one, of all rows together without privacy."""
+def measure_weights(settings: Mapping[str, Any], trust: str = "") -> Weights:
+    """Measure the weights under a trust; without one, of all rows together without privacy."""
     setting = to_setting(settings)
-    method, errors = best(setting, working(settings, way) if way else OPEN)
+    method, errors = best(setting, working(settings, trust) if trust else OPEN)
     bases = setting.truth.basis, released_basis(setting, method)
     true, released = (np.linalg.norm(basis, axis=1) for basis in bases)
-    rows = np.argsort(-(released if way else true), kind="stable")[:_SHOWN]
+    rows = np.argsort(-(released if trust else true), kind="stable")[:_SHOWN]
     return Weights(setting, unit(settings, setting), method, true, released, rows, errors)
 
 
@@ -225,7 +227,7 @@ class Curve(NamedTuple):
 
     setting: CollaborationSetting
     unit: Unit
-    way: str
+    trust: str
     method: str  # at the current setting; elsewhere another may err less, and counts
     at: tuple[float, ...]
     private: tuple[Spread, ...]
@@ -317,8 +319,8 @@ def _curve(
     without: Callable[[CollaborationSetting, bool], Best],
 ) -> Curve:
     """Measure the error with noise at these points, which are at these values, beside that without."""
-    setting, way = to_setting(settings), settings["story.way"]
-    methods, private, free = working(settings, way), [], []
+    setting, trust = to_setting(settings), settings["story.way"]
+    methods, private, free = working(settings, trust), [], []
     # Both errors at one point before the next, so that the patients of a wide table are drawn once.
     for point in points:
         few = point != setting  # which is shown in other steps too
@@ -326,7 +328,7 @@ def _curve(
         free.append(without(point, few))
     here = points.index(setting)
     spreads = (tuple(each.error for each in curve) for curve in (private, free))
-    return Curve(setting, unit(settings, setting), way, private[here].method, tuple(at), *spreads, here)
+    return Curve(setting, unit(settings, setting), trust, private[here].method, tuple(at), *spreads, here)
 
 
 def _part(setting: CollaborationSetting, n: int) -> CollaborationSetting:
@@ -341,8 +343,8 @@ class Joined(NamedTuple):
 
     setting: CollaborationSetting
     unit: Unit
-    way: str  # the chosen one
-    ways: dict[str, Best]
+    trust: str  # the chosen one
+    by_trust: dict[str, Best]
     in_house: Best
     published: Best
     free: Spread
@@ -352,17 +354,17 @@ class Joined(NamedTuple):
     @property
     def spreads(self) -> tuple[Spread, ...]:
         """Return what the bars show."""
-        return (*(used.error for used in self.ways.values()), self.in_house.error, self.published.error)
+        return (*(used.error for used in self.by_trust.values()), self.in_house.error, self.published.error)
 
     @property
     def chosen(self) -> Spread:
-        """Return the error of the chosen way."""
-        return self.ways[self.way].error
+        """Return the error of the chosen trust."""
+        return self.by_trust[self.trust].error
 
 
-def measure_joined(settings: Mapping[str, Any], ways: Collection[str] = tuple(WORKING)) -> Joined:
+def measure_joined(settings: Mapping[str, Any], trusts: Collection[str] = tuple(WORKING)) -> Joined:
     setting = to_setting(settings)
-    shown = {way: best(setting, working(settings, way)) for way in ways}
+    shown = {trust: best(setting, working(settings, trust)) for trust in trusts}
     return Joined(
         setting,
         unit(settings, setting),
@@ -371,37 +373,37 @@ def measure_joined(settings: Mapping[str, Any], ways: Collection[str] = tuple(WO
         best(lone(setting), IN_HOUSE),
         best(lone(setting), PROTECTED),
         best(setting, OPEN).error,
-        {way: sum(setting.traffic(PROTOCOLS[used.method]).sent) for way, used in shown.items()},
+        {trust: sum(setting.traffic(PROTOCOLS[used.method]).sent) for trust, used in shown.items()},
         NUMBER * max(setting.sizes) * setting.d,
     )
 
 
 class Decision(NamedTuple):
-    """Hold step 8: what would be released, and what the chosen way of working costs."""
+    """Hold step 8: what would be released, and what it costs under the chosen trust."""
 
     weights: Weights
     joined: Joined
 
 
 def measure_decision(settings: Mapping[str, Any]) -> Decision:
-    way = settings["story.way"]
-    return Decision(measure_weights(settings, way), measure_joined(settings, (way,)))
+    trust = settings["story.way"]
+    return Decision(measure_weights(settings, trust), measure_joined(settings, (trust,)))
 
 
 def code(settings: Mapping[str, Any]) -> FigureRecipe:
     """Return the table of the step that the settings are at."""
-    setting, step, way = to_setting(settings), settings["story.step"], settings["story.way"]
+    setting, step, trust = to_setting(settings), settings["story.step"], settings["story.way"]
     if step == 2:
         return FigureRecipe("story.record", {"setting": setting, "patient": settings["story.patient"] - 1})
     if step == 4:
         seed = settings["seed"] + settings["story.draw"] - 1
         return FigureRecipe("privacy.releases", {"budget": setting.budget, "seed": seed})
     if step in (3, 8):
-        method = measure_weights(settings, way if step == 8 else "").method
+        method = measure_weights(settings, trust if step == 8 else "").method
         return FigureRecipe("story.weights", {"setting": setting, "method": method})
     # A table of bars or curves has the unit of its chart.
     shown_in, parts = unit(settings, setting), None
-    methods: dict[str, Sequence[str]] = {"with noise": working(settings, way), "without noise": OPEN}
+    methods: dict[str, Sequence[str]] = {"with noise": working(settings, trust), "without noise": OPEN}
     shown = along_privacy(settings) if step == 5 else along_patients(settings)
     if step in (1, 7):
         drawn = measure_sharing(settings) if step == 1 else measure_joined(settings)

@@ -20,7 +20,7 @@ from pages.learn.story import controls as story_controls
 from pages.learn.story import glossary, handout, units, view
 from pages.learn.story import slides as story_slides
 from pages.learn.story import text as story_text
-from pages.learn.story.settings import STEPS, WAYS, step_controls
+from pages.learn.story.settings import STEPS, TRUSTED, step_controls
 from pages.learn.story.slides import NOTES
 from pages.shared import text
 from pages.shared.charts.metric_axis import SPANS
@@ -111,7 +111,7 @@ def test_names_and_the_unit_stand_in_one_fold(screen):
     assert not TERMS.search(words) and not [title for title in TITLES if title in words]
     page.app.session_state["statistician"] = True
     page.run()
-    chosen = view.measure_joined(page.settings).ways["sealed sum"].method
+    chosen = view.measure_joined(page.settings).by_trust["sealed sum"].method
     assert METHODS[chosen].title in page.markdown
     page.move("metric", "degrees")
     assert page.link["metric"] == "degrees" and "°" in page.markdown
@@ -174,7 +174,7 @@ def test_numbers_are_those_of_the_providers_page(changed):
     for cell in results.wanted():
         results.try_cell(*cell)
     grouped = providers_view.rows(results, now | {"metric": "share", "join.trust": "all"})
-    shown = {trust: joined.ways[way].error for way, trust in view.TRUSTS.items()}
+    shown = {model: joined.by_trust[trust].error for trust, model in view.TRUST_MODELS.items()}
     for trust, spread in shown.items():
         row = providers_view.best(grouped, trust)
         assert joined.unit.values(spread) == pytest.approx(row.error, rel=1e-9), trust
@@ -186,13 +186,13 @@ def test_numbers_are_those_of_the_providers_page(changed):
 
 
 @pytest.mark.parametrize("changed", [{}, DIGITS, {"n": 2000}, {"providers": 50, "epsilon": 0.1}])
-@pytest.mark.parametrize("way", WAYS)
-def test_the_method_of_a_trust_is_the_one_recommended_on_the_explorer(changed, way):
+@pytest.mark.parametrize("trust", TRUSTED)
+def test_the_method_of_a_trust_is_the_one_recommended_on_the_explorer(changed, trust):
     now = settings(**changed)
-    experiment, _ = to_experiment.about_shown(now | {"trust": view.TRUSTS[way]})
-    assert experiment.method in view.working(now, way)
+    experiment, _ = to_experiment.about_shown(now | {"trust": view.TRUST_MODELS[trust]})
+    assert experiment.method in view.working(now, trust)
     if "data" not in changed:
-        assert view.measure_joined(now, (way,)).ways[way].method == experiment.method
+        assert view.measure_joined(now, (trust,)).by_trust[trust].method == experiment.method
 
 
 def test_the_same_name_on_the_explorer_is_the_same_quantity():
