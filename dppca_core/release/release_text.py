@@ -3,10 +3,10 @@
 import math
 from importlib.metadata import version
 
-from dppca_core.release.request import HARDENED, Promised, Request
+from dppca_core.release.request import HARDENED, ReleaseRequest, Request
 
 
-def guarantee(request: Promised, by_column: bool = False) -> str:
+def guarantee(request: ReleaseRequest, by_column: bool = False) -> str:
     """Return what a release promises, in sentences.
 
     by_column: whether a patient's hospital follows from the table and is not assigned at random. Hospitals'

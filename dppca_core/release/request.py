@@ -28,7 +28,7 @@ OFFERED = (*HARDENED, "dps_pca")
 _MOST_IN_FLOATING_POINT = 2_000  # beyond, nothing predicts its error before it is paid for
 
 
-class Promised(ABC):
+class ReleaseRequest(ABC):
     """Hold what every kind of request has that a guarantee is stated of (`release_text.guarantee`).
 
     budget: for one row. rows_per_patient: how many rows one patient can have at most. averaged: whether the
@@ -53,7 +53,7 @@ class Promised(ABC):
 
 
 @dataclass(frozen=True)
-class Request(Promised):
+class Request(ReleaseRequest):
     """Hold what is to be released. Raises ValueError for a method not offered, or a field out of range.
 
     method: one of OFFERED. d, k: features and components. budget: for one row. s_hat: how many features the

@@ -41,7 +41,7 @@ from dppca_core.release.exact_stages import Reader
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Account, Entry, counted
 from dppca_core.release.patient_rows import Part
-from dppca_core.release.request import Promised, noisy_sums
+from dppca_core.release.request import ReleaseRequest, noisy_sums
 
 TITLE = "Score histogram"
 OTHER = "other"
@@ -78,7 +78,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class ScoreRequest(Promised):
+class ScoreRequest(ReleaseRequest):
     """Hold what a histogram is of: the release that scores are of, a grid, and a budget.
 
     release: the part of its document that `of_release` returns. edges: of the cells along each of the two

@@ -31,14 +31,14 @@ from dppca_core.privacy import Budget, Event, Release
 from dppca_core.release import discrete_gaussian, patient_rows
 from dppca_core.release.ledger import Ledger
 from dppca_core.release.ledger_records import Entry, counted
-from dppca_core.release.request import Promised
+from dppca_core.release.request import ReleaseRequest
 
 TITLE = "Eigenvalues"
 _FINEST = 2.0**-20  # of a row's largest contribution
 
 
 @dataclass(frozen=True)
-class SpectrumRequest(Promised):
+class SpectrumRequest(ReleaseRequest):
     """Hold a request for eigenvalues. rows_per_patient: how many rows a patient can have, for the ledger."""
 
     budget: Budget

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from dppca_core.accounting import closed_form, numerical
 from dppca_core.privacy import Event
 from dppca_core.release.ledger_records import Account, Entry, Limit
-from dppca_core.release.request import Promised
+from dppca_core.release.request import ReleaseRequest
 from pages.hospitals.your_data.text import literal, refusal
 from pages.shared import text
 from pages.shared.settings.catalogue import CHOICES
@@ -55,7 +55,7 @@ def spending(account: Account, events: tuple[Event, ...] = ()) -> Spending:
     return Spending(account.spent().epsilon, account.spent(events).epsilon, account.limit.epsilon)
 
 
-def price(what: str, asked: Promised, account: Account, form: Form) -> tuple[str, bool]:
+def price(what: str, asked: ReleaseRequest, account: Account, form: Form) -> tuple[str, bool]:
     """Return what a request will cost and leave, in words by `form`, and whether that is beyond the limit."""
     rows, spent = asked.rows_per_patient, spending(account, asked.events)
     return form(what, asked.budget.epsilon, spent, rows, asked.patient_epsilon), spent.exceeds_limit
