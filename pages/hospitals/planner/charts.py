@@ -190,18 +190,18 @@ def table(planner: Planner) -> pd.DataFrame:
     for name in planner.listed:
         answer, simulation = planner.answer(name), planner.simulations.get(name)
         by = "closed form" if answer.value is not None else f"none: {answer.kind}"
-        answers.append(here | {"way": name, "by": by, unknown: answer.value, "chance_kept": answer.chance})
+        answers.append(here | {"method": name, "by": by, unknown: answer.value, "chance_kept": answer.chance})
         if simulation is not None and simulation.state in ("found", "least"):
             ends = {unknown: simulation.value, "low": simulation.low, "high": simulation.high}
-            answers.append(here | {"way": name, "by": "simulation"} | ends)
+            answers.append(here | {"method": name, "by": "simulation"} | ends)
     epsilons = pd.Index(_EPSILONS, name="epsilon")
-    curves = pd.DataFrame(drawn.curves, epsilons).melt(var_name="way", value_name=amount, ignore_index=False)
+    curves = pd.DataFrame(drawn.curves, epsilons).melt(var_name="method", value_name=amount, ignore_index=False)
     parts = [pd.DataFrame(answers).assign(what="answer"), curves.reset_index().assign(what="target")]
     if field is not None:
         nodes = pd.DataFrame(field.losses.T, pd.Index(field.nodes.tolist(), name="epsilon"), field.amounts)
         points = nodes.melt(var_name=amount, value_name=loss, ignore_index=False).reset_index()
-        parts.append(points.assign(what="plane", way=planner.focus))
-    columns = ["what", "way", "epsilon", amount, loss, "by", "low", "high", "chance_kept"]
+        parts.append(points.assign(what="plane", method=planner.focus))
+    columns = ["what", "method", "epsilon", amount, loss, "by", "low", "high", "chance_kept"]
     return pd.concat(parts).reindex(columns=columns)
 
 

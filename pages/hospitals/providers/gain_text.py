@@ -23,7 +23,7 @@ BYTES_NOTE = (
 )
 _SEES = {"sum": "only sums", "messages": "noisy messages", "differences": "exact differences"}
 _COLUMNS = (
-    *("way", "who", "the server sees", "rounds", "sent a round", "received in all", "both ways in all"),
+    *("protocol", "who", "the server sees", "rounds", "sent a round", "received in all", "both ways in all"),
     *("error", "energy captured"),
 )
 

@@ -52,7 +52,7 @@ def compared() -> None:
             code=lambda: FigureRecipe(table_name, {"setting": recipe}),
         )
     if name == "bytes":
-        pinned = {"way": st.column_config.TextColumn(pinned=True)}
+        pinned = {"protocol": st.column_config.TextColumn(pinned=True)}
         table = gain_text.table(results, settings)
         st.dataframe(table, hide_index=True, height="content", column_config=pinned)
     st.caption(notes)

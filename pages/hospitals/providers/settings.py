@@ -75,7 +75,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
         Sizes("join.sizes", "Hospitals' sizes", "Hospitals' sizes", ("",), "", {"": "those of the sliders"}),
         Choice("join.rank", "R, directions DPdisPCA sends", "Directions DPdisPCA sends", _RANKS, 10),
         among("join.source", "Run", sources),
-        Choice("join.way", "Way", "Way", CARRIED, "dps_pca", text.PROTOCOL_NAMES),
+        Choice("join.way", "Protocol", "Protocol", CARRIED, "dps_pca", text.PROTOCOL_NAMES),
         Choice("join.hospital", "Hospital", "Hospital", hospitals, 1),
         Choice("join.other", "and hospital", "and hospital", hospitals, 2),
         # A round beyond the last shows the last.

@@ -177,7 +177,7 @@ def test_labels_stand_on_their_lines_and_the_table_holds_the_plane():
     central = settings | {"plan.trust": "central", "plan.way": "analyze_gauss"}
     rows = charts.table(Planner(central))
     assert (rows[rows["what"] == "plane"]["share_lost"] > 0).all()
-    answers = rows[rows["what"] == "answer"].set_index("way")
+    answers = rows[rows["what"] == "answer"].set_index("method")
     assert set(answers.index) == set(Planner(central).listed)
     assert answers.loc["wishart", "by"] == "none: simulation"
     stages = answers.loc["two_stage"]  # so rough a target keeps all features seldom
