@@ -242,7 +242,7 @@ class Recipe:
         self._check_population(names)
 
     def _check_population(self, swept: list[str]) -> None:
-        """Check the fields whose rules differ between a model and a table; `swept` are names of parameters."""
+        """Check the fields whose rules depend on the population; `swept` are names of parameters."""
         if isinstance(self.population, SpikedModel):
             if self.n is not None or "n" not in swept:
                 checks.whole(1, MOST_PATIENTS, n=self.n)
