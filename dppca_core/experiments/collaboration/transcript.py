@@ -197,7 +197,7 @@ def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
 def noise_std(plan: Plan, number: int, hospital: int) -> float | None:
     """Return the std of the noise in each entry of a message's `matrix`; of a moment, off its diagonal.
 
-    None for DPdisPCA and averaged projectors: most of what their hospitals send is computed after the noise.
+    None for DPdisPCA and averaged projectors, whose hospitals may compute further on what they released.
 
     Args:
         plan: The run's plan.
