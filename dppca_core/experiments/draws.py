@@ -155,6 +155,7 @@ def cohort(
     with_rows = isinstance(population, DictionaryTwin) and scaling.kind != "clipped"
 
     def deal() -> Cohort:
+        """Draw the patients of a synthetic population, or take their draw from its cache, and divide them."""
         rng = generator(seed, draw, "patients", key)
         if isinstance(population, DictionaryTwin):
             mean = _twin_moments(population, n).mean
@@ -174,6 +175,7 @@ def cohort(
 
 
 def _twin_moments(twin: DictionaryTwin, n: int) -> TwinMoments:
+    """Return the mean and second moment of a twin against which n of its rows are measured, cached."""
     return MOMENTS.get((twin, n), lambda: twin.moments(n), 8 * twin.d * (twin.d + 1))
 
 
@@ -189,6 +191,7 @@ def _drawn_rows(
     chunk = 10_000 if unit else max(1, 2**20 // model.d)
 
     def moment(size: int) -> moments.DenseMoment:
+        """Return the second moment of so many new rows, drawn in blocks so that they need little memory."""
         blocks = model.rows(size, rng, chunk=chunk)
         scaled = (
             rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else moments.clip_rows(rows, bound)

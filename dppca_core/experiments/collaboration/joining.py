@@ -167,6 +167,7 @@ def _private_basis(
     rngs = iter(site_rngs)
 
     def released(site: Site, bound: float) -> Summary:
+        """Release one hospital's means and spreads with noise; hospitals are asked in their order."""
         return standardisation.release(site, bound, recipe.budget, recipe.share, next(rngs))
 
     joint = _standardised(sites, kind, printed, tail, released)

@@ -48,7 +48,7 @@ def _figure(
 ) -> Figure:
     """Return the figure that an entry of a paper's file describes."""
     numbers = _numbers(**printed) if printed else ()
-    usual = _checks(checks, numbers)
+    usual = _checks(checks, numbers)  # of the runs that list none of their own
 
     def run(entry: Mapping[str, Any]) -> PaperRun:
         given: dict[str, Any] = {"checks": usual, **entry}

@@ -69,9 +69,9 @@ class Question(NamedTuple):
 
     Attributes:
         asked: "patients", "epsilon" or "hospitals".
-        epsilon: The privacy loss, but for "epsilon".
-        n: The patients of all hospitals, for "epsilon".
-        size: The patients of each hospital, for "hospitals".
+        epsilon: The privacy loss; of no meaning where it is asked for.
+        n: The patients of all hospitals, where epsilon is asked for.
+        size: The patients of each hospital, where the number of hospitals is asked for.
     """
 
     asked: Asked
@@ -104,7 +104,12 @@ class Question(NamedTuple):
 class PlannedMethod:
     """Hold a private method under one trust model; DPS-PCA is planned under two.
 
-    rule: its closed form, a key of BOUNDS, or "".
+    Attributes:
+        name: Its key in PLANNED_METHODS.
+        method: Its key in METHODS.
+        rule: The key in BOUNDS of its closed form, or "".
+        trust: Whom it trusts, one of `records.TRUSTS`.
+        provider_noise: DPS-PCA's noise across hospitals.
     """
 
     name: str

@@ -26,8 +26,8 @@ from dppca_core.privacy import Budget, Neighbours
 from dppca_core.records import RELEASED, Bound, Setting
 from dppca_core.release.request import ROUNDS, STAGES, most_features
 
-# By planned method that can be released of a table, the candidate of `stated_spectra` that predicts it: sealed
-# moments with all features kept are CAPE's. Of two that are as good, the first is recommended.
+# By planned method that can be released of a table, the candidate of `stated_spectra` that predicts it.
+# Sealed moments with all features kept are CAPE's. Of two that are as good, the first is recommended.
 PREDICTED_AS = {"analyze_gauss": "analyze_gauss", "sealed_sparse": "cape"}
 PREDICTED_AS |= {name: name for name in ("own_noise_sparse", *STAGES, *ROUNDS)}
 
@@ -177,6 +177,7 @@ class TablePlan(StudyPlan):
         return self._errors(self.setting(n, epsilon))
 
     def _errors(self, setting: Setting) -> tuple[float, ...]:
+        """Return `errors` at a setting, with the budget that mean and scales leave of the setting's."""
         return errors_on(
             self.patterns,
             self.method.trust,

@@ -133,6 +133,7 @@ def _object(
 
 
 def _list(name: str, plain: object) -> list[Any]:
+    """Return `plain` if it is a list. name: what it is called in the sentence of the ValueError."""
     if not isinstance(plain, list):
         raise ValueError(f"{name} must be a list, got {plain!r}")
     return plain

@@ -29,8 +29,8 @@ from dppca_core.privacy import Budget
 
 Row = dict[str, Any]
 Task = tuple[float, tuple[Key, ...]]  # estimated seconds, and cells
-_OF_PATIENTS = ("n", *OF_POPULATION)
-_WORKER_BYTES = 48 * 2**20
+_OF_PATIENTS = ("n", *OF_POPULATION)  # swept parameters that change the patients
+_WORKER_BYTES = 48 * 2**20  # of each cache in a worker
 _COMMON = ("epsilon", "delta", "spike")  # random numbers are the same along these
 TASK_SECONDS = 1.0  # estimated ones; sending a task takes a cluster some milliseconds
 _TAIL = 4  # no task takes longer than a quarter of what is left to do, so that workers end together
@@ -160,6 +160,7 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     truth = draws.truth(population, (whole,), k, recipe.rows_scaled, recipe.seed)
 
     def error(metric: str) -> float | str:
+        """Return one metric of the estimate, a key of METRICS; errors by round as one text."""
         if metric == "sin":
             return subspace_metrics.sin_theta(estimate.basis, truth.basis)
         if metric == "projector":
