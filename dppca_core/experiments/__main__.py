@@ -27,7 +27,7 @@ def report(progress: Progress) -> None:
 
 
 def _either(plain: Any) -> Recipe | figure_recipe.FigureRecipe:
-    """Return the recipe of a figure or of a sweep that a JSON object holds."""
+    """Return the recipe that a parsed JSON file holds: of a figure where it has that key, else of a sweep."""
     figure = isinstance(plain, dict) and "figure" in plain
     return figure_recipe.from_dict(plain) if figure else recipe_file.from_dict(plain)
 

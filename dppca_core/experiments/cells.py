@@ -1,7 +1,9 @@
 """The store of measured cells, used by everything that is measured run by run beside a page.
 
-A cell is one run, named by a tuple of what it is; the last part is mostly the repeat. A subclass defines
-how a cell is measured, in which order a reader needs the cells of a view, and the rows of its table. A cell
+A cell is one run, named by a tuple of what it is; the last element is mostly the repeat, which numbers runs
+that differ in their random numbers only. A view is what a page shows at one setting of its controls. It is
+given as the arguments of `wanted`, which lists the cells that it needs. A subclass defines how a cell is
+measured, in which order a reader needs the cells of a view, and the rows of its table. A cell
 that raises is treated alike in all stores: `failed` holds its reason, it counts as done, it is not tried
 again, and nobody waits for it. Only a cell that lacked memory is tried once more, after all others, when the
 memory may be free again.
@@ -33,8 +35,11 @@ class CellStore(ABC, Generic[Key, Value]):
         self.repeats = repeats
         self.cells: dict[Key, Value] = {}
         self.failed: dict[Key, str] = {}
-        self._once_more: set[Key] = set()
-        self._view_asked: tuple[Any, ...] | None = None  # whose cells are being looked through
+        self._once_more: set[Key] = set()  # cells that lacked memory, each worth a second try
+        # `next_missing` remembers how far it came in the cells of its last view: which view that was, the
+        # cells not yet looked at, and the cell at which it stopped. The page and the thread that measures
+        # beside it both ask, so a lock guards the three.
+        self._view_asked: tuple[Any, ...] | None = None
         self._ahead: Iterator[Key] = iter(())
         self._next: Key | None = None
         self._looking = Lock()
@@ -52,7 +57,11 @@ class CellStore(ABC, Generic[Key, Value]):
         yield {"cell": str(cell), "value": value}
 
     def key(self, cell: Any) -> Key:
-        """Return the name under which a cell is kept: one for all cells that are the same run."""
+        """Return the name under which a cell is kept.
+
+        A subclass returns the same name for all cells that are the same run, as those of a method without
+        privacy are at every epsilon.
+        """
         key: Key = cell
         return key
 
@@ -72,6 +81,7 @@ class CellStore(ABC, Generic[Key, Value]):
             self.cells[key] = self.measure(key)
         except Exception as error:
             reason, first = failures.reason(error), key not in self.failed
+            # A refusal is no fault of the program, and a thousand cells that fail alike need one line.
             if not failures.refused(error) and reason not in list(self.failed.values()):
                 failures.log("run", error)
             self.failed[key] = reason
@@ -90,10 +100,13 @@ class CellStore(ABC, Generic[Key, Value]):
     def next_missing(self, *view: Any) -> Key | None:
         """Return the missing cell that the view needs first, or None where the view is complete.
 
-        Cells that are done stay so: a view that is asked about again is looked through from where it was.
+        Cells that are done stay so. Where the same view is asked about again, the search therefore continues
+        where it stopped, since looking through thousands of cells each time would be slow. Last come the
+        cells that are worth a second try.
         """
         with self._looking:
-            before, self._view_asked = self._view_asked, None  # nothing is known where this fails half-way
+            # Forget the view until the search has ended: an exception would leave it half-way.
+            before, self._view_asked = self._view_asked, None
             if before != view:
                 self._ahead = iter(self.wanted(*view))
                 self._next = next(self._ahead, None)
@@ -118,7 +131,7 @@ class CellStore(ABC, Generic[Key, Value]):
         return last
 
     def measured(self, *part: Any) -> list[Value]:
-        """Return the values so far of all repeats of a cell named without its repeat, in their order."""
+        """Return the values so far of all repeats, in their order. `part` is a cell's name but its repeat."""
         keys = (self.key((*part, repeat)) for repeat in range(self.repeats))
         return [self.cells[key] for key in keys if key in self.cells]
 

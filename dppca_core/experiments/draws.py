@@ -1,7 +1,9 @@
 """The patients, the random generator and the truth of one measured cell, for every experiment.
 
-Generators are keyed by what a cell is, never by the order in which cells run. Patients are drawn once for
-a recipe, a seed and a draw, and kept in caches of a limited number of bytes.
+A cell is one run of a method. Generators are seeded by what a cell is, never by the order in which cells run.
+A draw is one random sample of patients, known by its number; to deal is to divide its patients among
+hospitals. Patients are drawn once for a population, a scaling, a seed and a draw, and kept in caches of a
+limited number of bytes. The truth is what an estimate's error is measured against.
 """
 
 import math
@@ -24,13 +26,13 @@ Population = SpikedModel | DictionaryTwin | str  # a model, or the name of a tab
 OPTIONS = ("s_hat", "iterations", "burn_in", "provider_noise")  # of methods, and fields of settings
 SCALINGS = ("bound", "bound-sqrt-d", "clipped", "largest", "unit")
 _CLIPPED_DRAWS = 20_000  # rows whose mean gives the eigenvalues of clipped rows, to about 1 %
-_MOST_NUMBERS = 10**9  # of rows that are simulated one by one: ten seconds
+_MOST_NUMBERS = 10**9  # n d, of rows that are simulated one by one: ten seconds
 
 
-DRAWS = ByteCache(128 * 2**20)
+DRAWS = ByteCache(128 * 2**20)  # patients' pooled moments, before they are dealt to hospitals
 DEALS = ByteCache(512 * 2**20)  # every hospital's own moment: as many bytes as `collaboration.setting` allows
-MOMENTS = ByteCache(128 * 2**20)
-TRUTHS = ByteCache(64 * 2**20)
+MOMENTS = ByteCache(128 * 2**20)  # the truths' second moments, (d, d) each
+TRUTHS = ByteCache(64 * 2**20)  # the truths without them, small enough to keep many
 
 
 def described(population: Population) -> SpikedModel | DictionaryTwin | datasets.Table:
@@ -41,7 +43,8 @@ def described(population: Population) -> SpikedModel | DictionaryTwin | datasets
 def method_options(method: str, setting: object, population: Population | None = None) -> dict[str, Any]:
     """Return those of a setting's OPTIONS that the method uses, where the setting has them.
 
-    A method that is to be told the true features is told them where the population is synthetic.
+    setting: any object with attributes of these names, such as an `ExplorerExperiment`. A method whose `fit`
+    has a parameter `support` (an oracle) is told the indices of the true features of a spiked model.
     """
     names = (name for name in OPTIONS if name in METHODS[method].uses and hasattr(setting, name))
     options = {name: getattr(setting, name) for name in names}
@@ -53,7 +56,8 @@ def method_options(method: str, setting: object, population: Population | None =
 def patient_draws(population: Population, n: int, repeats: int) -> int:
     """Return how many draws of patients the repeats cycle through; each repeat has its own noise.
 
-    A draw costs d^3, so beyond d = 800 two repeats or more share a draw; a whole table is always the same.
+    A draw costs d^3 operations, so that at most 2e9/d^3 are made: ten up to d = 584, and two at d = 1000. A
+    whole table needs one, since its patients are always the same.
     """
     if isinstance(population, str):
         return 1 if n == datasets.table(population).n else repeats
@@ -61,21 +65,27 @@ def patient_draws(population: Population, n: int, repeats: int) -> int:
 
 
 def generator(seed: int, repeat: int, name: str, key: tuple[int, ...] = ()) -> np.random.Generator:
-    """Return a generator keyed by what a cell is: the method's name, the repeat, and what else `key` says."""
+    """Return a generator seeded by what it draws for, so that no other draw changes its numbers.
+
+    name: the method, or "patients" and the like for draws that several methods share. key: numbers for what
+    else distinguishes the draw, such as the values of swept parameters.
+    """
     return np.random.default_rng([seed, repeat, *name.encode(), *key])
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """Hold the rule that brings rows to a length of at most 1.
+    """Hold the rule that brings rows to a length of at most 1, on which every method's sensitivity rests.
 
-    "bound" divides by a public constant: `bound`, or what n rows exceed with probability `failure`.
+    "bound" divides by a public constant: `bound`, in the units of the data, or where it is None a length
+    that some of n rows exceeds with probability `failure`.
     "bound-sqrt-d" divides by the public constant `bound` sqrt(d), so that the eigenvalues of the scaled rows
     are the population's over bound^2 d (Wang & Xu 2019, section 6, is spikes of lambda + 1 over 1 with
     bound^2 = 5 (lambda + 1)). It needs a population.
     "clipped" shortens rows to the public constant `bound` times their root mean square length and divides by
     it, as a release does to a table. Clipping keeps the directions of a Gaussian's components. It needs a
-    population. A dictionary's twin has its own bound, and keeps its rows but where they are "clipped".
+    population. Invented rows (`DictionaryTwin`) have a bound of their own whatever the rule; where it is
+    "clipped", only their moments are kept.
     "largest" divides by the largest row, as published, which is itself private (for a population by the
     median of its length); a table is also centred by its mean. "unit" divides each row by its own length.
     Raises ValueError for another word, a bound beside the last two, or "bound-sqrt-d" or "clipped" without
@@ -97,14 +107,19 @@ class Scaling:
                 raise ValueError(f"bound must be left out where scaling is {self.kind!r}, got {self.bound!r}")
 
     def public_bound(self, model: SpikedModel) -> float | None:
-        """Return the public bound that was chosen beforehand, if there is one."""
+        """Return the divisor that was chosen beforehand, in the units of the data; None where n sets it."""
         if self.bound is None or self.kind == "bound":
             return self.bound
+        # For "clipped" the eigenvalues' sum is the mean square length of rows.
         square = model.d if self.kind == "bound-sqrt-d" else float(model.eigenvalues.sum())
         return self.bound * math.sqrt(square)
 
     def divisor(self, model: SpikedModel, n: int) -> float:
-        """Return what n rows of the population are divided by; 1 stands for "unit"."""
+        """Return what n rows of the population are divided by, in the units of the data.
+
+        For "unit" it is 1, as each row has its own divisor. For "largest" it is the median of the largest
+        row's length, which that row exceeds with probability 1/2.
+        """
         if self.kind == "unit":
             return 1.0
         failure = 0.5 if self.kind == "largest" else self.failure
@@ -122,7 +137,10 @@ def cohort(
     draw: int,
     key: tuple[int, ...] = (),
 ) -> Cohort:
-    """Draw the patients and assign them to hospitals of these sizes; a whole table depends on the seed alone.
+    """Draw the patients, scale their rows, and assign them to hospitals of these sizes.
+
+    draw: the number of the sample. key: numbers that seed it besides, as the values of swept parameters. Of
+    a whole table every draw is the same. The cohort comes from a cache, and is not to be changed.
 
     Raises ValueError for an unknown table, more patients than it has, or "bound-sqrt-d" or "clipped" for a
     table.
@@ -137,6 +155,7 @@ def cohort(
     with_rows = isinstance(population, DictionaryTwin) and scaling.kind != "clipped"
 
     def deal() -> Cohort:
+        """Draw the patients of a synthetic population, or take their draw from its cache, and divide them."""
         rng = generator(seed, draw, "patients", key)
         if isinstance(population, DictionaryTwin):
             mean = _twin_moments(population, n).mean
@@ -156,18 +175,23 @@ def cohort(
 
 
 def _twin_moments(twin: DictionaryTwin, n: int) -> TwinMoments:
+    """Return the mean and second moment of a twin against which n of its rows are measured, cached."""
     return MOMENTS.get((twin, n), lambda: twin.moments(n), 8 * twin.d * (twin.d + 1))
 
 
 def _drawn_rows(
     model: SpikedModel, sizes: tuple[int, ...], scaling: Scaling, rng: np.random.Generator
 ) -> Cohort:
-    """Draw the rows themselves, n d^2 operations: clipped rows and rows of length 1 have no Wishart law."""
+    """Draw the rows themselves, since the moment of clipped rows or rows of length 1 is no Wishart matrix.
+
+    It takes n d^2 operations. Only each hospital's moment, (d, d), is kept.
+    """
     checks.within(0, _MOST_NUMBERS, **{f"n d of {scaling.kind} rows": sum(sizes) * model.d})
     unit, bound = scaling.kind == "unit", scaling.divisor(model, sum(sizes))
     chunk = 10_000 if unit else max(1, 2**20 // model.d)
 
     def moment(size: int) -> moments.DenseMoment:
+        """Return the second moment of so many new rows, drawn in blocks so that they need little memory."""
         blocks = model.rows(size, rng, chunk=chunk)
         scaled = (
             rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else moments.clip_rows(rows, bound)
@@ -181,17 +205,18 @@ def _drawn_rows(
 class Truth(NamedTuple):
     """Hold the basis and spectrum that estimates are measured against."""
 
-    basis: Array
+    basis: Array  # (d, k), orthonormal columns
     eigenvalues: Array  # all d, descending, of the rows scaled to the bound
-    bound: float
+    bound: float  # what rows were divided by, in the units of the data
 
 
 def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scaling, seed: int) -> Truth:
-    """Return the population's own truth, or pooled PCA without privacy of a table's rows of these hospitals.
+    """Return what k components are measured against, from the cache `TRUTHS`.
 
-    Of a dictionary's twin it is PCA of a large draw of shortened rows, about their mean where it is paid for.
-
-    It comes from `TRUTHS`. Its matrix, (d, d), is `second_moment`, better not held as long as results are.
+    Of a spiked model it is the model's basis and spectrum. Of a table it is PCA without privacy of the rows
+    of all these hospitals, and of invented rows (`DictionaryTwin`) that of a large draw of shortened rows,
+    about their mean where the twin is centred. The second moment behind it is `second_moment`: it has d^2
+    numbers, too many to be kept beside every experiment's results.
     """
 
     def computed() -> Truth:
@@ -214,7 +239,7 @@ def truth(population: Population, sizes: tuple[int, ...], k: int, scaling: Scali
 
 
 def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scaling, seed: int) -> Array:
-    """Return the truth's second moment, (d, d), in units of the scaled rows, from `MOMENTS`.
+    """Return the second moment of the scaled rows, (d, d), that `truth` is about, from the cache `MOMENTS`.
 
     Raises ValueError for a population's clipped rows.
     """
@@ -235,7 +260,10 @@ def second_moment(population: Population, sizes: tuple[int, ...], scaling: Scali
 def _rows_key(
     population: Population, sizes: tuple[int, ...], scaling: Scaling, seed: int
 ) -> tuple[object, ...]:
-    """Return what the truth depends on: of a population neither on the seed nor on who has the patients."""
+    """Return the cache key of a truth: what it depends on.
+
+    A population's depends neither on the seed nor on how patients are divided among hospitals.
+    """
     if isinstance(population, str):
         return population, sizes, scaling, seed
     return population, sum(sizes), scaling
@@ -255,7 +283,9 @@ def clipped_eigenvalues(eigenvalues: Array, bound: float) -> Array:
 
 
 def known_spectrum(population: Population, n: int, scaling: Scaling) -> dict[str, float]:
-    """Return the weakest spike above the bulk, and the bulk's mean, of the scaled rows, as if public.
+    """Return the options `spike` and `variance` of a method that supposes the spectrum to be public.
+
+    They are the weakest spike less the bulk's mean, and the bulk's mean, of the scaled rows.
 
     Raises ValueError for a table, whose spectrum nobody knows beforehand, for rows of length 1, and for
     clipped rows.

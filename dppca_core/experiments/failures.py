@@ -20,7 +20,7 @@ _LOG = logging.getLogger("dppca")
 
 
 def refused(error: BaseException) -> bool:
-    """Return whether the core refused a run, rather than failed in it."""
+    """Return whether the core refused a run with a sentence of its own, rather than failed in it."""
     return type(error) in _REFUSALS
 
 
@@ -42,7 +42,7 @@ def log(where: str, error: BaseException) -> None:
 
 @contextmanager
 def surviving(where: str) -> Iterator[None]:
-    """Log whatever is raised inside, and continue after it."""
+    """Log whatever is raised inside the `with` block, and continue after it; `where` begins the log line."""
     try:
         yield
     except Exception as error:

@@ -3,6 +3,9 @@
 A cell is one repeat of "joined" (all hospitals, one private answer, and the answer of the same analysis
 without privacy) or "alone" (every hospital by itself, with the same method, budget and standardisation, on
 its own patients only), at one strength of the differences.
+The strength, from 0 (alike) to 2, scales how much synthetic hospitals differ. A kind of standardisation is
+one of `standardisation.KINDS`: by which means and spreads rows are centred and scaled, public ones or those
+that hospitals release at a part of the budget. Basis stands for a method's answer, orthonormal, (d, k).
 Generators are keyed by what a cell is, so curves over the strength are smooth, and another kind of
 standardisation changes no other numbers.
 
@@ -37,12 +40,19 @@ SWEPT = (0.0, 0.5, 1.0, 1.5, 2.0)  # of these the curve is made
 FAILURE = 0.01  # chance that some synthetic patient is longer than the public bound
 What = Literal["joined", "alone"]
 EXACT = standardisation.exact_summary
-Summarise = Callable[[Site, float], Summary]  # of a hospital's patients, within a bound
+Summarise = Callable[[Site, float], Summary]  # the means and spreads of a hospital, rows cut to a bound
 Key = tuple[What, float, str, int]  # what, strength, kind of standardisation, repeat
 
 
 class SiteTruths(NamedTuple):
-    """Hold what answers are measured against: bases (d, k), moments (d, d) and the energy of their best k."""
+    """Hold what answers are measured against: one common basis (d, k), and the rest for each hospital.
+
+    Attributes:
+        common: The basis that all hospitals share.
+        local: Each hospital's own basis, (d, k).
+        moments: The second moment of its standardised patients, (d, d).
+        best: The sum of that moment's k largest eigenvalues, the most energy that k directions capture.
+    """
 
     common: Array
     local: tuple[Array, ...]
@@ -69,7 +79,16 @@ class SiteCell(NamedTuple):
 def _standardised(
     sites: Sequence[Site], kind: str, printed: Sequence[Constants], tail: float, summarise: Summarise = EXACT
 ) -> Cohort:
-    """Return the hospitals' rows, standardised by exact means and spreads, or by those that are released."""
+    """Return the hospitals' rows, standardised and divided by one public bound.
+
+    Args:
+        sites: The hospitals' patients.
+        kind: The kind of standardisation.
+        printed: The reference range that each hospital's laboratory prints on its reports.
+        tail: The chance that a synthetic row exceeds the bound.
+        summarise: Returns the means and spreads of one hospital: exact, which is not private, or with noise.
+            It is called only for the kinds that need them.
+    """
     bound = standardisation.raw_bound(sites, tail)
     summaries = [summarise(site, bound) for site in sites] if kind in PAID else []
     constants = standardisation.constants_by_site(sites, kind, printed, summaries)
@@ -78,7 +97,7 @@ def _standardised(
 
 @lru_cache(maxsize=64)
 def truths(recipe: SiteRecipe, strength: float, kind: str) -> SiteTruths:
-    """Return the truths as the module's text defines them; only the table's depend on the kind."""
+    """Return the truths as the module's text defines them; a synthetic cohort's do not depend on the kind."""
     if recipe.synthetic:
         model = recipe.model(strength)
         moments = [hospital.calibrated for hospital in clinical.hospitals(model)]
@@ -122,12 +141,16 @@ def measure(recipe: SiteRecipe, key: Key) -> SiteCell:
 
 
 def _patients_only(recipe: SiteRecipe) -> SiteRecipe:
-    """Return the recipe without its method and budget, on which nothing without privacy depends."""
+    """Return the recipe with the default method and budget, on which nothing without privacy depends.
+
+    So recipes that differ in these alone share what `truths` and `_plain_basis` have cached.
+    """
     return SiteRecipe(data=recipe.data, n=recipe.n, differences=recipe.differences, seed=recipe.seed)
 
 
 @lru_cache(maxsize=1024)
 def _plain_basis(recipe: SiteRecipe, strength: float, kind: str, repeat: int) -> Array:
+    """Return PCA without privacy of all hospitals' rows, standardised by exact means and spreads, (d, k)."""
     tail = FAILURE / sum(recipe.sizes)
     joint = _standardised(recipe.sites(strength, repeat), kind, recipe.printed(strength), tail)
     return linalg.top_eigenspace(joint.pooled.dense(), recipe.k)
@@ -136,12 +159,15 @@ def _plain_basis(recipe: SiteRecipe, strength: float, kind: str, repeat: int) ->
 def _private_basis(
     recipe: SiteRecipe, sites: Sequence[Site], kind: str, printed: list[Constants], rng: np.random.Generator
 ) -> Array:
-    """Release means and spreads where they are paid for, then run the method."""
+    """Release means and spreads where they are paid for, run the method, and return its basis, (d, k)."""
     tail = FAILURE / sum(site.n for site in sites)
+    # A generator for each hospital and one for the method: whether means are released, and of how many
+    # hospitals, then changes no noise of the method.
     method_rng, *site_rngs = rng.spawn(1 + len(sites))
     rngs = iter(site_rngs)
 
     def released(site: Site, bound: float) -> Summary:
+        """Release one hospital's means and spreads with noise; hospitals are asked in their order."""
         return standardisation.release(site, bound, recipe.budget, recipe.share, next(rngs))
 
     joint = _standardised(sites, kind, printed, tail, released)
@@ -150,6 +176,7 @@ def _private_basis(
 
 
 def _cell(against: SiteTruths, bases: Sequence[Array]) -> SiteCell:
+    """Measure answers, one basis (d, k) for each hospital; a joint answer is N times the same basis."""
     captured = zip(bases, against.moments, against.best, strict=True)
     pairs = zip(bases, against.local, strict=True)
     return SiteCell(
@@ -162,25 +189,29 @@ def _cell(against: SiteTruths, bases: Sequence[Array]) -> SiteCell:
 
 
 class SiteResults(CellStore[Key, SiteCell]):
-    """Hold the cells of a comparison: (what, strength, kind of standardisation, repeat)."""
+    """Hold the cells of a comparison: ("joined" or "alone", strength, kind of standardisation, repeat)."""
 
     def __init__(self, recipe: SiteRecipe) -> None:
         super().__init__(recipe.repeats)
         self.recipe = recipe
 
     def measure(self, cell: Key) -> SiteCell:
-        """Return `measure` of this comparison."""
+        """Run a cell with this comparison's recipe, by the function `measure`."""
         return measure(self.recipe, cell)
 
     def first(self, strength: float, kind: str) -> Iterator[Key]:
-        """Return the cells to measure before anything is shown: two repeats of the view, one of the rest."""
+        """Return the cells to measure before anything is shown.
+
+        They are two repeats at this strength and kind, and one of the curves over the strength.
+        """
         return self._view(strength, kind, min(2, self.recipe.repeats), 1)
 
     def wanted(self, strength: float, kind: str) -> Iterator[Key]:
-        """Return all cells of the view."""
+        """Return all cells that the page shows at this strength and kind."""
         return self._view(strength, kind, self.recipe.repeats, self.recipe.repeats)
 
     def _view(self, strength: float, kind: str, repeats: int, repeats_of_curves: int) -> Iterator[Key]:
+        """Yield the cells at this strength and kind, then the curves over the strength, of every kind."""
         for repeat in range(repeats):
             yield ("joined", strength, kind, repeat)
             yield ("alone", strength, kind, repeat)

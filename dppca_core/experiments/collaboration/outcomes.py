@@ -1,6 +1,8 @@
 """The gain of joining: every protocol of a collaboration, measured cell by cell.
 
-A cell is (protocol, hospital, repeat); hospital -1 is all of them together.
+A cell is (protocol, hospital, repeat), one run. The hospital is the index of one that works alone; -1, `ALL`,
+stands for all together. Protocols are named by their keys in `PROTOCOLS`. A live protocol is fast enough to
+run whenever a control moves; a slow one runs only when the reader asks for it.
 """
 
 from collections.abc import Iterator
@@ -23,7 +25,14 @@ Key = tuple[str, int, int]
 
 
 class CollaborationRun(NamedTuple):
-    """Hold one cell: sin Theta, captured energy, the noise's std, and the largest angle in degrees."""
+    """Hold what one run was measured by.
+
+    Attributes:
+        sin: sin Theta to the truth.
+        energy: The captured energy, as a share of that of the best k directions.
+        noise_std: The standard deviation of the noise in what the method releases.
+        angle: The largest principal angle to the truth, in degrees.
+    """
 
     sin: float
     energy: float
@@ -65,7 +74,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         return max(1, min(self.recipe.repeats, affordable))
 
     def wanted(self, slow: bool = False) -> Iterator[Key]:
-        """Return every cell, first repeats first."""
+        """Return every cell, with the slow protocols or without; first repeats first."""
         keys = (*self.live, *self.slow) if slow else self.live
         for repeat in range(self.recipe.repeats):
             for key in keys:
@@ -86,7 +95,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         )
 
     def values(self, key: str, hospital: int) -> tuple[Array, Array, Array]:
-        """Return the runs so far of one protocol (at one hospital): sin Theta, largest angles, energies."""
+        """Return sin Theta, largest angle and energy of a protocol's runs so far, (runs,) each."""
         runs = [(run.sin, run.angle, run.energy) for run in self.measured(key, hospital)]
         sines, angles, energies = np.array(runs).reshape(-1, 3).T
         return sines, angles, energies

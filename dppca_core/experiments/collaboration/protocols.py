@@ -21,7 +21,7 @@ class Protocol:
         sees: What the server sees, in a word: everything (second moments as they are), their sum, noisy
             messages, differences (of two messages, which are exact), or nothing.
         alone: Whether one hospital works by itself, with its own whole budget.
-        full: Whether R of DPdisPCA is d.
+        full: Whether hospitals send whole noisy moments, which is DPdisPCA with R = d directions.
         noise: DPS-PCA's noise across hospitals.
     """
 
@@ -75,7 +75,7 @@ TRUSTS = tuple(dict.fromkeys(protocol.trust for protocol in PROTOCOLS.values()))
 
 
 class Traffic(NamedTuple):
-    """Hold the bytes of one hospital: sent in each round, and received in all rounds with the result."""
+    """Hold the bytes that one hospital sends in each round, and receives in all rounds with the result."""
 
     sent: tuple[int, ...]
     received: int
@@ -86,7 +86,7 @@ class Traffic(NamedTuple):
 
     @property
     def up(self) -> int:
-        """Return the bytes sent in a round, the largest."""
+        """Return the bytes sent in the round in which most are sent."""
         return max(self.sent, default=0)
 
     @property

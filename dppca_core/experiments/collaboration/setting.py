@@ -19,12 +19,12 @@ from dppca_core.populations.spiked import SpikedModel
 from dppca_core.privacy import Budget
 from dppca_core.records import Estimate
 
-ALL = -1  # in place of a hospital
+ALL = -1  # in place of a hospital's index: all hospitals together
 MOST_HOSPITALS = 200
 _FEW = 5  # different sizes up to which every size is measured alone
 _ALIKE = 0.01  # sizes that differ by less count as the same
 _MOMENT_BYTES = 2**29  # of all hospitals' own moments together
-_DEAL_SECONDS = 1.0
+_DEAL_SECONDS = 1.0  # for drawing all hospitals' own moments; beyond, one alone is drawn by itself
 _MOST_SECONDS = 60.0  # a run that takes longer is refused
 
 
@@ -104,7 +104,11 @@ class CollaborationSetting:
 
     @property
     def together(self) -> bool:
-        """Return whether a hospital alone is one of those who join: their moments are then drawn quickly."""
+        """Return whether a hospital alone has the very patients with which it joins.
+
+        It has where all hospitals' own moments fit into memory and are drawn within _DEAL_SECONDS. Else a
+        hospital alone gets patients of its own draw.
+        """
         return isinstance(self.population, str) or (not self.too_large and self._dealing <= _DEAL_SECONDS)
 
     @property
@@ -124,6 +128,7 @@ class CollaborationSetting:
 
     @property
     def _all_rows(self) -> tuple[int]:
+        """Return how many patients the truth is computed from, as one hospital: of a table, all its rows."""
         return (datasets.table(self.population).n if isinstance(self.population, str) else self.n,)
 
     def cohort(self, repeat: int) -> Cohort:
@@ -132,7 +137,11 @@ class CollaborationSetting:
         return draws.cohort(self.population, self.sizes, self.scaling, self.seed, draw)
 
     def alone(self, hospital: int, repeat: int) -> Cohort:
-        """Return one hospital of that cohort; where drawing it takes long, one with as many new patients."""
+        """Return a cohort of one hospital, by its index, which stays alone.
+
+        It is that hospital of `cohort`; where drawing all of them takes long, one with as many new patients,
+        divided by the same bound.
+        """
         if not self.together and isinstance(self.population, SpikedModel):
             bound = self.scaling.divisor(self.population, self.n)
             scaling = draws.Scaling(failure=self.scaling.failure, bound=bound)
@@ -182,7 +191,10 @@ class CollaborationSetting:
         return Traffic((NUMBER * numbers,), result)
 
     def seconds(self, protocol: Protocol, with_moments: bool = False) -> float:
-        """Estimate one run's time, with the draw of the hospitals' own moments where asked for or needed."""
+        """Estimate the seconds of one run, with drawing the hospitals' own moments where it needs them.
+
+        with_moments: count that draw in any case, as for a transcript, which needs every hospital's messages.
+        """
         providers = 1 if protocol.alone else len(self.sizes)
         fitting = run_seconds(protocol.method, self.d, self.k, providers)
         drawn = with_moments or protocol.own_moments or (protocol.alone and self.together)

@@ -1,4 +1,9 @@
-"""The recipe of a comparison of hospitals that differ, without the strength and the standardisation."""
+"""The recipe of a comparison of hospitals that differ, without the strength and the standardisation.
+
+Those two are swept on the page. The strength, from 0 to 2, scales how much synthetic hospitals differ. The
+kind of standardisation, one of `standardisation.KINDS`, says by which means and spreads rows are centred and
+scaled; the kinds in PAID release them at a share of the budget.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +32,8 @@ class SiteRecipe:
         epsilon: The privacy loss of the whole analysis.
         delta: Its chance of failure.
         neighbours: The neighbouring relation of the budget.
-        share: The share of the budget's 1/z^2 that pays for means and spreads.
+        share: The share of the budget that pays for means and spreads, where the kind of standardisation
+            needs private ones: a share of 1/z^2, z the noise multiplier of the whole budget.
         differences: The kinds of differences between the hospitals of the synthetic cohort.
         s_hat: The columns that sparse methods keep.
         iterations: The rounds of iterative methods.
@@ -76,8 +82,8 @@ class SiteRecipe:
 
     @property
     def k(self) -> int:
-        """Return the number of directions: the model's factors; for the table those before eigenvalues level
-        off."""
+        """Return the number of directions: the model's factors, and for the table two, after which its
+        eigenvalues level off."""
         return clinical.ClinicalModel().k if self.synthetic else 2
 
     @property
@@ -97,7 +103,7 @@ class SiteRecipe:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Return the kinds of standardisation: for the table no laboratory's own ranges are known."""
+        """Return the kinds of standardisation; the table has no "own-ranges", which nobody recorded."""
         return standardisation.KINDS if self.synthetic else ("public", *PAID)
 
     def model(self, strength: float) -> clinical.ClinicalModel:
@@ -111,13 +117,16 @@ class SiteRecipe:
         return [RowSite(rows, heart_disease.TABLE.bound) for rows in heart_disease.rows().values()]
 
     def printed(self, strength: float) -> list[Constants]:
-        """Return the ranges that the hospitals' laboratories print."""
+        """Return the reference ranges that the hospitals' laboratories print on their reports.
+
+        They are centre and scale, (d,) each. For the table the one public range stands in for each.
+        """
         if self.synthetic:
             return [hospital.printed for hospital in clinical.hospitals(self.model(strength))]
         return [standardisation.public_constants(self.d)] * len(self.hospitals)
 
     def left(self, kind: str) -> Budget:
-        """Return the budget that is left for the PCA."""
+        """Return the budget that this kind of standardisation leaves for the PCA."""
         return standardisation.remaining_budget(self.budget, self.share) if kind in PAID else self.budget
 
     @property

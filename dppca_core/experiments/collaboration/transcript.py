@@ -1,7 +1,10 @@
 """The transcript of a simulated run between hospitals and server: every message, with and without its noise.
 
-The run is that of the federated protocol (`federated.protocol`), in one process. A message without noise
-comes from the same step with a generator that returns zeros.
+The run is that of the federated protocol (`federated.protocol`), in one process. In each round, numbered from
+1 on, the server asks all hospitals one question and each sends one answer; an exchange defines both for a
+method. A message without noise comes from the same step with a generator that returns zeros. With secure
+aggregation the server receives the sum of all answers and no single one; its key is `ALL` in place of a
+hospital's index.
 """
 
 import math
@@ -31,7 +34,7 @@ CARRIED = tuple(key for key, chosen in PROTOCOLS.items() if chosen.method in pro
 _MESSAGE_BYTES = 2**28  # of all messages of a run, and as many without noise
 _MOST_SECONDS = 20.0
 MOST_BYTES = 2 * _MESSAGE_BYTES + 2**24  # of one run
-_FIXED_BYTES = 2**16  # of what does not grow with the features
+_FIXED_BYTES = 2**16  # of a transcript, for what does not grow with the features
 _MATRICES = 6  # a population, its root, a draw, and a sum of them
 
 
@@ -94,7 +97,10 @@ class Transcript:
         return self.record.plan.method_options.get("provider_noise") == "shared"
 
     def chosen_rows(self, number: int) -> Array | None:
-        """Return the rows J that two stages release in this round, their last; None in all other rounds."""
+        """Return the features that stage 1 chose, as indices, in the round that releases their moment.
+
+        That is the last round of a two-stage method. In all other rounds, and for other methods, it is None.
+        """
         plan, done = self.record.plan, self.record.rounds[number - 1]
         last = number == protocol.exchange_of(plan).rounds
         second = last and isinstance(protocol.exchange_of(plan.after_scales), TwoStages)
@@ -124,6 +130,7 @@ def simulate(setting: CollaborationSetting, key: str) -> Transcript:
     record, _ = in_process.simulate(plan, cohort, noise, start)
     if record.ended:
         raise ValueError(record.ended)
+    # Ask every hospital the recorded questions again, now without noise.
     exchange, silent = protocol.exchange_of(plan), protocol.Noise(silent=True).for_round(0)
     hidden = []
     for done in record.rounds:
@@ -137,7 +144,10 @@ def simulate(setting: CollaborationSetting, key: str) -> Transcript:
 
 
 def errors(record: Record, truth: Array) -> tuple[Array, Array]:
-    """Return sin Theta and the largest angle in degrees of the start, if any, and after each round."""
+    """Return sin Theta and the largest angle in degrees of the start and after each round.
+
+    The start is left out where a method has none, and so are rounds that have no basis.
+    """
     known = [basis for basis in _bases(record) if basis is not None]
     largest = [subspace_metrics.largest_angles(basis[None], truth)[0] for basis in known]
     return np.array([subspace_metrics.sin_theta(basis, truth) for basis in known]), np.array(largest)
@@ -153,17 +163,24 @@ def moves(record: Record) -> Array:
 
 
 def _bases(record: Record) -> list[Array | None]:
-    """Return the start, and the basis after each round that has one."""
+    """Return the start, None for a method without one, and the basis (d, k) after each round that has one."""
     return [record.start, *(done.basis for done in record.rounds if done.basis is not None)]
 
 
 def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
-    """Return the content of a message as one matrix: H (d, k) as a mean, or a symmetric one.
+    """Return the content of a hospital's message as one matrix, to be drawn.
 
-    That has d rows, or those of stage 2. The mean of rows, or of their
-    squares, is one column, (d, 1). Compressed directions P are
-    returned as P P^T, which does not depend on their signs.
+    A product H is (d, k), as a mean over patients. A moment or projector, sent as its upper triangle, is
+    symmetric with d rows, or in stage 2 with as many rows as features were chosen. The mean of rows, or of
+    their squares, is one column, (d, 1). Compressed directions P are returned as P P^T, which does not depend
+    on their signs.
+
+    Args:
+        arrays: The message's arrays by name.
+        plan: The run's plan.
+        hospital: The sender's index, or `ALL` for a sum.
     """
+    # Averaged projectors also send three numbers, "worth", by which the server weighs them.
     (name,) = arrays.keys() - {"worth"}
     values = arrays[name]
     if name.startswith("weighted "):
@@ -178,20 +195,27 @@ def matrix(arrays: Arrays, plan: Plan, hospital: int) -> Array:
 
 
 def noise_std(plan: Plan, number: int, hospital: int) -> float | None:
-    """Return the std of the noise in the entries of `matrix` in this round; of a moment off its diagonal.
+    """Return the std of the noise in each entry of a message's `matrix`; of a moment, off its diagonal.
 
-    None for methods whose own steps follow the noise.
+    None for DPdisPCA and averaged projectors, whose hospitals may compute further on what they released.
+
+    Args:
+        plan: The run's plan.
+        number: The round.
+        hospital: The sender's index, or `ALL` for the mean that a sum gives.
     """
     exchange = protocol.exchange_of(plan)
     if isinstance(exchange, PriorRound):
         if number == 1:
             return exchange.noise_std(hospital)
+        # Later rounds are those of the plan without this one, with the budget that it leaves.
         rest = plan.after_mean if plan.mean_share else plan.after_scales
         return noise_std(rest, number - 1, hospital)
     if isinstance(exchange, TwoStages):
         hospitals = range(plan.hospitals) if hospital == ALL else (hospital,)
         whole = sum(plan.sizes_of(hospitals))
         std = math.hypot(*(plan.sizes[i] / whole * exchange.noise_std(number, i) for i in hospitals))
+        # In the last round the std is of a moment's diagonal, sqrt 2 times that of its other entries.
         return std / math.sqrt(2) if number == exchange.rounds else std
     if not isinstance(exchange, PowerRounds):
         return None
@@ -201,7 +225,10 @@ def noise_std(plan: Plan, number: int, hospital: int) -> float | None:
 
 
 class Difference(NamedTuple):
-    """Hold n_i H_i - n_j H_j as two who compare their messages see it, beside n_i S_i Q - n_j S_j Q.
+    """Hold the difference of two hospitals' messages, n_i H_i - n_j H_j, beside n_i S_i Q - n_j S_j Q.
+
+    H_i = S_i Q plus noise is what hospital i sends in a round of DPS-PCA, S_i being the second moment of its
+    n_i patients and Q the basis that it was asked with. Noise that both share cancels.
 
     Attributes:
         observed: The difference of the messages, (d, k).

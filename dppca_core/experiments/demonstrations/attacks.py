@@ -1,4 +1,9 @@
-"""Repeated releases from two neighbouring cohorts, which attacks and audits count."""
+"""Repeated releases from two neighbouring cohorts, which attacks and audits count.
+
+The cohorts differ in one patient. From each release the attacker reads one number, and says from it which
+cohort it was. A release is drawn as programmed ("true"), without noise ("silent"), or with one of
+`planted.BUGS` in the program, so that its noise is not what is claimed.
+"""
 
 import math
 from collections.abc import Iterator
@@ -17,7 +22,7 @@ from dppca_core.experiments.cells import CellStore
 from dppca_core.privacy import Budget
 
 PORTION = 500  # draws of each cohort in a cell
-Cell = tuple[str, int]
+Cell = tuple[str, int]  # kind of release, and number of the portion
 
 
 @dataclass(frozen=True)
@@ -32,10 +37,12 @@ class AttackSetting:
 
 
 class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
-    """Hold the numbers that the attacker reads, in units of the noise: without the patient N(0, 1).
+    """Hold the numbers that the attacker reads, scaled to N(0, 1) without the patient and N(mu, 1) with.
 
-    A cell is (kind, portion), and keys its own generator: another order or another epsilon draws the same
-    noise. Its value holds the readings of both cohorts, with the patient and without.
+    So they are distributed as programmed, mu being what the program claims (`Case`). Of other kinds the means
+    are the same, and the noise is smaller. A cell is (kind, portion), and keys its own generator: another
+    order or another epsilon draws the same noise. Its value holds the readings of both cohorts, with the
+    patient and without, (PORTION,) each.
     """
 
     def __init__(self, attacked: AttackSetting) -> None:
@@ -44,12 +51,16 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
 
     @cached_property
     def case(self) -> Case:
-        """Return the audit's case of the release as programmed."""
+        """Return the release as programmed, at its worst pair of cohorts, with what it claims."""
         a = self.attacked
         return planted.attacked(a.method, a.budget, a.k, a.steps)
 
     def drawn(self, kind: str) -> planted.Planted:
-        """Return the release of this kind. Raises ValueError for a bug that this method cannot have."""
+        """Return the release of this kind, with the size of its noise relative to the program's.
+
+        Its mu is the true distance of the two cohorts in units of its own noise, infinite without noise.
+        Raises ValueError for a bug that this method cannot have.
+        """
         a = self.attacked
         if kind == "true":
             return planted.Planted(self.case, 1.0, self.case.mu)
@@ -58,9 +69,10 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
         return planted.planted(kind, a.method, a.budget, a.k, a.steps)
 
     def measure(self, cell: Cell) -> tuple[Array, Array]:
-        """Draw a portion from both cohorts."""
+        """Draw a portion of releases from both cohorts; return the readings with the patient and without."""
         kind, portion = cell
         case, size, _ = self.drawn(kind)
+        # The two numbers that are read without noise become mu and 0.
         with_, without = planted.readings(case)
         unit = (with_ - without) / case.mu
         drawn = []
@@ -70,7 +82,7 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
         return drawn[0], drawn[1]
 
     def wanted(self, kind: str, draws: int) -> list[Cell]:
-        """Return the portions that hold so many draws of each cohort."""
+        """Return the cells of this kind that hold so many draws of each cohort."""
         return [(kind, portion) for portion in range(-(-draws // PORTION))]
 
     def rows(self, cell: Cell, value: tuple[Array, Array]) -> Iterator[dict[str, Any]]:
@@ -85,7 +97,7 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
             }
 
     def readings(self, kind: str, draws: int) -> tuple[Array, Array]:
-        """Return the first readings, up to so many or to the first missing portion.
+        """Return the first readings of a kind, up to so many or to the first portion not yet measured.
 
         Portions that failed are left out; the others stay independent.
 
@@ -94,7 +106,7 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
             draws: The number of readings of each cohort.
 
         Returns:
-            The readings with the patient and without, in units of the noise, at most (draws,) each.
+            The readings with the patient and without, scaled as the cells are, at most (draws,) each.
         """
         reached = takewhile(lambda cell: cell in self.cells or cell in self.failed, self.wanted(kind, draws))
         parts = [self.cells[cell] for cell in reached if cell in self.cells]

@@ -35,12 +35,12 @@ def rebuilt(with_: Array, without: Array) -> Array:
 
 
 def turned(row: Array) -> Array:
-    """Return the row with the sign that makes its largest value positive."""
+    """Return the row with the sign that makes its value of largest magnitude positive."""
     return row if row[np.abs(row).argmax()] >= 0 else -row
 
 
 def digits(row: Array, guess: Array) -> int:
-    """Return to how many digits of the largest value two rows agree, up to their sign; at most 15."""
+    """Return how many decimal digits of the largest value two rows share, up to their sign; at most 15."""
     apart = float(np.abs(turned(row) - turned(guess)).max() / np.abs(row).max())
     return 15 if apart < 1e-15 else max(0, math.floor(-math.log10(apart)))
 
@@ -48,13 +48,12 @@ def digits(row: Array, guess: Array) -> int:
 def pair(population: SpikedModel | str, n: int, who: int, scaling: Scaling, seed: int) -> NeighbouringTotals:
     """Return the totals of a hospital's patients with and without one of them.
 
-    A population's other patients are drawn together, by the exact law of their total; a table has no more
-    patients than rows, and begins again with the first.
+    Of a population, the patient is drawn by itself, and the total of all others by its exact law.
 
     Args:
         population: A spiked model, or the name of a table.
         n: The patients of the hospital.
-        who: The index of the patient, from 0 on.
+        who: The index of the patient, from 0 on; of a table it is counted modulo n.
         scaling: The rule that brings rows to a length of at most 1.
         seed: The seed of the draw.
 

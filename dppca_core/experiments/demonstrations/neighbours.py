@@ -26,7 +26,10 @@ _SPREAD = (0.42, 0.16)
 
 
 class NeighbourReleases(NamedTuple):
-    """Hold one release: its leading direction, a unit vector (2,), and the number that the attacker reads."""
+    """Hold one release: its leading direction, a unit vector (2,), and the number that the attacker reads.
+
+    `read` is in units of the noise: N(mu, 1) with the patient and N(0, 1) without.
+    """
 
     direction: Array
     read: float
@@ -39,8 +42,8 @@ class Picture(NamedTuple):
         others: The rows of the patients who stay, (59, 2).
         patient: The row of the patient who changes, (2,).
         instead: The row of the patient who comes instead; None for nobody.
-        here: The releases with the patient.
-        there: The releases without.
+        here: The releases from the data set with the patient.
+        there: The releases from the data set without.
         mu: The distance of their laws in units of the noise, as in `dppca_core.auditing.membership`.
     """
 
@@ -52,7 +55,11 @@ class Picture(NamedTuple):
     mu: float
 
     def right_guesses(self, limit: float, pairs: int | None = None) -> int:
-        """Return how often "with the patient" above `limit`, "without" below, is right on the first pairs."""
+        """Return how many releases the attacker assigns to the right data set.
+
+        The attacker says "with the patient" where the number read is above `limit`. pairs: how many releases
+        of each data set count, from the first on; None counts all.
+        """
         right = sum(release.read > limit for release in self.here[:pairs])
         return right + sum(release.read <= limit for release in self.there[:pairs])
 
@@ -80,6 +87,8 @@ def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:
     others /= np.maximum(1.0, np.linalg.norm(others, axis=1, keepdims=True))
     patient, instead = across, along_axis if budget.neighbours == "replace-one" else np.zeros(2)
     pair = tuple(Cohort.from_rows([np.vstack([others, row])], 1.0) for row in (patient, instead))
+    # The noisy second moment's coordinate along the patient's change tells best which data set it is of.
+    # Without noise it has these two values, which are mu standard deviations of the noise apart.
     coordinate = along(moved((pair[0], pair[1])))
     with_, without = (PATIENTS * coordinate(cohort.pooled.dense()) for cohort in pair)
     mu = 1 / closed_form.multiplier_of(symmetric_gaussian.spends(budget))

@@ -1,4 +1,9 @@
-"""Scores of a twin's invented rows on two released components, and their picture with noise."""
+"""Scores of a twin's invented rows on two released components, and their picture with noise.
+
+A twin is a population of invented patients in place of a visitor's table (`DictionaryTwin`, or a spiked
+model), on which a release is rehearsed. A row's scores are its products with the components. The picture
+counts rows in a grid of cells over the first two scores, as `release.score_histogram` releases it.
+"""
 
 from typing import NamedTuple
 
@@ -17,10 +22,15 @@ _LEAST_ROWS, _MOST_ROWS, _MOST_NUMBERS = 20_000, 50_000, 4_000_000
 
 
 class TwinScores(NamedTuple):
-    """Hold rows that a run did not see, (m, d), its components and the true ones, (d, k), and the scores.
+    """Hold rows that a run did not see, a run's components, and the scores of the rows on these.
 
-    moment: second moment of the rows. scores: on the first two components, (m, 2). eigenvalues: their mean
-    squares.
+    Attributes:
+        rows: Invented rows, (m, d).
+        moment: Their second moment, (d, d).
+        basis: The run's components, (d, k), turned to the axes of that moment, the strongest first.
+        best: The true components, (d, k), turned likewise.
+        scores: The rows' scores on the first two of the run's components, (m, 2).
+        eigenvalues: The mean squares of these scores.
     """
 
     rows: Array
@@ -32,10 +42,15 @@ class TwinScores(NamedTuple):
 
 
 class TwinPicture(NamedTuple):
-    """Hold counts of invented patients, (cells, cells), with and without noise; edges, and the noise's std.
+    """Hold counts of invented patients by their two scores, with and without noise.
 
-    distance: half the sum of |p - q| over cells, p the noisy shares with 0 for what is negative, q the exact;
-    the mean of several draws.
+    Attributes:
+        noisy: The counts with noise, (cells, cells).
+        exact: The counts without.
+        edges: The limits of the cells along each score, (cells + 1,) each.
+        std: The standard deviation of the noise in each count.
+        distance: Half the sum of |p - q| over cells, p the noisy shares with 0 for what is negative, q the
+            exact ones; the mean over _DRAWS draws of the noise.
     """
 
     noisy: Array
@@ -46,7 +61,7 @@ class TwinPicture(NamedTuple):
 
 
 def scores(results: Results, epsilon: float) -> TwinScores:
-    """Return a method's first run on a twin, and invented rows that it did not see."""
+    """Return the components of the first run of the experiment's method, and new rows' scores on them."""
     experiment = results.experiment
     rows = _rows(experiment)
     moment = rows.T @ rows / len(rows)
@@ -75,8 +90,14 @@ def _rows(experiment: ExplorerExperiment) -> Array:
 def picture(scores: Array, eigenvalues: tuple[float, ...], n: float, count: int, std: float) -> TwinPicture:
     """Return the picture of n patients of the twin in count x count cells, with noise of this std.
 
-    Of a group's too: its cells have the same noise, and its share of the patients. Where fewer rows were
-    drawn each counts more than once.
+    It also serves for one group of patients, whose cells have the same noise as all patients'.
+
+    Args:
+        scores: The scores on two components, (m, 2). Where m is below n each row counts n/m times.
+        eigenvalues: Their mean squares, which set the range of the grid.
+        n: The patients in the picture; for a group its part of them, which need not be whole.
+        count: The number of cells along each component.
+        std: The standard deviation of the noise in each count.
     """
     edges = score_histogram.grid({"eigenvalues": eigenvalues}, count)
     used = scores[: max(round(n), 1)]

@@ -1,7 +1,8 @@
 """The closed forms of an experiment's methods, and how often runs find all features that matter.
 
-A closed form is of what a method does by default. Where the experiment asks for more, it is void, with the
-reason in `why`: two stages are predicted for a number of rows that was set, and for the spiked population.
+A closed form predicts a method's error by a formula, for what the method does by default. Where the
+experiment asks for more, it is void, with the reason in `why`: two stages are predicted for a number of
+features kept that was set beforehand, and for a population in which the number that matter is known.
 """
 
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ from dppca_core.experiments.explorer.results import Cell, Results
 from dppca_core.methods import METHODS
 from dppca_core.records import Bound
 
-# By method, the name of its closed form.
+# By method, the key in BOUNDS of its closed form.
 CLOSED_FORMS = {
     method: rule.name
     for rule in BOUNDS.values()
@@ -28,7 +29,7 @@ def evaluate(results: Results, name: str, epsilon: float, *, tau: float = 3.3, *
 
     Args:
         results: The experiment, and its truth.
-        name: Key of BOUNDS.
+        name: Key of `BOUNDS`.
         epsilon: The privacy loss.
         tau: Theorem 4.3's slack.
         constants: The bound's free constants.
@@ -44,7 +45,7 @@ def evaluate(results: Results, name: str, epsilon: float, *, tau: float = 3.3, *
 
 
 def not_about(experiment: ExplorerExperiment, rule: BoundRule) -> str:
-    """Return what a closed form of two stages asks of an experiment that has something else, or nothing."""
+    """Return, as a sentence's end, why a closed form of two stages is not about this experiment; else ""."""
     if not any(METHODS[method].chooses_rows for method in rule.methods):
         return ""
     if experiment.choose_rows:
@@ -61,5 +62,5 @@ def closed_form(results: Results, method: str, epsilon: float) -> Bound | None:
 
 
 def found_all(cells: Iterable[Cell]) -> int:
-    """Return how many runs have all rows of the truth's support among their heaviest."""
+    """Return how many runs found all features that matter, that is the support of the truth."""
     return sum(cell.support == 1.0 for cell in cells)

@@ -92,9 +92,10 @@ def contraction(errors: Array, *, d: int, k: int) -> Contraction:
         raise ValueError(f"errors must be of two rounds or more, got shape {trajectory.shape!r}")
     ends = {"smallest error": trajectory.min(), "largest": trajectory.max()}
     checks.within(0.0, math.sqrt(k) * (1 + 1e-9), **ends)
-    trajectory = np.maximum(trajectory, _ROUNDING)
+    trajectory = np.maximum(trajectory, _ROUNDING)  # it has a logarithm
     plateau, no_plateau = _plateau(trajectory)
     better = trajectory < LEAVES * random_guess(d, k)
+    # The round from which on all are better: counted from the end, up to the last that is not.
     first = len(better) - int(np.argmin(np.append(better[::-1], False)))
     if first == len(better):
         stuck = plateau is not None
@@ -114,12 +115,12 @@ def contraction(errors: Array, *, d: int, k: int) -> Contraction:
 
 
 def tail(length: int) -> int:
-    """Return how many of the last of `length` errors a plateau is the median of."""
+    """Return how many errors at the end of a trajectory of this length a plateau is the median of."""
     return max(TAIL, math.ceil(length / 3))
 
 
 def _plateau(errors: Array) -> tuple[float | None, str]:
-    """Return the median of the last third, or None and the reason why that is no plateau."""
+    """Return the median of the last third and "", or None and the reason why that is no plateau."""
     if len(errors) < TAIL + 1:
         return None, f"too few rounds to see a plateau: {len(errors) - 1}, {TAIL} are needed"
     last = errors[-tail(len(errors)) :]

@@ -1,6 +1,8 @@
 """The explorer's experiment: every setting of the front page but epsilon, and the epsilons that it measures.
 
-The rehearsal on *Your data* is an experiment as well, about the method that will be released.
+The rehearsal on *Your data* is an experiment as well, about the method that will be released. The chosen
+method, `method`, is the one that the page's figure is about; others are compared with it. A twin
+(`DictionaryTwin`) is a population of invented patients in place of a visitor's table.
 
 Generators are keyed by the method and the repeat, not by epsilon or delta: common random numbers make curves
 smooth, and adding a method changes no other method's numbers.
@@ -20,7 +22,8 @@ from dppca_core.populations.spiked import SpikedModel, hospital_sizes
 from dppca_core.privacy import AccountingKind, Budget, Neighbours
 from dppca_core.records import RELEASED, ProviderNoise, Setting
 
-TRACED = "dps_pca"  # the published method of Theorem 4.3, of which many runs are made at once
+# The published method of Theorem 4.3, which is shown round by round, and of which many runs are made at once.
+TRACED = "dps_pca"
 # The ten preferred numbers a decade (ISO 3, R10, rounded) from 0.01 to 10: evenly spaced on a log axis.
 _PREFERRED = ("1", "1.25", "1.6", "2", "2.5", "3.2", "4", "5", "6.3", "8")
 EPSILONS = (*(float(f"{digits}e{power}") for power in (-2, -1, 0) for digits in _PREFERRED), 10.0)
@@ -53,8 +56,9 @@ class ExplorerExperiment:
         clip: The length to which rows are clipped, in root mean square lengths; None divides rows by a bound
             that none exceeds.
         choose_rows: Whether two-stage methods choose their number of rows from what they release.
-        mean_share: The share of the budget that a mean takes before (`mechanisms.paid_centre`).
-        scale_share: The share that scales take before (`mechanisms.paid_scale`).
+        mean_share: The share of the budget, as 1/z^2, that the release of a mean takes before the method runs
+            (`mechanisms.paid_centre`).
+        scale_share: The share that the release of scales takes likewise (`mechanisms.paid_scale`).
     """
 
     population: SpikedModel | DictionaryTwin | str
@@ -108,7 +112,7 @@ class ExplorerExperiment:
         return draws.Scaling(failure=self.failure)
 
     def budget(self, epsilon: float) -> Budget:
-        """Return what methods may spend."""
+        """Return what methods may spend: the budget at this epsilon, less what mean and scales take."""
         budget = Budget(epsilon, self.delta, self.neighbours, self.accounting)
         prior = self.mean_share + self.scale_share
         return gaussian.remaining(budget, prior) if prior else budget
@@ -121,13 +125,21 @@ class ExplorerExperiment:
         return options
 
     def rows_rule(self, name: str) -> dict[str, str]:
-        """Return the option of a two-stage method that chooses rows from the release, where it shall."""
+        """Return the option by which a two-stage method chooses its number of rows from what it released.
+
+        It is empty for other methods, and where the experiment does not ask for that.
+        """
         return {"s_hat": RELEASED} if self.choose_rows and METHODS[name].chooses_rows else {}
 
     def setting(self, epsilon: float, eigenvalues: Array, **changed: Any) -> Setting:
-        """Return the point at which bounds are evaluated, with the scaled rows' eigenvalues, (d,) descending.
+        """Return the point at which bounds are evaluated.
 
         The truth of a table or a twin has no zero rows: its sparsity is d.
+
+        Args:
+            epsilon: The privacy loss.
+            eigenvalues: Those of the scaled rows' second moment, (d,), descending.
+            changed: Fields of `Setting` in place of the experiment's.
         """
         same = ("d", "n", "k", "providers", "start_error", *draws.OPTIONS)
         fields = {name: getattr(self, name) for name in same}

@@ -34,8 +34,9 @@ def dps_pca_runs(
     provider_noise: str = "independent",
     start: Array | None = None,
 ) -> list[Estimate]:
-    """Return the estimate of `dps_pca.fit` at each budget, each with its share of the seconds.
+    """Return the estimate of `dps_pca.fit` at each budget, in their order.
 
+    All arguments but the budgets are those of `fit`. The seconds of each estimate are an equal share of all.
     Raises ValueError as `fit` does, and without a budget.
     """
     began = time.perf_counter()
@@ -52,6 +53,7 @@ def dps_pca_runs(
     normals = rng.standard_normal((iterations, d, k))
 
     def message(std: float, block: Array, rows: Indices | None, step: int) -> Array:
+        """Return S Q plus this run's noise, (d, k); rows: the features in which Q, the block, is not zero."""
         noisy: Array = normals[step] * std
         noisy += moment.apply(block, rows)
         return noisy
@@ -78,9 +80,13 @@ def dps_pca_runs(
 
 
 def messages(moment: Moment, blocks: Sequence[Array], noises: Sequence[Array]) -> Sequence[Array]:
-    """Add S Q of each block, (d, k), to its noise, in place, by one matrix product for all blocks."""
+    """Add S Q of each block Q, (d, k), to its noise, in place, by one matrix product for all blocks.
+
+    S is the second moment of all patients. Returns `noises`, which now are what the server receives.
+    """
     k = blocks[0].shape[1]
-    rows = np.empty((len(blocks) * k, moment.features))  # as np.concatenate would return the other order
+    # Given this array, np.concatenate fills it row by row; by itself it would choose the other memory order.
+    rows = np.empty((len(blocks) * k, moment.features))
     sent = moment.apply(np.concatenate([block.T for block in blocks], out=rows).T)
     for i, noise in enumerate(noises):
         noise += sent[:, i * k : (i + 1) * k]

@@ -63,7 +63,11 @@ def plane(basis: Array, truth: Array, variances: Callable[[Array], Array]) -> An
 
 
 def turned(basis: Array, truth: Array) -> Array:
-    """Return the basis turned within its span onto the truth, (d, k): orthogonal Procrustes."""
+    """Return the basis turned within its span as near to the truth as possible, (d, k).
+
+    Only the span is estimated, so that loadings can be compared one by one only after this turn (orthogonal
+    Procrustes).
+    """
     left, _, right = np.linalg.svd(basis.T @ truth)
     onto: Array = basis @ (left @ right)
     return onto

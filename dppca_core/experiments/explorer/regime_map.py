@@ -21,7 +21,10 @@ SIDE = 40
 
 @dataclass(frozen=True, eq=False)
 class RegimeMap:
-    """Hold `codes[i, j]`, the index in `regimes.REGIONS` of (epsilons[i], patients[j])."""
+    """Hold the region of each point of the map.
+
+    `codes[i, j]` is the index in `regimes.REGIONS` of the region at epsilons[i] and patients[j].
+    """
 
     patients: Array
     epsilons: Array
@@ -51,6 +54,7 @@ def regime_map(results: Results, by: str, tau: float = 3.3, **constants: float) 
     model, failure = results.experiment.population, results.experiment.failure
 
     def scaled(n: int) -> Array:
+        """Return the eigenvalues of the rows, (d,), divided by the public bound that n of them have."""
         if isinstance(model, SpikedModel):
             return np.asarray(model.eigenvalues / model.norm_bound(n, failure) ** 2)
         return results.truth.eigenvalues

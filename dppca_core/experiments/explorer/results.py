@@ -1,6 +1,10 @@
 """The results of the explorer's experiment, measured cell by cell in the order that a reader needs them.
 
-A cell is (method, epsilon, repeat). Pages measure what they show first, and a thread beside them the rest.
+A cell is (method, epsilon, repeat), one run. Pages measure what they show first, and a thread beside them the
+rest. Live methods are fast enough to run whenever a control moves; slow ones run only when the reader asks
+for them. The experiment's method is the one that the figure is about. TRACED is DPS-PCA: its runs at all
+epsilons are computed in one call. Noises are runs of the experiment's method beyond the repeats; only the
+picture of directions shows them.
 """
 
 import math
@@ -28,9 +32,16 @@ from dppca_core.records import Estimate, Setting
 class Cell(NamedTuple):
     """Hold one run: its errors, and what it cost.
 
-    Errors are one per iterate for DPS-PCA and the experiment's method where they have iterates, else one. Of
-    the experiment's method also what its picture shows: the plane of the largest angle, and of a table the
-    first components turned onto the true ones, (d, at most COMPONENTS).
+    Errors are one per iterate, (T + 1,), for DPS-PCA and the experiment's method where they have iterates,
+    else one, (1,). `noise_std` to `notes` are those of `Estimate`.
+
+    Attributes:
+        sin: sin Theta.
+        energy: The captured energy, as a share of the best; empty where the experiment does not measure it.
+        support: The share of the features that matter that the run found.
+        angle: The largest principal angle, in degrees.
+        plane: The plane of that angle, for the picture of the experiment's method; else None.
+        components: A table's first components, turned onto the true ones, (d, at most COMPONENTS); else None.
     """
 
     sin: Array
@@ -40,7 +51,7 @@ class Cell(NamedTuple):
     bytes_sent: int
     seconds: float
     notes: tuple[str, ...]
-    angle: Array  # the largest principal angle of each iterate, in degrees
+    angle: Array
     plane: AnglePlane | None = None
     components: Array | None = None
 
@@ -69,7 +80,7 @@ def run_seconds(name: str, d: int, k: int, providers: int) -> float:
     return METHODS[name].cost(d, k, providers) * eigenproblem_seconds(d)
 
 
-# A method is live up to four eigenproblems, or a tenth of a second; the others run when asked for.
+# A method is live where a run costs up to four eigenproblems, or a tenth of a second.
 _LIVE_COST, _LIVE_SECONDS = 4.0, 0.1
 _FIRST_SECONDS = 0.012  # of a run that the page waits for before it shows anything
 _FIRST_HERE, _FIRST_ELSEWHERE = 0.015, 0.03  # of the method's runs that it waits for, here and elsewhere
@@ -78,7 +89,7 @@ _LONGEST_FIRST = 0.3  # of a first run, with its patients' rows: where it takes 
 _SWEEP_SECONDS = 3.0  # of the experiment's method at all epsilons
 _SWEEP_REPEATS = 3  # of other methods, away from the epsilon that is shown; of the experiment's at least
 _SLOW_REPEATS = 3
-_SMALL = 400  # features up to which a first view has all that stands side by side
+_SMALL = 400  # features up to which a page waits for a run of every quick method that it compares
 
 Key = tuple[str, float, int]
 
@@ -123,7 +134,7 @@ class Results(CellStore[Key, Cell]):
         """Return the methods that cannot run here, each with the reason."""
         reasons = {name: METHODS[name].skip(self.experiment.d) for name in self.methods}
         if self.experiment.clip is not None:
-            # Dealing into batches and scaling to length 1 take rows.
+            # Dividing patients into batches and scaling rows to length 1 need the rows.
             needy = (name for name in self.methods if name == "dp_oja" or METHODS[name].scaling == "unit")
             reasons |= dict.fromkeys(needy, "of clipped rows only the moments are kept")
         return {name: reason for name, reason in reasons.items() if reason}
@@ -152,6 +163,7 @@ class Results(CellStore[Key, Cell]):
         if name == experiment.method:
             return experiment.repeats
         least = 1 if name in self.names else min(experiment.repeats, _SLOW_REPEATS)
+        # All repeats of a method together may take about 1e9 operations.
         return max(least, min(experiment.repeats, int(1e9 / (self._cost(name) * experiment.d**3))))
 
     def _rows_seconds(self, name: str) -> float:
@@ -160,7 +172,10 @@ class Results(CellStore[Key, Cell]):
         return 1.1e-9 * self.experiment.d**3 + 0.01 if drawn else 0.0
 
     def _few(self, seconds: float, most: int, beside: float = 0.0) -> int:
-        """Return how many runs of the experiment's method, each with so much beside it, fit into a time."""
+        """Return how many runs of the experiment's method fit into these seconds, at most `most`.
+
+        beside: the seconds that each takes besides, for drawing its patients' rows.
+        """
         name = self.experiment.method
         run = max(self._seconds(name), _LEAST[METHODS[name].scaling])
         return min(most, int(seconds / (run + beside)))
@@ -183,7 +198,7 @@ class Results(CellStore[Key, Cell]):
         return self._measured(cell[0], self.estimate(*cell))
 
     def try_cells(self, wanted: Iterable[Key]) -> None:
-        """Try each cell; a repeat's successive epsilons of DPS-PCA run in one call."""
+        """Try each cell; successive epsilons of one repeat of DPS-PCA run in one call, which is faster."""
         for _ in self.steps(wanted):
             pass
 
@@ -208,6 +223,7 @@ class Results(CellStore[Key, Cell]):
             yield
 
     def _try_together(self, name: str, repeat: int, cells: Iterable[Key]) -> None:
+        """Try cells of one method and repeat; those of DPS-PCA at several epsilons in one call."""
         epsilons = list(dict.fromkeys(epsilon for _, epsilon, _ in self.missing(cells)))
         if len(epsilons) > 1 and name == TRACED:
             with suppress(Exception):  # where it fails, each cell is tried, and its failure kept, by itself
@@ -218,7 +234,10 @@ class Results(CellStore[Key, Cell]):
             super().try_cell(name, epsilon, repeat)
 
     def try_cell(self, *cell: Any) -> None:
-        """Try a cell; with a run of DPS-PCA that only the picture shows, the same run at all epsilons."""
+        """Try a cell; of a noise of DPS-PCA also the same run at all other epsilons.
+
+        One call does so in hundredths of a second, and the picture needs them as soon as epsilon moves.
+        """
         name, _, repeat = cell
         if repeat >= self.repeats and self._noises_together:
             self._try_together(name, repeat, ((name, epsilon, repeat) for epsilon in EPSILONS))
@@ -226,7 +245,7 @@ class Results(CellStore[Key, Cell]):
 
     @property
     def _noises_together(self) -> bool:
-        """Return whether one call runs a noise at all epsilons, in a few hundredths of a second."""
+        """Return whether one call runs a noise at all epsilons: for DPS-PCA, in hundredths of a second."""
         return self.experiment.method == TRACED and self.experiment.d <= _SMALL
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
@@ -240,7 +259,10 @@ class Results(CellStore[Key, Cell]):
         return dps_pca_runs(cohort, budgets=list(budgets), **self._arguments(TRACED, repeat))
 
     def _arguments(self, name: str, repeat: int) -> dict[str, Any]:
-        """Return the run's arguments but its patients and budget: the start is drawn by its generator."""
+        """Return the arguments of a run of `fit` but its patients and budget.
+
+        They do not depend on epsilon, so that runs at all epsilons have the same start and noise up to scale.
+        """
         e = self.experiment
         rng, options = draws.generator(e.seed, repeat, name), e.options(name)
         if name == TRACED and e.start_error is not None:
@@ -252,6 +274,7 @@ class Results(CellStore[Key, Cell]):
         return self.experiment.setting(epsilon, self.truth.eigenvalues)
 
     def _measured(self, name: str, estimate: Estimate) -> Cell:
+        """Measure an estimate of this method against the truth."""
         truth = self.truth
         traced = estimate.iterates if name in (TRACED, self.experiment.method) else ()
         bases = traced or (estimate.basis,)
@@ -274,6 +297,7 @@ class Results(CellStore[Key, Cell]):
         )
 
     def _picture(self, basis: Array) -> dict[str, Any]:
+        """Return the fields of a cell from which the picture of directions is drawn; none for a twin."""
         population, truth = self.experiment.population, self.truth
         if isinstance(population, SpikedModel):
             return {"plane": plane(basis, truth.basis, lambda b: population.variances(b) / truth.bound**2)}
@@ -293,7 +317,8 @@ class Results(CellStore[Key, Cell]):
         experiment = self.experiment
         names = [name for name in self.names if shown is None or name in shown]
         if experiment.method == TRACED:
-            step = experiment.patient_draws if experiment.d > _SMALL else 1  # those of the first draw
+            # With many features only the repeats that use the first draw of patients, so that one is drawn.
+            step = experiment.patient_draws if experiment.d > _SMALL else 1
             yield from ((TRACED, epsilon, r) for r in range(0, experiment.repeats, step))
             if experiment.d <= 1000:
                 yield from ((TRACED, e, 0) for e in EPSILONS)
@@ -305,7 +330,11 @@ class Results(CellStore[Key, Cell]):
             yield (TRACED, epsilon, 0)
 
     def _first_of_method(self, epsilon: float) -> Iterator[Key]:
-        """Return the first cells of a method that runs once at a time: those that are quick."""
+        """Return the experiment's method's cells to measure before anything is shown, none if it is slow.
+
+        They are as many repeats at this epsilon, and single runs at evenly chosen others, as fit into the
+        time that a page waits.
+        """
         name, repeats, rows = self.experiment.method, self.experiment.repeats, 0.0
         if self.experiment.patient_draws > 1:
             rows = self._rows_seconds(name)
@@ -346,7 +375,7 @@ class Results(CellStore[Key, Cell]):
             yield from self._noises(e)
 
     def _noises(self, epsilon: float) -> Iterator[Key]:
-        """Return runs beyond the repeats, which only the picture shows: of simulated patients."""
+        """Return the noises at this epsilon: the picture shows NOISES runs on simulated patients in all."""
         if isinstance(self.experiment.population, SpikedModel):
             yield from ((self.experiment.method, epsilon, r) for r in range(self.repeats, NOISES))
 
@@ -363,7 +392,10 @@ class Results(CellStore[Key, Cell]):
         return chain(self.first(epsilon, shown), self.rest(epsilon, slow, shown))
 
     def next_of(self, name: str, repeats: int | None = None) -> Key | None:
-        """Return the next missing cell of a method at all epsilons, first repeats first, or None."""
+        """Return the next missing cell of a method at all epsilons, first repeats first, or None.
+
+        repeats: how many repeats are wanted; None is as many as `repeats_of` says.
+        """
         times = range(self.repeats_of(name) if repeats is None else repeats)
         return self.first_missing((name, e, r) for r in times for e in EPSILONS)
 

@@ -1,4 +1,4 @@
-"""The strength of the weakest direction in what a method releases, to set its noise beside."""
+"""The strength of the weakest of k directions in what a method releases, to compare its noise with."""
 
 import math
 
@@ -9,10 +9,11 @@ from dppca_core.methods import METHODS
 
 
 def strength(results: Results) -> float:
-    """Return the weakest direction's strength in what the experiment's method releases, beside its noise.
+    """Return how large the k-th direction is in what the experiment's method releases without noise.
 
-    Of rows inside the bound it is the eigenvalue. Of rows of length 1 it is the eigenvalue's share of what
-    the features kept hold; a normalised round has its root, E(chi_k)/k times.
+    In the second moment of rows divided by a bound it is the k-th eigenvalue. For rows of length 1 it is that
+    eigenvalue over the trace of the features kept: the k largest, and the mean of all others for each other
+    feature. A round of normalised products (`mechanisms.normalised_product`) has E(chi_k)/k times its root.
     """
     experiment, values = results.experiment, results.truth.eigenvalues
     method, k = METHODS[experiment.method], experiment.k

@@ -1,4 +1,8 @@
-"""The method recommended under each trust, and what it recovers: the same on every page of these patients."""
+"""The method recommended under each trust, and what it recovers: the same on every page of these patients.
+
+A trust says whom hospitals trust, one of TRUSTS: one place, sealed sums, or nobody. The share recovered is
+1 - sin^2 Theta/k, in %.
+"""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +24,10 @@ UNPROTECTED = ("pca", "sparse_pca", "sparse_pca_shrunk")
 
 
 def signal(experiment: ExplorerExperiment) -> float:
-    """Return the share of the variance that the components are declared to carry."""
+    """Return k lambda_k/tr Sigma, about the share of variance that the components carry, as if declared.
+
+    For a table or invented rows nobody knows it, and the usual guess stands in.
+    """
     population = experiment.population
     return population.signal if isinstance(population, SpikedModel) else SIGNAL
 
@@ -41,13 +48,16 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> R
 
 
 def shown(experiment: ExplorerExperiment, epsilon: float) -> tuple[str, ...]:
-    """Return the methods recommended under all trusts, and those without privacy."""
+    """Return the methods that a page shows: recommended under some trust, or without privacy."""
     names = {*(recommended(experiment, epsilon, trust).method for trust in TRUSTS), *UNPROTECTED}
     return tuple(name for name in METHODS if name in names)
 
 
 def spread(sines: Sequence[float], k: int) -> Array:
-    """Return 10, 50 and 90 % of the share recovered in %, ascending, of runs; NaN without any."""
+    """Return the 10, 50 and 90 % quantiles of the share recovered, in %, over runs; NaN without any.
+
+    sines: sin Theta of each run.
+    """
     return quantiles(100 * share_recovered(np.array(sines), k)) if len(sines) else np.full(3, math.nan)
 
 
@@ -57,5 +67,5 @@ def measured(results: Results, name: str, epsilon: float) -> Array:
 
 
 def unprotected(results: Results, epsilon: float) -> float:
-    """Return the best median share without privacy, in %; NaN before the first run."""
+    """Return the largest median share that a method without privacy recovers, in %; NaN before any run."""
     return float(np.fmax.reduce([measured(results, name, epsilon)[1] for name in UNPROTECTED]))

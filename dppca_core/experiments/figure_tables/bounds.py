@@ -1,4 +1,9 @@
-"""Tables of the figures of bounds: measured errors beside closed forms, and what dominates where."""
+"""Tables of the figures of bounds: measured errors beside closed forms, and what dominates where.
+
+Bounds are named by their keys in `BOUNDS`; `constants` are the free constants of one, by name, and `tau` is
+Theorem 4.3's slack. `metric` is the unit of errors, one of those of `subspace_metrics.in_unit`. 10, 50 and
+90 % are quantiles over runs.
+"""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +19,10 @@ from dppca_core.numerics.subspace_metrics import in_unit, runs_in_unit
 def against_epsilon(
     experiment: ExplorerExperiment, method: str, bounds: dict[str, dict[str, float]], tau: float, metric: str
 ) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of a method's error, and the bounds with their constants, by epsilon."""
+    """Return 10, 50 and 90 % of a method's error, and each bound at its constants, by epsilon.
+
+    bounds: the constants of each bound, by its key.
+    """
     results, k = Results(experiment), experiment.k
     repeats = range(results.repeats_of(method))
     results.try_cells((method, epsilon, repeat) for repeat in repeats for epsilon in EPSILONS)
@@ -30,7 +38,10 @@ def against_epsilon(
 def chances(
     experiment: ExplorerExperiment, method: str, rule: str, constants: dict[str, float], tau: float
 ) -> pd.DataFrame:
-    """Return how often all true features are found, and the chance that the method's closed form gives."""
+    """Return the share of runs that find all features that matter, and its prediction, by epsilon.
+
+    rule: the key of the method's closed form, which predicts the chance of that.
+    """
     results, repeats = Results(experiment), range(experiment.repeats)
     complete = [found_all(results.cell(method, e, repeat) for repeat in repeats) for e in EPSILONS]
     bounds = [evaluate(results, rule, e, tau=tau, **constants) for e in EPSILONS]
@@ -53,7 +64,10 @@ def terms(
 
 
 def regimes(experiment: ExplorerExperiment, by: str, tau: float, constants: dict[str, float]) -> pd.DataFrame:
-    """Return what dominates by patients and epsilon: numbers count `dppca_core.bounds.regimes.REGIONS`."""
+    """Return what dominates the error, by epsilon (rows) and patients (columns).
+
+    The numbers are indices in `dppca_core.bounds.regimes.REGIONS`. by: "closed form" or "theorem".
+    """
     regions = regime_map(Results(experiment), by, tau, **constants)
     return pd.DataFrame(regions.codes, regions.epsilons, regions.patients)
 

@@ -1,4 +1,9 @@
-"""Tables of the figures of hospitals that join: errors, bytes, rounds, messages, and sites that differ."""
+"""Tables of the figures of hospitals that join: errors, bytes, rounds, messages, and sites that differ.
+
+A protocol is named by its key in `PROTOCOLS`, a hospital by its index. Where sites differ, strength says by
+how much, and kind is a kind of standardisation (`experiments.collaboration.joining`). 10, 50 and 90 % are
+quantiles over runs.
+"""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +21,7 @@ from dppca_core.populations import heart_disease
 
 
 def gains(setting: CollaborationSetting) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of the errors of every protocol and hospital."""
+    """Return 10, 50 and 90 % of sin Theta and captured energy, by protocol and hospital, or "all"."""
     results = CollaborationResults(setting)
     for cell in results.wanted():  # (protocol, hospital or all, repeat)
         results.try_cell(*cell)
@@ -25,7 +30,7 @@ def gains(setting: CollaborationSetting) -> pd.DataFrame:
 
 
 def sent(setting: CollaborationSetting) -> pd.DataFrame:
-    """Return the rounds and bytes of every protocol."""
+    """Return the rounds of every protocol in which hospitals join, and the bytes of one hospital."""
     results, rows = CollaborationResults(setting), {}
     for key, protocol in PROTOCOLS.items():
         if not protocol.alone and key not in results.refused:
@@ -43,7 +48,7 @@ def rounds(setting: CollaborationSetting, protocol: str) -> pd.Series:
 
 
 def stored(name: str) -> pd.Series:
-    """Return sin Theta by round of a run that was recorded on several machines."""
+    """Return sin Theta by round of a run between processes, which is recorded in data/runs by this name."""
     runs = {path.stem: path for path in (DATA / "runs").glob("*.jsonl")}
     run = record.read(runs[name].read_text(encoding="utf-8"))
     truth = draws.truth(name.replace("-", "_"), (sum(run.plan.sizes),), run.plan.k, draws.PUBLIC, 0)
@@ -51,7 +56,10 @@ def stored(name: str) -> pd.Series:
 
 
 def message(setting: CollaborationSetting, protocol: str, hospital: int) -> pd.DataFrame:
-    """Return what the server receives of a hospital in each round, with and without noise; -1 is the sum."""
+    """Return the numbers that the server receives of a hospital in each round, and the same without noise.
+
+    hospital: -1 stands for the sum, which is all that a secure aggregation shows.
+    """
     run, entries = transcript.simulate(setting, protocol), {}
     for done, hidden in zip(run.record.rounds, run.hidden, strict=False):
         received = transcript.matrix(done.answers[hospital].message.arrays, run.record.plan, hospital)
@@ -62,7 +70,11 @@ def message(setting: CollaborationSetting, protocol: str, hospital: int) -> pd.D
 
 
 def pair(setting: CollaborationSetting, first: int, second: int) -> pd.DataFrame:
-    """Return what two hospitals' messages give away together, with shared noise and with own noise."""
+    """Return the difference of two hospitals' messages, and its value without noise, in each round.
+
+    With shared noise both are equal, so that two who compare their messages see through it; with own noise
+    they are not.
+    """
     entries = {}
     for protocol in ("dps_pca shared", "dps_pca"):
         run = transcript.simulate(setting, protocol)
@@ -74,7 +86,10 @@ def pair(setting: CollaborationSetting, first: int, second: int) -> pd.DataFrame
 
 
 def standardising(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of the joint errors by strength of differences and by standardisation."""
+    """Return 10, 50 and 90 % of the joint answer's errors by standardisation and by strength of differences.
+
+    Errors are against the common truth, with privacy and without.
+    """
     results = SiteResults(recipe)
     for cell in results.wanted(strength, kind):  # (what, strength, standardised by, repeat)
         if cell[0] == "joined":
@@ -86,7 +101,7 @@ def standardising(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFram
 
 
 def joining(recipe: SiteRecipe, strength: float, kind: str) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of the errors of every hospital, alone and joined."""
+    """Return 10, 50 and 90 % of each hospital's errors and captured energy, joined and alone."""
     results = SiteResults(recipe)
     for repeat in range(recipe.repeats):
         for what in ("joined", "alone"):

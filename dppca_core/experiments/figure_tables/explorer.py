@@ -1,4 +1,8 @@
-"""Tables of the explorer's figures: errors of methods, and the loadings of one release."""
+"""Tables of the explorer's figures: errors of methods, and the loadings of one release.
+
+10, 50 and 90 % are quantiles over runs. `metric` is the unit of errors, one of `subspace_metrics.in_unit`, or
+"energy" for the captured energy.
+"""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +16,10 @@ from dppca_core.numerics.subspace_metrics import in_unit, runs_in_unit
 def panels(
     experiment: ExplorerExperiment, epsilon: float, others: tuple[str, ...], metric: str
 ) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of the error by round: of one method at every epsilon, of others at this one."""
+    """Return 10, 50 and 90 % of the error, indexed by method, epsilon and round.
+
+    The experiment's method is measured at every epsilon, the others at the given one only.
+    """
     results, method = Results(experiment), experiment.method
     errors: dict[tuple[str, float, int, int], float] = {}
     cells = [(method, at, repeat) for at in EPSILONS for repeat in range(results.repeats_of(method))]
@@ -30,7 +37,11 @@ def panels(
 
 
 def shares(points: tuple[tuple[ExplorerExperiment, float], ...], methods: tuple[str, ...]) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of the share of the pattern that methods recover, by patients and epsilon."""
+    """Return 10, 50 and 90 % of the share of the pattern that methods recover, in %.
+
+    points: experiments, each with the epsilon at which it is run. The table is indexed by their patients,
+    epsilon and the method.
+    """
     rows = {}
     for experiment, epsilon in points:
         results = Results(experiment)
@@ -42,7 +53,10 @@ def shares(points: tuple[tuple[ExplorerExperiment, float], ...], methods: tuple[
 
 
 def loadings(experiment: ExplorerExperiment, method: str, epsilon: float) -> pd.DataFrame:
-    """Return the loadings of a method's first run, turned onto the true ones, beside those."""
+    """Return the true loadings and those of a method's first run, turned to be as near to them as possible.
+
+    Features for which both are zero are left out.
+    """
     results = Results(experiment)
     estimate = results.estimate(method, epsilon, 0)  # the first run: its patients and its noise
     true = results.truth.basis

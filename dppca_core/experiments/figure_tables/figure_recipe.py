@@ -17,13 +17,13 @@ from dppca_core.experiments.figure_tables import FIGURE_TABLES
 
 @dataclass(frozen=True)
 class FigureRecipe:
-    """A figure's table by name, with its arguments."""
+    """A figure recipe names a figure's table, a key of FIGURE_TABLES, with the arguments of its function."""
 
     figure: str
     arguments: Mapping[str, Any]
 
     def table(self) -> pd.DataFrame:
-        """Return the figure's numbers, with what indexes them as columns."""
+        """Return the figure's numbers, with the index of the figure's table as columns, for a CSV file."""
         table = FIGURE_TABLES[self.figure](**self.arguments)
         if isinstance(table, pd.Series):
             table = table.to_frame()

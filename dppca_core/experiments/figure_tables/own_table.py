@@ -1,7 +1,13 @@
 """Tables of the figures of a visitor's table, from files that the visitor has: each argument names one.
 
 A rehearsal is of invented rows, and a release is read, never drawn again. What its owner alone may see is
-computed from the owner's own file, and is not private.
+computed from the owner's own file, and is not private. `dictionary`, `rows`, `release` and `picture` are
+paths: of the public description of the table's columns, of the table, and of what was released.
+
+A twin is a population of invented rows. It is given with an experiment, whose population is the twin itself
+where the spread is 0. Else that population, a spiked model, is the Gaussian from which rows are made that
+the dictionary allows (`DictionaryTwin`); spread is the standard deviation of its numbers in half ranges, and
+centred says whether rows are taken about their mean.
 """
 
 import json
@@ -32,9 +38,10 @@ def rehearsal(
     epsilons: tuple[float, ...],
     metric: str,
 ) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of the error on invented rows, by population and epsilon.
+    """Return the 10, 50 and 90 % quantiles of the error on invented rows, by population and epsilon.
 
-    `twins` are (name, experiment, spread, runs): with a spread, rows are what the dictionary allows.
+    `twins` are (name, experiment, spread, number of runs). metric: the unit of errors, one of those of
+    `subspace_metrics.in_unit`.
     """
     schema, rows = Schema.from_json(Path(dictionary).read_text("utf-8")), {}
     for name, experiment, spread, repeats in twins:
@@ -59,9 +66,15 @@ def twin_scores(
     cells: int,
     std: float,
 ) -> pd.DataFrame:
-    """Return how many invented patients lie where on two components: with noise of this std, and without.
+    """Return counts of invented patients in a grid over two components' scores, with noise and without.
 
-    `twin` is (experiment, spread, centred): with a spread, rows are what the dictionary allows.
+    Args:
+        dictionary: The path of the dictionary.
+        twin: The experiment, the spread, and whether rows are centred.
+        epsilon: The privacy loss of the run whose components these are.
+        patients: The number of patients in the picture.
+        cells: The cells of the grid along each component.
+        std: The standard deviation of the noise in each count.
     """
     experiment, spread, centred = twin
     schema, latent = Schema.from_json(Path(dictionary).read_text("utf-8")), experiment.population
@@ -83,7 +96,14 @@ def predicted(
     populations: tuple[tuple[str, dict[str, Any]], ...],
     budgets: tuple[tuple[float, Budget], ...],
 ) -> pd.DataFrame:
-    """Return the predicted sin Theta in half of the runs, by epsilon and population."""
+    """Return the predicted median of a method's sin Theta, by epsilon and population.
+
+    Args:
+        trust: Whom hospitals trust, one of those of `bounds.recommendation`.
+        method: The method.
+        populations: Each with its name, and its arguments for `stated_spectra.predicted`.
+        budgets: Each epsilon that is shown, with what it leaves for the method.
+    """
     errors = {}
     for name, numbers in populations:
         for epsilon, budget in budgets:
@@ -92,7 +112,7 @@ def predicted(
 
 
 def released(release: str) -> pd.DataFrame:
-    """Return a release's components; blank where a loading may be noise."""
+    """Return a release's components, a column each; blank where a loading is below two stds of its noise."""
     document = json.loads(Path(release).read_text("utf-8"))
     table = pd.DataFrame(document["components"], columns=document["features"]).T
     noise = pd.DataFrame(document["noise of components"], columns=document["features"]).T
@@ -100,7 +120,11 @@ def released(release: str) -> pd.DataFrame:
 
 
 def scores(picture: str) -> pd.DataFrame:
-    """Return the counts of a released picture: by group and first component, a column a second component."""
+    """Return the counts of a released picture of patients' scores on two components.
+
+    Its rows are the groups of patients and the cells along the first component, its columns the cells along
+    the second. Negative counts, which noise makes, are shown as 0.
+    """
     document = json.loads(Path(picture).read_text("utf-8"))
     counts = np.maximum(document["counts"], 0)
     groups = [group or "all" for group in document["groups"] or ["all"]]
@@ -108,7 +132,10 @@ def scores(picture: str) -> pd.DataFrame:
 
 
 def spectrum(dictionary: str, rows: str) -> pd.DataFrame:
-    """Return the eigenvalues of the owner's rows about their mean and about mid-range: not private."""
+    """Return the eigenvalues of the owner's rows about their mean and about mid-range. Not private.
+
+    rows: the path of the owner's table.
+    """
     schema = Schema.from_json(Path(dictionary).read_text("utf-8"))
     raw = tables.read(Path(rows).read_bytes(), rows)
     held = clip_rows(tables.encode(schema, raw.table, raw.decimal_comma).rows, schema.bound)
@@ -118,7 +145,10 @@ def spectrum(dictionary: str, rows: str) -> pd.DataFrame:
 
 
 def biplot(dictionary: str, rows: str, release: str) -> pd.DataFrame:
-    """Return the owner's rows on the first two released components: not private."""
+    """Return the scores of the owner's rows on the first two released components. Not private.
+
+    rows: the path of the owner's table.
+    """
     schema = Schema.from_json(Path(dictionary).read_text("utf-8"))
     raw = tables.read(Path(rows).read_bytes(), rows)
     held = clip_rows(tables.encode(schema, raw.table, raw.decimal_comma).rows, schema.bound)

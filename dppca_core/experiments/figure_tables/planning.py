@@ -20,10 +20,20 @@ def plans(
     hospital: int | None,
     public: PublicTable | None,
 ) -> pd.DataFrame:
-    """Return what reaches the target by epsilon and method, and the answers to the question in the last row.
+    """Return how many patients or hospitals reach the target, by epsilon and method.
 
-    The question is (what is asked, epsilon, patients, patients of a hospital); `amounts` and `hospital`
-    are the chart's vertical axis. Empty where a closed form does not apply.
+    The last row, "answer", is the answer to the question. Cells are empty where a closed form does not apply.
+
+    Args:
+        experiment: The population, and all other settings.
+        names: Keys of `PLANNED_METHODS`.
+        question: What is asked, epsilon, patients, and patients of a hospital, as `Question` has them.
+        target: The largest error, or with `energy` the least captured energy.
+        energy: Whether the target is captured energy.
+        tuned: Whether the scaling of rows and the rounds are chosen for this question.
+        amounts: The smallest and the largest number on the chart's vertical axis.
+        hospital: The patients of a hospital where that axis is hospitals; None where it is patients.
+        public: What is public of a visitor's table, where patients are like its; else None.
     """
     plans = [StudyPlan(experiment, name, target, energy) for name in names]
     if public is not None:  # patients like those of a visitor's table
@@ -47,7 +57,10 @@ def by_trust(
     energy: bool,
     public: PublicTable | None,
 ) -> pd.Series:
-    """Return the answer to the question by each plan; None where its closed form does not apply."""
+    """Return the answer to the question by method; None where its closed form does not apply.
+
+    The arguments are those of `plans`.
+    """
     plans = [StudyPlan(experiment, name, target, energy) for name in names]
     if public is not None:  # patients like those of a visitor's table
         plans = [TablePlan(experiment, name, target, table=public) for name in names]

@@ -1,4 +1,9 @@
-"""Tables of the figures of privacy: releases, the best test, the worst of delta, accounting, the audit."""
+"""Tables of the figures of privacy: releases, the best test, the worst of delta, accounting, the audit.
+
+An attacker reads one number from each release and says whether one patient was among the data. A false alarm
+is "yes" without that patient, a miss is "no" with. `level` is the confidence of intervals, and `count` the
+number of releases of each of the two data sets.
+"""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +23,11 @@ def releases(budget: Budget, seed: int) -> pd.DataFrame:
 
 
 def best_test(attacked: AttackSetting, alarms: float, count: int, level: float) -> pd.DataFrame:
-    """Return false alarms and misses of the attacker, with noise and without, and of the best test."""
+    """Return the shares of false alarms and misses of the attacker, with noise and without, and in theory.
+
+    alarms: the share of false alarms that the attacker accepts. "the best test" is the best that any attacker
+    can do against this noise.
+    """
     draws, rows = AttackDraws(attacked), {}
     limits = {"true": membership.threshold(alarms), "silent": draws.case.mu / 2}  # silent: without noise
     for kind, limit in limits.items():
@@ -32,7 +41,10 @@ def best_test(attacked: AttackSetting, alarms: float, count: int, level: float) 
 
 
 def failure(n: int, least: float, most: float) -> pd.DataFrame:
-    """Return how many of n patients the worst mechanism that delta allows publishes in the clear."""
+    """Return how many of n patients the worst mechanism that delta allows publishes in the clear, by delta.
+
+    least, most: the range of delta.
+    """
     deltas = np.geomspace(least, most, 160)
     counts = {delta: outright_publication.published(n, delta) for delta in deltas}
     rows = {delta: (patients.low, patients.expected, patients.high) for delta, patients in counts.items()}
@@ -42,7 +54,16 @@ def failure(n: int, least: float, most: float) -> pd.DataFrame:
 def accounting(
     budget: Budget, sensitivity: float, steps: int, rounds: tuple[int, ...], quantity: str
 ) -> pd.DataFrame:
-    """Return by rounds, for each accounting, its "noise" or the epsilon that it has "charged"."""
+    """Compare accountings by number of rounds, each a column of the table.
+
+    Args:
+        budget: The budget of all rounds together.
+        sensitivity: The l2 sensitivity of each round.
+        steps: The rounds for which the noise is made where "charged" is asked for.
+        rounds: The numbers of rounds in the table.
+        quantity: "noise", the std that each accounting asks for; else the epsilon that it charges for rounds
+            with the noise of the exact accounting at `steps` rounds.
+    """
     std = compare.noise("exact", budget, sensitivity, steps)  # of which each accounting is charged
     table = pd.DataFrame(index=rounds)
     for name in compare.ACCOUNTINGS:
@@ -54,7 +75,10 @@ def accounting(
 
 
 def audit(attacked: AttackSetting, kinds: tuple[str, ...], count: int, level: float) -> pd.Series:
-    """Return the least epsilon that attacks show, as programmed and with a planted mistake."""
+    """Return the lower bound on epsilon that attacks prove, for each kind of release, beside the true one.
+
+    kinds: "true", as programmed; "silent", without noise; or a planted bug, as in `AttackDraws.readings`.
+    """
     draws, shown = AttackDraws(attacked), {}
     for kind in kinds:
         for cell in draws.wanted(kind, count):

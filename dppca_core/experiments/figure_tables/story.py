@@ -20,7 +20,13 @@ def errors(
 ) -> pd.DataFrame:
     """Return 10, 50 and 90 % of the error by bar, patients and epsilon, of the method that errs least.
 
-    `points` are (sizes, epsilon, runs). With `lost_in` the error is how many parts in so many are lost.
+    Args:
+        setting: The population, and all settings but those of `points`.
+        points: The sizes of the hospitals, epsilon, and the number of runs, for each point of the chart.
+        methods: For each bar of the chart, by its title, the keys of the protocols that compete in it.
+        metric: The unit of errors, one of those of `subspace_metrics.in_unit`.
+        lost_in: A number m: the error is then how many of m equal parts of the pattern are lost. None: as
+            `metric` says.
     """
     rows = {}
     for sizes, epsilon, repeats in points:
@@ -39,7 +45,11 @@ def errors(
 
 
 def record(setting: CollaborationSetting, patient: int) -> pd.DataFrame:
-    """Return a patient's values, and the same from the totals with and without this patient."""
+    """Return a patient's values, and those rebuilt from two exact totals, with and without this patient.
+
+    patient: the index of the patient, from 0 on. The totals do not tell the sign of the whole record: both
+    columns have the one that makes the value of largest magnitude positive.
+    """
     largest, rows = max(setting.sizes), setting.scaling
     totals = differencing.pair(setting.population, largest, patient, rows, setting.seed)
     rebuilt = totals.bound * differencing.rebuilt(totals.with_, totals.without)
@@ -47,7 +57,10 @@ def record(setting: CollaborationSetting, patient: int) -> pd.DataFrame:
 
 
 def weights(setting: CollaborationSetting, method: str) -> pd.DataFrame:
-    """Return the weight of every measurement in the true pattern and in a released one."""
+    """Return the weight of every measurement in the true pattern and in a released one.
+
+    A weight is the length of the measurement's row of the basis, (d, k). method: the key of a protocol.
+    """
     released = setting.estimate(PROTOCOLS[method], ALL, 0).basis
     both = {"true": setting.truth.basis, "released": released}
     return pd.DataFrame({name: np.linalg.norm(basis, axis=1) for name, basis in both.items()})

@@ -1,4 +1,8 @@
-"""Tables of the figures that sweep a parameter: errors by round, by method, and patients needed."""
+"""Tables of the figures that sweep a parameter: errors by round, by method, and patients needed.
+
+`metric` is the unit of errors, one of those of `subspace_metrics.in_unit`, and k the number of directions,
+which it needs, where k is not swept. 10, 50 and 90 % are quantiles over runs.
+"""
 
 import json
 
@@ -14,7 +18,7 @@ from dppca_core.paths import DATA
 
 
 def trajectories(recipe: Recipe, key: str, k: int, metric: str) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of the error by round for every value of the swept parameter."""
+    """Return 10, 50 and 90 % of the error by round for every value of the swept parameter, `key`."""
     runs = by_round(sweep(recipe))
     sizes = runs["k"] if key == "k" else k
     runs["shown"] = runs_in_unit(metric, runs["sin_theta"], runs["largest_angle"], sizes)
@@ -22,7 +26,10 @@ def trajectories(recipe: Recipe, key: str, k: int, metric: str) -> pd.DataFrame:
 
 
 def against(recipes: tuple[Recipe, ...], over: str, column: str, k: int, metric: str) -> pd.DataFrame:
-    """Return 10, 50 and 90 % of a column by method and swept value, errors in the unit `metric`."""
+    """Return 10, 50 and 90 % of a column by method and swept value, errors in the unit `metric`.
+
+    over: the swept parameter. column: a measured column of a sweep's table.
+    """
     runs = pd.concat([sweep(recipe) for recipe in recipes])
     runs["shown"] = runs[column]
     if column == "sin_theta":
@@ -37,7 +44,10 @@ def needed(recipes: tuple[Recipe, ...], target: float, seed: int) -> pd.DataFram
 
 
 def packages(neighbours: str) -> pd.DataFrame:
-    """Return the stored errors of packages that can be installed; `make bench-peers` measures them anew."""
+    """Return the stored median errors of other packages and ours, by patients, features and package.
+
+    neighbours: the neighbouring relation; what has another is left out. `make bench-peers` measures anew.
+    """
     record = json.loads((DATA / "peers.json").read_text(encoding="utf-8"))
     rows = pd.json_normalize(record["places"], "rows", ["population", "d", "n"])
     rows = rows[rows["neighbours"].isin(["", neighbours]) & (rows["population"] == "sparse population")]

@@ -12,6 +12,7 @@ import time
 from dppca_core.experiments.papers import FIGURES, results
 from dppca_core.experiments.sweeps import executors
 
+# Recipes whose seconds are the result: cells that run at the same time would slow each other down.
 TIMED = {run.recipe for figure in FIGURES.values() if figure.metric == "seconds" for run in figure.runs}
 
 
@@ -33,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"error: {name}: {reason}", file=sys.stderr)
             if options.names:
                 return 2
-            continue
+            continue  # without names, a recipe whose table is not installed is left out
         print(f"{path.name}: {time.monotonic() - started:,.0f} s", file=sys.stderr, flush=True)
     return 0
 

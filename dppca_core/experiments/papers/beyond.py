@@ -1,4 +1,8 @@
-"""Beyond the papers: the patients that the same algorithm needs less once its noise is calibrated exactly."""
+"""Checks of claims beyond the papers: how many fewer patients suffice for a median error of TARGET.
+
+A method is named by the label of its rows in a sweep's table over n. A check takes a figure's curves and the
+table, and returns a `Finding`; those here use the table alone, since curves have means and no medians.
+"""
 
 import math
 from collections.abc import Sequence
@@ -41,7 +45,10 @@ def fewer(table: pd.DataFrame, many: str, few: str) -> tuple[float, float, float
 
 
 def needs_fewer(name: str, many: str, few: str) -> Check:
-    """Return the check that the interval of the ratio lies above 1."""
+    """Return the check, called `name`, that `many` needs more patients than `few`.
+
+    It holds where the interval of their ratio, by `fewer`, lies above 1.
+    """
 
     def check(_: pd.DataFrame, table: pd.DataFrame) -> Finding:
         if not {many, few} <= set(table["label"]):
@@ -59,7 +66,7 @@ def needs_fewer(name: str, many: str, few: str) -> Check:
 
 
 def _needed(table: pd.DataFrame, label: str) -> str:
-    """Return how many patients a method needs, or that it never reached the target, or lost it again."""
+    """Return the words for what a method needs: its patients, or why the target was not reached for good."""
     runs = table[table["label"] == label]
     needed = patients_needed(runs, TARGET).iloc[0]
     if math.isfinite(needed["patients"]):
@@ -73,9 +80,11 @@ def _needed(table: pd.DataFrame, label: str) -> str:
 
 
 def tenth_of_one_release(name: str, few: str, others: Sequence[str]) -> Check:
-    """Return the check that `few` needs a tenth of the patients of the stored one release by a public bound.
+    """Return the check that `few` needs less than a tenth of the patients of one release with a sparse step.
 
-    Its finding also counts the patients of `others`, and of the other stored runs with such a bound.
+    That release is of rows divided by a public bound, in the stored result _PUBLIC. The check holds where the
+    lower end of its 95 % interval is more than ten times the upper end of that of `few`. The sentence also
+    names the patients that `others` need, and the other methods of the stored result.
     """
 
     def check(_: pd.DataFrame, table: pd.DataFrame) -> Finding:
@@ -95,7 +104,7 @@ def tenth_of_one_release(name: str, few: str, others: Sequence[str]) -> Check:
 
 
 def nine_of_ten(name: str, label: str, patients: int) -> Check:
-    """Return the check that nine of ten runs with so many patients err by at most TARGET."""
+    """Return the check that at least nine of ten runs with so many patients err by at most TARGET."""
 
     def check(_: pd.DataFrame, table: pd.DataFrame) -> Finding:
         runs = table[(table["label"] == label) & (table["n"] == patients)]

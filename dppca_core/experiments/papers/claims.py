@@ -2,6 +2,11 @@
 
 Two means count as different where their 95 % intervals are apart. That is stricter than a test at 5 %: for
 equal means with intervals of equal width it errs with a probability of about 1 in 200.
+
+A condition is written as a function of the curves, which yields the parts of the claim. `_claim` turns it
+into a function that takes the claim's name in place of the curves and returns a check:
+`moves("the error falls", True)` is the check that all curves fall. A part is yielded for each thing compared,
+and is None where a result has nothing to compare.
 """
 
 import math
@@ -16,6 +21,8 @@ from dppca_core.numerics.subspace_metrics import random_guess
 
 
 class _Mean(NamedTuple):
+    """Hold a point of a curve: a mean over runs, and the ends of its 95 % interval."""
+
     mean: float
     low: float
     high: float
@@ -34,7 +41,11 @@ _P = ParamSpec("_P")
 def _claim(
     judge: Callable[Concatenate[_Curves, _P], Iterable[_Part]],
 ) -> Callable[Concatenate[str, _P], Check]:
-    """Return a function that names a check, which holds where all parts do and there is at least one."""
+    """Return a function that makes a check of a condition, given the claim's name and further arguments.
+
+    The check holds where all parts of the claim do, and there is at least one. It does not hold where a part
+    has nothing to compare: a result without the curves proves nothing.
+    """
 
     def named(name: str, /, *args: _P.args, **kwargs: _P.kwargs) -> Check:
         def check(means: pd.DataFrame, _: pd.DataFrame) -> Finding:
@@ -54,6 +65,7 @@ def _claim(
 
 
 def _number(value: float) -> str:
+    """Return a number as a sentence shows it: three digits, or whole from 1,000 on, powers of ten as such."""
     if not math.isfinite(value):  # the interval of a single run
         return "–"
     if abs(value) < 1000:
@@ -64,7 +76,10 @@ def _number(value: float) -> str:
 
 @_claim
 def near(curves: _Curves, printed: Sequence[Printed], within: float) -> Iterator[_Part]:
-    """Check that every printed number that was measured is met up to `within`, and count the others."""
+    """Check that measured means differ from the printed numbers by at most `within`.
+
+    Printed numbers at which nothing was measured do not count, but the sentence says how many were.
+    """
     pairs = [
         (abs(curves[label][x].mean - value), label, x, value)
         for label, x, value in printed
@@ -84,7 +99,10 @@ def near(curves: _Curves, printed: Sequence[Printed], within: float) -> Iterator
 
 @_claim
 def ranked(curves: _Curves, labels: Sequence[str], at: Sequence[float] | None = None) -> Iterator[_Part]:
-    """Check that curves have this order from the lowest, intervals apart, where measured (or at these x)."""
+    """Check that these curves lie above each other in this order, the lowest first, with intervals apart.
+
+    at: the x at which they are compared; None is everywhere both of two neighbours were measured.
+    """
     for lower, upper in pairwise(labels):
         first, second = curves.get(lower, {}), curves.get(upper, {})
         common = [x for x in first if x in second and (at is None or x in at)]
@@ -103,9 +121,10 @@ def ranked(curves: _Curves, labels: Sequence[str], at: Sequence[float] | None = 
 
 @_claim
 def moves(curves: _Curves, falls: bool, labels: Sequence[str] = ()) -> Iterator[_Part]:
-    """Check that every curve (or these) ends below where it began (or above), and never turns back.
+    """Check that curves fall (or rise) from their first x to their last, and never turn back.
 
-    Both ends have intervals apart; a curve turns back where a step goes the other way with intervals apart.
+    The intervals at both ends must be apart; a curve turns back where a step goes the other way with
+    intervals apart. labels: the curves, by default all.
     """
     for label in labels or curves:
         points = list(curves.get(label, {}).items())
@@ -119,13 +138,14 @@ def moves(curves: _Curves, falls: bool, labels: Sequence[str] = ()) -> Iterator[
 
 
 def _ends(label: str, points: Sequence[tuple[float, _Mean]]) -> str:
+    """Return the words for where a curve begins and ends."""
     (begin, first), (end, last) = points[0], points[-1]
     return f"{label}: {first} at {_number(begin)}, {last} at {_number(end)}"
 
 
 @_claim
 def under(curves: _Curves, level: Callable[[float], float], what: str) -> Iterator[_Part]:
-    """Check that every curve, with its intervals, stays below a level that depends on x."""
+    """Check that every curve, with its intervals, stays below a level that depends on x; what: its name."""
     above = [(mean.high - level(x), label, x) for label in curves for x, mean in curves[label].items()]
     if above:
         _, label, x = max(above)
@@ -141,7 +161,8 @@ def under(curves: _Curves, level: Callable[[float], float], what: str) -> Iterat
 def slower(curves: _Curves, growth: Callable[[float], float], what: str) -> Iterator[_Part]:
     """Check that every curve grows, from its first x to its last, by a smaller factor than `growth` does.
 
-    A curve's factor is the ratio of the last interval's upper end and the first one's lower end.
+    A curve's factor is the ratio of the last interval's upper end and the first one's lower end. what: the
+    name of the growth.
     """
     for label, curve in curves.items():
         points = list(curve.items())
@@ -156,7 +177,7 @@ def slower(curves: _Curves, growth: Callable[[float], float], what: str) -> Iter
 
 @_claim
 def lead(curves: _Curves, lower: str, upper: str, least: float, at: Sequence[float]) -> Iterator[_Part]:
-    """Check that a mean is more than `least` above another, somewhere among these x."""
+    """Check that the mean of `upper` is more than `least` above that of `lower` at one of these x."""
     first, second = curves.get(lower, {}), curves.get(upper, {})
     common = [x for x in first if x in second and x in at]
     if common:
@@ -172,7 +193,10 @@ def lead(curves: _Curves, lower: str, upper: str, least: float, at: Sequence[flo
 def against(
     curves: _Curves, labels: Sequence[str], level: float, what: str, *, above: bool = False
 ) -> Iterator[_Part]:
-    """Check that the means of these curves (of all, if none) stay below a level, or above it."""
+    """Check that the means of these curves, by default of all, stay below a level, or above it.
+
+    what: the level's name.
+    """
     means = [(mean, label, x) for label in labels or curves for x, mean in curves.get(label, {}).items()]
     if means:
         mean, label, x = min(means) if above else max(means)
@@ -188,10 +212,10 @@ def as_a_guess(name: str, labels: Sequence[str], share: float, d: int, k: int) -
 
 
 def below_a_guess(name: str, k: int) -> Check:
-    """Return the check that every curve stays below a random guess's projector distance, over d."""
+    """Return the check that every curve, over d, stays below a random guess's projector distance."""
     return under(name, lambda d: math.sqrt(2) * random_guess(int(d), k), "a random guess's")
 
 
 def slower_than_root_log(name: str) -> Check:
-    """Return the check that every curve grows more slowly than sqrt(log p)."""
+    """Return the check that every curve, over p features, grows more slowly than sqrt(log p)."""
     return slower(name, lambda p: math.sqrt(math.log(p)), "sqrt(log p)")

@@ -11,7 +11,10 @@ from dppca_core.experiments.papers.summary import summary
 
 
 class Printed(NamedTuple):
-    """Hold a published number, with its curve and x; off a picture it is right to about its last digit."""
+    """Hold a published number, with the label of its curve and its x.
+
+    Read off a picture, it is right to about its last digit.
+    """
 
     label: str
     x: float
@@ -19,14 +22,15 @@ class Printed(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Hold the result of a check: whether it holds, and a sentence with the numbers."""
+    """Hold the result of a check: its name, whether it holds, and a sentence with the numbers."""
 
     check: str
     holds: bool
     sentence: str
 
 
-# A check judges a figure's curves (a `summary`) and its table, in place of which a formula has its curves.
+# A check judges a figure's curves (a `summary`) and the table of runs behind them. A formula has no table:
+# its curves are passed twice.
 Check = Callable[[pd.DataFrame, pd.DataFrame], Finding]
 NOTHING = "nothing to compare: the curves are not in this result"
 
@@ -35,8 +39,9 @@ NOTHING = "nothing to compare: the curves are not in this result"
 class Verdict:
     """Hold all findings of a run.
 
-    short: the table has fewer runs than the recipe asks for, whose wider intervals show fewer claims.
-    because: the reason why the run does not come out as printed, and only then.
+    short: whether the table has fewer repeats than the recipe asks for. Its intervals are then wider and show
+    fewer claims, so that a check that fails says little. because: the known reason why the run does not come
+    out as printed; "" where all checks hold, or the table is short.
     """
 
     findings: tuple[Finding, ...]

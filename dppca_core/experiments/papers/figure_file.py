@@ -1,7 +1,8 @@
 """Figures as YAML: data/papers has a file for each paper, with what it prints and how that is checked.
 
 An entry has the fields of `Figure`, with `printed` as curves at some x. `checks` are of all its runs but
-those that list checks of their own; `kind` is a key of `KINDS`, and `near` is about the printed numbers.
+those that list checks of their own. Each has a `name`, the claim in words, a `kind`, which is a key of
+`KINDS`, and the arguments of that function; "near" compares with the printed numbers of the entry.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,8 +46,9 @@ def _figure(
     notes: Sequence[str] = (),
     **texts: str,
 ) -> Figure:
+    """Return the figure that an entry of a paper's file describes."""
     numbers = _numbers(**printed) if printed else ()
-    usual = _checks(checks, numbers)
+    usual = _checks(checks, numbers)  # of the runs that list none of their own
 
     def run(entry: Mapping[str, Any]) -> PaperRun:
         given: dict[str, Any] = {"checks": usual, **entry}
@@ -60,7 +62,7 @@ def _figure(
 
 
 def _numbers(at: Sequence[float], curves: Mapping[str, Sequence[float]]) -> tuple[Printed, ...]:
-    """Return the published numbers of these curves, by label, at these x."""
+    """Return published numbers one by one; `curves` has them by label, in the order of the x in `at`."""
     points = ((label, pair) for label, values in curves.items() for pair in zip(at, values, strict=True))
     return tuple(Printed(label, float(x), float(value)) for label, (x, value) in points)
 
@@ -70,6 +72,7 @@ def _checks(entries: Sequence[Mapping[str, Any]], numbers: tuple[Printed, ...]) 
 
 
 def _check(numbers: tuple[Printed, ...], kind: str, name: str, **options: Any) -> Check:
+    """Return the check that an entry of `checks` describes; numbers: those that the paper prints."""
     if kind == "near":
         options["printed"] = numbers
     return KINDS[kind](name, **options)

@@ -9,7 +9,10 @@ from dppca_core.experiments.papers.summary import COLUMNS
 
 
 def figure_2() -> pd.DataFrame:
-    """Return the fitted curves in the form of a summary; a formula has no repeats."""
+    """Return the terms of the bound over epsilon, and their sum, as the curves of a figure.
+
+    They have the columns of `summary`. A formula has no repeats, so intervals are points.
+    """
     across = np.linspace(*EPSILONS, 37)
     labels = {"total": "overall", "stat": "sampling", "priv": "privacy", "opt": "optimisation"}
     curves = pd.DataFrame(figure_2_curves(across))[list(labels)].rename(columns=labels).assign(x=across)

@@ -32,7 +32,17 @@ _PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn")
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """Hold a result and its provenance: the command, the versions, the seed and the day (ISO 8601)."""
+    """Hold a result and its provenance.
+
+    Attributes:
+        name: The recipe.
+        table: The runs, with the columns that `shown` keeps.
+        command: The command that made it.
+        versions: The versions of Python and of packages, by name.
+        seed: The seed of the recipe.
+        date: The day (ISO 8601).
+        fingerprint: That of the recipe, as the function `fingerprint` returns it.
+    """
 
     name: str
     table: pd.DataFrame
@@ -54,17 +64,21 @@ def recipe(name: str) -> Recipe:
 
 
 def fingerprint(name: str) -> str:
-    """Return sixteen letters for the content of a recipe's file, also where its table is absent."""
+    """Return sixteen hexadecimal digits for the content of a recipe's file.
+
+    The file is not made a `Recipe`, since that needs its population, which may be a table not installed here.
+    """
     plain = _plain(name)
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def repeats(name: str) -> int:
-    """Return how many repeats the recipe asks for, also where its table is absent."""
+    """Return how many repeats the recipe asks for, also where the table that it is about is not installed."""
     return int(_plain(name)["repeats"])
 
 
 def _plain(name: str) -> dict[str, Any]:
+    """Return a recipe's file as JSON has it. Raises ValueError for an unknown name or a damaged file."""
     path = _path(name)
     try:
         plain = json.loads(path.read_text(encoding="utf-8"))
@@ -76,6 +90,7 @@ def _plain(name: str) -> dict[str, Any]:
 
 
 def _path(name: str) -> Path:
+    """Return the path of a recipe. Raises ValueError for a name that is none, as of a file elsewhere."""
     if name not in names():
         raise ValueError(f"recipe must be one of {', '.join(names())}, got {name!r}")
     return DATA / "recipes" / f"{name}.json"
@@ -149,7 +164,7 @@ def remake(name: str, executor: Executor | None, timed: bool) -> Path:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write the whole file at once, so that the former file stays where the disk is full."""
+    """Write a file by way of a draft beside it, so that the former file stays where the disk is full."""
     draft = path.with_name(f"{path.name}.draft")
     try:
         draft.write_bytes(data)
@@ -160,7 +175,10 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def shown(table: pd.DataFrame, timed: bool = False) -> pd.DataFrame:
-    """Return the columns of a sweep's table that a result keeps."""
+    """Return the columns of a sweep's table that a result keeps, with the seconds where it is `timed`.
+
+    Errors by round, which are texts, are rounded here; `remake` rounds the columns of numbers.
+    """
     dropped = ["noise_std", "bytes_sent_per_hospital", "notes", "recipe", *([] if timed else ["seconds"])]
     kept, rounds = table.drop(columns=dropped), METRICS["rounds"]
     if rounds in kept:

@@ -13,6 +13,10 @@ the values are those within a factor 1.4. Means are of squares because a closed 
 Of two stages, whose errors fall off an edge, medians are interpolated by powers of x. The interval is
 the middle `LEVEL` of the same estimate from repeats resampled with replacement, whole repeats at a time, for
 they may share their patients.
+
+A value is a number of patients, or epsilon. Where hospitals are asked for, it is the patients of all of them,
+which is what the recipe of the runs sweeps; answers are in hospitals again. The loss is the squared error, or
+with a target of captured energy the share of energy lost.
 """
 
 import math
@@ -30,9 +34,9 @@ from dppca_core.experiments.sweeps.recipe import METRICS, Axis, Recipe, Value, v
 from dppca_core.populations.spiked import SpikedModel
 
 LEVEL = 0.95
-_ASIDE, _FURTHER = 2.0, 4.0
-_CLOSE = 1.15
-_WINDOW, _WINDOW_WITHOUT_FORM = 2.5, 1.4
+_ASIDE, _FURTHER = 2.0, 4.0  # factors: first values beside the start; the next one further out
+_CLOSE = 1.15  # the ratio of the ends of a gap that is not halved any more
+_WINDOW, _WINDOW_WITHOUT_FORM = 2.5, 1.4  # factors within which values enter the fit
 _GRID, _BEYOND = 81, 1.5  # of the fitted curve: points, and how far it goes beyond the values
 _MOST_VALUES = 16  # beyond which a simulation that contradicts the closed form is left as it is
 _RESAMPLES = 1000
@@ -72,7 +76,7 @@ class Search:
     Args:
         plan: The target, the method and the setting.
         question: What is asked, and what is held.
-        start: A value near the answer.
+        start: A guess of the answer: patients, epsilon or hospitals.
         repeats: The runs at each value.
 
     Raises:
@@ -92,6 +96,7 @@ class Search:
         self._check_patients()
 
     def _check_patients(self) -> None:
+        """Raise ValueError where runs with any number of patients cannot be made."""
         population = self.plan.experiment.population
         if not isinstance(population, SpikedModel):
             raise ValueError(f"population must be synthetic to be simulated, got {population!r}")
@@ -107,12 +112,13 @@ class Search:
 
     @property
     def _limits(self) -> tuple[float, float]:
+        """Return the smallest and the largest value that may be run."""
         low, high = self.question.limits(self.plan.experiment.providers)
         return float(self._unit * low), float(self._unit * high)
 
     @property
     def _unit(self) -> int:
-        """Return the patients of one hospital where hospitals are asked for."""
+        """Return the factor from an answer to a value: the patients of a hospital for hospitals, else 1."""
         return self.question.size if self.question.asked == "hospitals" else 1
 
     def _value(self, wanted: float) -> Value:
@@ -124,7 +130,7 @@ class Search:
         return int(min(max(self._unit * round(limited / self._unit), low), high))
 
     def first(self) -> tuple[Value, ...]:
-        """Return the values to begin with."""
+        """Return the values to begin with: half and twice the start, within what may be run."""
         middle = self.start * self._unit
         return tuple(sorted({self._value(middle / _ASIDE), self._value(middle * _ASIDE)}))
 
@@ -160,16 +166,18 @@ class Search:
 
     @property
     def _typical(self) -> Callable[..., Array]:
+        """Return the function that summarises losses over runs: the median of two stages, else the mean."""
         return np.median if self.plan.median else np.mean
 
     @property
     def _target(self) -> float:
+        """Return the largest loss that reaches the target."""
         return self.plan.allowed if self.plan.energy else self.plan.allowed**2
 
     def more(self, runs: Any) -> tuple[Value, ...]:
-        """Return the values of the next runs: of these and one more; the same where they are complete.
+        """Return the values at which runs are wanted: those whose runs are complete, and the next.
 
-        runs: As `losses` takes them.
+        Where the bisection has ended there is no next. runs: the runs so far, as `losses` takes them.
         """
         at, losses = self.losses(runs)
         values = {self._value(value) for value in at}
@@ -177,6 +185,10 @@ class Search:
         return tuple(sorted(values if following is None else values | {self._value(following)}))
 
     def _next(self, at: Array, means: Array) -> float | None:
+        """Return the next value of the bisection, or None where it is complete.
+
+        at: the values that have runs, ascending, (m,). means: their mean losses, or medians, (m,).
+        """
         last = self._last_miss(means)
         if last == -1:
             return at[0] / _FURTHER if at[0] > self._limits[0] else None
@@ -207,10 +219,12 @@ class Search:
             return SimulatedAnswer("least", *counts, least, least, least)
         if last == len(at) - 1:
             return replace(measuring, state="none")
+        # The answer lies in the gap above the last value that misses the target. Values near it are fitted.
         middle = math.sqrt(at[last] * at[last + 1])
         window = _WINDOW if self.plan.smooth else _WINDOW_WITHOUT_FORM
         near = (at >= middle / window) & (at <= middle * window)
         near[last : last + 2] = True
+        # The first column is the estimate from all runs, each other one from repeats that are resampled.
         rng = np.random.default_rng([self.plan.experiment.seed, 1])
         chosen = rng.integers(losses.shape[1], size=(_RESAMPLES, losses.shape[1]))
         resampled = np.column_stack([means, self._typical(losses[:, chosen], axis=2)])
@@ -226,7 +240,10 @@ class Search:
         return SimulatedAnswer(state, *counts, value / unit, low / unit, high / unit)
 
     def _predicted(self, at: Array) -> Array:
-        """Return the logarithm of the mean loss that a smooth closed form predicts at these values, or 0."""
+        """Return the logarithm of the mean loss that a smooth closed form predicts at these values, (m,).
+
+        Without such a closed form it is 0, the logarithm of c = 1 in the module's formula.
+        """
         if not self.plan.smooth:
             return np.zeros(len(at))
         losses = []
@@ -238,7 +255,18 @@ class Search:
         return logs if self.plan.energy else 2 * logs
 
     def _crossings(self, at: Array, means: Array) -> Array:
-        """Return where the curve fitted to each column of means, (m, c), meets the target, else infinity."""
+        """Return the value from which on the curve fitted to each column of means stays below the target.
+
+        Args:
+            at: The values, ascending, (m,).
+            means: Mean losses at these values, a column for each resample, (m, c).
+
+        Returns:
+            The crossings, (c,): infinite where the curve is above the target at the end of the grid, and the
+            beginning of the grid where it is below it everywhere.
+        """
+        # The line a + b ln x of the module's formula is fitted to `rest`. With ln x centred, its mean is the
+        # line's height in the middle.
         x = np.log(at)
         centred = x - x.mean()
         rest = np.log(np.maximum(means, 1e-300)) - self._predicted(at)[:, None]

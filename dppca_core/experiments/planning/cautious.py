@@ -9,7 +9,8 @@ from dataclasses import replace
 from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer, StudyPlan
 from dppca_core.mechanisms import hospital_budgets
 
-_TIMES = 3  # sizes enter the weights, and hardly move them
+# The answer gives the sizes, which the weights depend on, though little: so a few repetitions are enough.
+_TIMES = 3
 
 
 def patients_with_cautious(plan: StudyPlan, epsilon: float, strictest: float) -> PlanAnswer:

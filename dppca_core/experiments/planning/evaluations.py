@@ -15,14 +15,17 @@ Evaluation = tuple[Any, ...]  # a function and its arguments
 
 
 class Evaluations(CellStore[Evaluation, Any]):
-    """Hold the values of functions by function and arguments, the oldest given up first."""
+    """Hold the values of function calls; a cell is the function and its arguments. The oldest go first."""
 
     def __init__(self) -> None:
         super().__init__()
         self._evaluating: dict[Evaluation, Lock] = {}
 
     def measure(self, cell: Evaluation) -> Any:
-        """Call the function, or wait for the thread that is calling it: a report needs what its page does."""
+        """Call the function, or wait for the thread that is calling it, and return the value.
+
+        Without the lock a report that is written while its page is open would repeat what takes seconds.
+        """
         with self._evaluating.setdefault(cell, Lock()):
             if cell in self.cells:
                 return self.cells[cell]
@@ -38,11 +41,14 @@ class Evaluations(CellStore[Evaluation, Any]):
             return value
 
     def next_missing(self, *view: Any) -> Evaluation | None:
-        """Return the view's first missing evaluation: one that was given up is missing again."""
+        """Return the first evaluation of the view that is missing, or None.
+
+        All are looked through each time, since one that was given up is missing again.
+        """
         return self.first_missing(self.wanted(*view))
 
     def wanted(self, *view: Any) -> Iterable[Evaluation]:
-        """Return the evaluations of a view, which is a list of them."""
+        """Return the evaluations of a view: they are its arguments."""
         return view
 
 

@@ -6,6 +6,9 @@ for the noisy projector, whose noise bends and jumps (tested). A new target need
 
 The closed form of two stages falls off an edge, which lies elsewhere at every epsilon: there it is evaluated
 column by column, with more amounts where the loss falls, and lines are interpolated along epsilon.
+
+Amounts are the chart's vertical axis, patients or hospitals. Where they are hospitals, `size` is the patients
+of each. The loss is in the units of `StudyPlan.allowed`: the error, or the share of captured energy lost.
 """
 
 import math
@@ -34,9 +37,16 @@ _STEEP = 1.15  # the power of the amount beyond which a loss falls off an edge
 class Plane:
     """Hold losses[i, j] and errors[i, j] (sin Theta) at amounts[i] and nodes[j].
 
-    epsilons: where lines are drawn, at the nodes or between them. without[i]: the loss that no epsilon goes
-    below. holds: whether all assumptions but the smallness of the error held wherever the closed form was
-    evaluated. largest: the largest error that it describes.
+    Attributes:
+        amounts: Patients or hospitals, ascending.
+        nodes: The values of epsilon at which losses are known.
+        epsilons: The values of epsilon at which lines are drawn, at the nodes or between them.
+        losses: The predicted losses, (amounts, nodes).
+        errors: The predicted sin Theta, (amounts, nodes).
+        without: The loss without noise at each amount, below which no epsilon goes.
+        holds: Whether all assumptions but the smallness of the error held wherever the closed form was
+            evaluated.
+        largest: The largest error that the closed form describes, which is right to first order only.
     """
 
     amounts: Array
@@ -54,13 +64,17 @@ class Plane:
 
     @property
     def edge(self) -> Array:
-        """Return the same for the largest error that the first order describes."""
+        """Return at each epsilon the amount from which on the closed form describes the error; NaN as above.
+
+        Below it the predicted error is beyond `largest`.
+        """
         return self._crossings(self.errors, self.largest)
 
     def _crossings(self, values: Array, level: float) -> Array:
+        """Return at each of `epsilons` the amount at which values, (amounts, nodes), fall to a level."""
         height, crossings = np.log(self.amounts), np.full(len(self.nodes), np.nan)
         for j, column in enumerate(np.log(np.maximum(values, 1e-300)).T):
-            falling = np.minimum.accumulate(column)
+            falling = np.minimum.accumulate(column)  # np.interp needs a curve that never turns back
             if falling[-1] <= math.log(level) <= falling[0]:
                 crossings[j] = math.exp(np.interp(-math.log(level), -falling, height))
         if self.nodes is self.epsilons:
@@ -116,6 +130,7 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
     fine = np.linspace(coarse[0], coarse[-1], _FINER * (len(rows) - 1) + 1)
 
     def interpolated(at_nodes: Array, least: Array) -> tuple[Array, Array]:
+        """Return values without noise, (fine,), and with it, (fine, epsilons), from those at the nodes."""
         floor = np.exp(PchipInterpolator(coarse, np.log(least))(fine))
         added = np.log(np.maximum(at_nodes - least[:, None], 1e-300))
         spread = PchipInterpolator(coarse, added, axis=0)(fine)
@@ -139,7 +154,7 @@ def _evaluated(plan: StudyPlan, amount: int, epsilon: float, size: int | None) -
 
 
 def _rows(amounts: tuple[float, float]) -> list[int]:
-    """Return the amounts at which a closed form is evaluated."""
+    """Return the amounts between these two at which a closed form is evaluated, evenly in logarithms."""
     low, high = (math.log10(end) for end in amounts)
     count = round(NODES_A_DECADE * (high - low)) + 1
     return sorted({round(amount) for amount in np.logspace(low, high, count)})
@@ -163,20 +178,24 @@ def edge_column(
     values: dict[int, tuple[float, float]] = {}
 
     def evaluate(amount: int) -> float:
+        """Return the loss at an amount, and keep it with the error."""
         if amount not in values:
             loss, error, holds = _evaluated(plan, amount, epsilon, size)
             values[amount] = loss, error if holds else math.inf
         return values[amount][0]
 
     def steep(low: int, high: int) -> bool:
+        """Return whether the loss falls by more than the power _STEEP of the amounts' ratio."""
         return evaluate(low) > evaluate(high) * math.pow(high / low, _STEEP)
 
     def refine(low: int, high: int, halvings: int, corner: int) -> None:
+        """Halve a step between amounts `corner` times, and up to `halvings` times where it is steep."""
         middle = round(math.sqrt(low * high))
         if low < middle < high and (corner or (halvings and steep(low, high))):
             refine(low, middle, halvings - 1, max(corner - 1, 0))
             refine(middle, high, halvings - 1, max(corner - 1, 0))
 
+    # The step after a steep one is halved as well, since the loss bends there.
     rows, falls = _rows(amounts), False
     for low, high in pairwise(rows):
         before, falls = falls, steep(low, high)
@@ -190,7 +209,7 @@ def edge_column(
 
 
 def _edge_plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: int | None) -> Plane:
-    """Return the plane whose columns `edge_column` evaluates."""
+    """Return the `plane` of a closed form that falls off an edge, from columns at EDGE_EPSILONS."""
     columns = [edge_column(plan, epsilon, amounts, size) for epsilon in EDGE_EPSILONS]
     floor = edge_column(plan, NO_NOISE, amounts, size)
     losses = np.column_stack([column.losses for column in columns])
@@ -201,7 +220,10 @@ def _edge_plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, 
 
 
 def answered(plan: StudyPlan, field: Plane, size: int | None = None) -> Array:
-    """Return where the target is reached at each epsilon; NaN where the closed form does not apply."""
+    """Return the amount that reaches the plan's target at each epsilon; NaN where no closed form applies.
+
+    field: the plane of this plan. size: as it was given to `plane`.
+    """
     amounts = field.line(plan.allowed)
     amounts[amounts < field.edge] = np.nan
     for j in np.flatnonzero(np.isfinite(amounts)) if not field.holds else ():

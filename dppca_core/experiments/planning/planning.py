@@ -13,6 +13,8 @@ missed rows is added, and the chance that none is missed stands beside the answe
 
 A plan gives an answer only where the closed form applies at it, else the reason why there is none. Where a
 method has none, `dppca_core.experiments.planning.bisection` answers by simulation, from a start given here.
+The loss is sin Theta, or with a target of captured energy the share of energy lost; a guess is a random
+k-dimensional answer.
 
 As published, rows are divided by a bound that all respect, and rounds are those of the experiment.
 `StudyPlan.tuned` sets both from public numbers. The lower the length to which rows are clipped, the less the
@@ -67,9 +69,9 @@ class Question(NamedTuple):
 
     Attributes:
         asked: "patients", "epsilon" or "hospitals".
-        epsilon: The privacy loss, but for "epsilon".
-        n: The patients of all hospitals, for "epsilon".
-        size: The patients of each hospital, for "hospitals".
+        epsilon: The privacy loss; of no meaning where it is asked for.
+        n: The patients of all hospitals, where epsilon is asked for.
+        size: The patients of each hospital, where the number of hospitals is asked for.
     """
 
     asked: Asked
@@ -78,7 +80,10 @@ class Question(NamedTuple):
     size: int = 1
 
     def at(self, value: float) -> tuple[int, float, int | None]:
-        """Return patients, epsilon and hospitals at an answer; None stands for those of the experiment."""
+        """Return patients, epsilon and hospitals where `value` is the answer.
+
+        None stands for the experiment's number of hospitals.
+        """
         if self.asked == "epsilon":
             return self.n, value, None
         whole = round(value)
@@ -99,7 +104,12 @@ class Question(NamedTuple):
 class PlannedMethod:
     """Hold a private method under one trust model; DPS-PCA is planned under two.
 
-    rule: its closed form, a key of BOUNDS, or "".
+    Attributes:
+        name: Its key in PLANNED_METHODS.
+        method: Its key in METHODS.
+        rule: The key in BOUNDS of its closed form, or "".
+        trust: Whom it trusts, one of `records.TRUSTS`.
+        provider_noise: DPS-PCA's noise across hospitals.
     """
 
     name: str
@@ -116,6 +126,7 @@ class PlannedMethod:
 
 
 def _planned_methods() -> Iterator[PlannedMethod]:
+    """Yield a plan of every private method, and a second one of those whose sums can also be sealed."""
     for name, method in METHODS.items():
         if not method.private:
             continue
@@ -131,7 +142,11 @@ PLANNED_METHODS: dict[str, PlannedMethod] = {planned.name: planned for planned i
 
 @lru_cache(maxsize=32)
 def _spectrum(population: SpikedModel | str, failure: float) -> tuple[Array, CubicSpline | None]:
-    """Return all eigenvalues, and ln B^2 as a spline of ln n; a table's rows are scaled to its own bound."""
+    """Return all eigenvalues, (d,), and ln B^2 as a spline of ln n, B the public row bound of n patients.
+
+    The spline is faster than B itself at every n that is tried. Of a table the eigenvalues are those of rows
+    divided by its own bound, whatever n, and the spline is None. failure: the chance that a row is longer.
+    """
     if not isinstance(population, SpikedModel):
         sizes = (datasets.table(population).n,)
         return draws.truth(population, sizes, 1, draws.PUBLIC, 0).eigenvalues, None
@@ -141,9 +156,12 @@ def _spectrum(population: SpikedModel | str, failure: float) -> tuple[Array, Cub
 
 
 class _UnitRows(NamedTuple):
-    """Hold what rows of length 1 are: eigenvalues (d,), and what they change in a closed form's two losses.
+    """Hold how a prediction changes where rows are scaled to length 1 in place of a bound.
 
-    sampling: times sin^2 by sampling. energy: times the share of energy that a sin^2 loses.
+    Attributes:
+        eigenvalues: The expected eigenvalues of the second moment of rows of length 1, (d,).
+        sampling: The factor on sin^2 by sampling that a closed form for Gaussian rows lacks.
+        energy: The factor from the share of energy lost of such rows to that of the rows as they are.
     """
 
     eigenvalues: Array
@@ -153,6 +171,7 @@ class _UnitRows(NamedTuple):
 
 @lru_cache(maxsize=32)
 def _unit_rows(population: SpikedModel | str, failure: float, k: int) -> _UnitRows:
+    """Return what rows of length 1 change in the prediction for k components of a population."""
     values, _ = _spectrum(population, failure)
     units = unit_rows.expected_unit_eigenvalues(values)
     squares = (units[:k, None] - units[None, k:]) ** 2
@@ -160,6 +179,7 @@ def _unit_rows(population: SpikedModel | str, failure: float, k: int) -> _UnitRo
     sampling = float((pairs / squares).sum() / (np.outer(units[:k], units[k:]) / squares).sum())
 
     def lost(eigenvalues: Array) -> float:
+        """Return the share of the best energy that is lost for each unit of sin^2/k, about."""
         return 1 - float(eigenvalues[k:].mean() / eigenvalues[:k].mean())
 
     return _UnitRows(units, sampling, lost(values) / lost(units))
@@ -234,29 +254,33 @@ class StudyPlan:
 
     @property
     def rule(self) -> BoundRule:
-        """Return the closed form, which is called with a setting; KeyError where there is none."""
+        """Return the method's closed form, which is called with a setting; KeyError where there is none."""
         return BOUNDS[PLANNED_METHODS[self.planned].rule]
 
     @cached_property
     def no_formula(self) -> str:
-        """Return why there is no closed form for what is planned, or nothing where there is one."""
+        """Return why there is no closed form for what is planned, or "" where there is one."""
         if not PLANNED_METHODS[self.planned].rule:
             return "none is known for this method"
         return not_about(self.experiment, self.rule)
 
     @property
     def smooth(self) -> bool:
-        """Return whether the closed form can be interpolated, not falling off an edge."""
+        """Return whether there is a closed form that can be interpolated.
+
+        It is False without one, and for two stages, whose error falls suddenly where stage 1 begins to name
+        all features that matter.
+        """
         return not self.no_formula and self.rule.smooth
 
     @property
     def median(self) -> bool:
-        """Return whether the target is of half of the runs, not of the mean square over runs."""
+        """Return whether the target is for the median run, and not for the root mean square over runs."""
         return self.method.chooses_rows
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return the options of a run, as the plan has them."""
+        """Return the options of the method's `fit` in a run of what is planned."""
         noise = {"provider_noise": PLANNED_METHODS[self.planned].provider_noise}
         options = self.experiment.options(self.method.name)
         scaling = {"scaling": "unit"} if self.unit_rows else {}
@@ -269,7 +293,7 @@ class StudyPlan:
 
     @cached_property
     def guess(self) -> float:
-        """Return the loss of a random guess."""
+        """Return the loss of a random guess, in the units of `allowed`."""
         experiment = self.experiment
         if self.energy:
             values, _ = _spectrum(experiment.population, experiment.failure)
@@ -292,7 +316,7 @@ class StudyPlan:
         )
 
     def bound(self, n: int, epsilon: float, hospitals: int | None = None) -> Bound:
-        """Return the closed form there."""
+        """Return the closed form evaluated at `setting` of these arguments."""
         return self.rule(self.setting(n, epsilon, hospitals))
 
     def loss(self, n: int, epsilon: float, hospitals: int | None = None) -> float:
@@ -302,8 +326,9 @@ class StudyPlan:
 
     def loss_of(self, setting: Setting, bound: Bound) -> float:
         """Return the loss that a closed form predicts at `setting`, in the units of `allowed`."""
-        if not bound.terms:
+        if not bound.terms:  # void: its total is infinite
             return bound.final
+        # Besides its own sin^2, two stages lose what missed features cost in the median of runs.
         square, missed, by_energy = bound.final**2, bound.quantities.get("missed_median", 0.0), 1.0
         grown = 1.0
         if self.unit_rows:
@@ -317,6 +342,7 @@ class StudyPlan:
 
     @property
     def _units(self) -> _UnitRows:
+        """Return what rows of length 1 change for this population."""
         return _unit_rows(self.experiment.population, self.experiment.failure, self.experiment.k)
 
     def tuned(self, question: Question) -> "StudyPlan":
@@ -328,6 +354,7 @@ class StudyPlan:
         """
 
         def needed(plan: StudyPlan) -> tuple[bool, float]:
+            """Return a key by which plans are compared: those with an answer first, then the smaller one."""
             answer = plan.answer(question)
             return answer.value is None, math.inf if answer.start is None else answer.start
 
@@ -365,6 +392,7 @@ class StudyPlan:
 
     @cached_property
     def _refused(self) -> PlanAnswer | None:
+        """Return the answer to every question where there can be no other; None where it must be computed."""
         if self.allowed >= self.guess:
             return PlanAnswer(None, "guess", {"guess": self.guess, "allowed": self.allowed})
         if reason := self.method.skip(self.experiment.d):
@@ -378,7 +406,7 @@ class StudyPlan:
 
     @property
     def near(self) -> "StudyPlan":
-        """Return the plan with a closed form near whose answer a simulation of this one begins."""
+        """Return a plan of the same trust with a closed form, near whose answer a simulation begins."""
         units = self.unit_rows or self.method.scaling == "unit"
         return replace(self, planned=_NEAR[PLANNED_METHODS[self.planned].trust], unit_rows=units)
 
@@ -399,6 +427,7 @@ class StudyPlan:
         close = 1e-9 if self.rule.smooth else _CLOSE_TO_EDGE
 
         def excess(value: float) -> float:
+            """Return ln(loss/allowed) at a value, limited since a root finder needs finite numbers."""
             return min(math.log(max(self.loss(*at(value)), 1e-300) / self.allowed), 1e3)
 
         if excess(low) <= 0:
@@ -414,14 +443,15 @@ class StudyPlan:
         logs = math.log(low), math.log(high)
         smallest = math.exp(brentq(lambda x: excess(math.exp(x)), *logs, xtol=close, rtol=1e-12))
         if not self.rule.smooth:
-            smallest *= math.exp(close)
+            smallest *= math.exp(close)  # the root is known to this factor: end on the side of the target
         if whole:
             smallest = math.ceil(smallest * (1 - 1e-9))
-            while excess(smallest) > 0:
+            while excess(smallest) > 0:  # rounding, or an edge, may leave it a little short
                 smallest += max(1, round(smallest * max(close, 1e-8)))
         return self._checked(smallest, self.bound(*at(smallest)))
 
     def _checked(self, value: float, bound: Bound, least: bool = False) -> PlanAnswer:
+        """Return the answer `value`, or the reason why there is none where the closed form fails there."""
         failed = bound.failed
         if not failed:
             return PlanAnswer(value, start=value, bound=bound, least=least)

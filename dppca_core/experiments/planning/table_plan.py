@@ -26,9 +26,8 @@ from dppca_core.privacy import Budget, Neighbours
 from dppca_core.records import RELEASED, Bound, Setting
 from dppca_core.release.request import ROUNDS, STAGES, most_features
 
-# What can be released of a table, and the candidate of a recommendation that predicts it. Sealed moments with
-# all features kept are CAPE's. Of two that
-# are as good, the first is recommended.
+# By planned method that can be released of a table, the candidate of `stated_spectra` that predicts it.
+# Sealed moments with all features kept are CAPE's. Of two that are as good, the first is recommended.
 PREDICTED_AS = {"analyze_gauss": "analyze_gauss", "sealed_sparse": "cape"}
 PREDICTED_AS |= {name: name for name in ("own_noise_sparse", *STAGES, *ROUNDS)}
 
@@ -66,19 +65,23 @@ class PublicTable:
     clip: float = 1.0
 
     def shares(self, budget: Budget, n: int) -> tuple[float, float]:
-        """Return the parts of a budget that mean and scales take at n patients."""
+        """Return the parts of a budget, as 1/z^2, that mean and scales take at n patients."""
         mean = paid_centre.share(budget, d=self.d, n=n) if self.mean_share is None else self.mean_share
         return mean, paid_scale.share(mean) if self.scale_share is None else self.scale_share
 
     def remaining(self, budget: Budget, n: int) -> Budget:
-        """Return what mean and scales leave of a budget at n patients."""
+        """Return what mean and scales leave of a budget at n patients.
+
+        A plan without noise (`NO_NOISE`) pays for neither.
+        """
         prior = sum(self.shares(budget, n)) if budget.epsilon < NO_NOISE else 0.0
         return gaussian.remaining(budget, prior) if prior else budget
 
     def patterns(self, k: int) -> list[Pattern]:
-        """Return the populations that it may be of: as paid for, else the stated ones.
+        """Return the populations that the table's patients may be of, for k components.
 
-        Eigenvalues are of rows in public units, and not of correlations, which paid scales give.
+        They have the eigenvalues that were paid for, if any, else three that are stated. Paid eigenvalues are
+        of rows in public units. Where scales are paid for the release is of other rows, so they do not count.
         """
         values = np.array(self.eigenvalues) if self.eigenvalues and self.scale_share == 0 else None
         return patterns(self.d, k, self.mean_share != 0, values, self.std)
@@ -86,9 +89,10 @@ class PublicTable:
     def experiment(
         self, k: int, delta: float, neighbours: Neighbours, providers: int | None = None
     ) -> ExplorerExperiment:
-        """Return the setting of a plan. Of its population only the size matters.
+        """Return the experiment that a `TablePlan` takes, for k components.
 
-        providers: Hospitals; None are those of the table.
+        Of its population only the numbers d and k matter, as predictions are for `patterns`. providers: the
+        number of hospitals; None is the table's.
         """
         hospitals = self.providers if providers is None else providers
         size = SpikedModel(d=self.d, k=k, s=self.d)
@@ -99,7 +103,9 @@ class PublicTable:
 
 @dataclass(frozen=True)
 class TablePlan(StudyPlan):
-    """A plan states a target for one method and a study of patients like a table's.
+    """A table plan states a target for one method, and a study of patients like those of a table.
+
+    It answers questions as `StudyPlan` does, but from the largest error predicted on the table's `patterns`.
 
     Args:
         table: What is public of the table.
@@ -118,7 +124,7 @@ class TablePlan(StudyPlan):
 
     @property
     def no_formula(self) -> str:
-        """Return why nothing is predicted of the method, or nothing where it is."""
+        """Return why nothing is predicted of the method, or "" where something is."""
         if self.planned not in PREDICTED_AS:
             return "none is used for a table"
         d, k = self.experiment.d, self.experiment.k
@@ -126,7 +132,7 @@ class TablePlan(StudyPlan):
 
     @property
     def median(self) -> bool:
-        """Return that the target is of half of the runs: so are all predictions here."""
+        """Return True: the target is a median over runs, since all predictions here are medians."""
         return True
 
     @property
@@ -141,7 +147,7 @@ class TablePlan(StudyPlan):
 
     @cached_property
     def rule(self) -> BoundRule:
-        """Return the prediction as a closed form."""
+        """Return the prediction in the form of a bound's rule, which `StudyPlan` evaluates and inverts."""
         return BoundRule(
             title="Largest error predicted on these populations",
             kind="prediction",
@@ -156,17 +162,22 @@ class TablePlan(StudyPlan):
         )
 
     def setting(self, n: int, epsilon: float, hospitals: int | None = None) -> Setting:
-        """Return the point at which the prediction is made; None: the experiment's hospitals."""
-        top = self.patterns[-1].spikes  # of several populations no eigenvalues are those of all
+        """Return the point at which the prediction is made; None: the experiment's hospitals.
+
+        The prediction takes its numbers and its budget, and eigenvalues from `patterns`: those of the setting
+        only fill the field, and are of the last pattern.
+        """
+        top = self.patterns[-1].spikes
         scaled = np.concatenate([np.sort(top)[::-1], np.ones(self.experiment.d - len(top))])
         hospitals = self.experiment.providers if hospitals is None else hospitals
         return self.experiment.setting(epsilon, scaled / scaled.sum(), n=n, providers=hospitals)
 
     def errors(self, n: int, epsilon: float) -> tuple[float, ...]:
-        """Return the predicted errors on the populations, in the order of `patterns`."""
+        """Return the predicted median of sin Theta on each population, in the order of `patterns`."""
         return self._errors(self.setting(n, epsilon))
 
     def _errors(self, setting: Setting) -> tuple[float, ...]:
+        """Return `errors` at a setting, with the budget that mean and scales leave of the setting's."""
         return errors_on(
             self.patterns,
             self.method.trust,
@@ -178,11 +189,13 @@ class TablePlan(StudyPlan):
         )[PREDICTED_AS[self.planned]]
 
     def _predicted(self, setting: Setting) -> Bound:
+        """Return the largest of the predicted errors, as a closed form does."""
         error = max(self._errors(setting))
         return make_bound([check_small_error(setting, error)], {"predicted": error}, error)
 
     @cached_property
     def _refused(self) -> PlanAnswer | None:
+        """Return the answer to every question where there can be no other; else None."""
         if self.planned in PREDICTED_AS and self.experiment.d > most_features(self.planned):
             reason = f"a release by it takes at most {most_features(self.planned):,} features"
             return PlanAnswer(None, "too large", failed=(reason,))

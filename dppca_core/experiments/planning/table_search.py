@@ -1,8 +1,9 @@
 """The answer for a hospital's table by simulation: bisection with runs on rows that its dictionary allows.
 
 Invented rows follow the dictionary (`dppca_core.populations.dictionary_twin`) with each spectrum that the
-table may have; the one where the median run errs most counts, at each value anew. They are shortened and
-centred as a release does it, so a run at the table's own size is one of its rehearsal.
+table may have, each of which is a pattern; the one where the median run errs most counts, at each value anew.
+Rows are shortened and centred as a release does it, so a run at the table's own size is one of its rehearsal.
+A value is a number of patients, or epsilon (`planning.bisection`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ BULK = 10.0  # the top of a spiked model's bulk
 _FEWEST = 4  # features of a twin: k below s, and s at most d
 MOST_FEATURES = 400  # up to which a run takes little time
 MOST_DRAWN = 10**7  # numbers of rows that are drawn one by one: a quarter of a second for each repeat
-_ROOM = 16.0  # how many times the start a search may go
+_ROOM = 16.0  # times the closed form's answer, up to which a search must be able to go
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class TableSearch(Search):
         return np.array([results.measure((name, epsilon, run)).sin[-1] for run in range(self.repeats)])
 
     def experiment(self, value: Value, pattern: Pattern) -> ExplorerExperiment:
-        """Return the rehearsal at a value on one population."""
+        """Return the setting of the runs at a value on one population, of which rows are invented."""
         plan, table, same = self.plan, self.plan.table, self.plan.experiment
         n, epsilon, hospitals = self.question.at(value / self._unit)
         share, _ = table.shares(same.budget(epsilon), n)
@@ -75,7 +76,8 @@ class TableSearch(Search):
     def losses(self, runs: Mapping[Value, Sequence[Array]]) -> tuple[Array, Array]:
         """Return the values, ascending (m,), and squared errors, (m, repeats).
 
-        runs: At each value those on each population, of which those with the largest median count.
+        runs: At each value the sin Theta of its runs, (repeats,), on each population. Of these the one with
+            the largest median counts.
         """
         worst = {value: each[int(np.argmax(np.median(each, axis=1)))] for value, each in runs.items()}
         at = sorted(worst)
@@ -83,9 +85,10 @@ class TableSearch(Search):
 
 
 def can_search(plan: TablePlan, patients: float) -> bool:
-    """Return whether rows of a table are invented one by one, up to well beyond so many patients.
+    """Return whether a search for about so many patients can invent its rows, one by one.
 
-    Scaled rows have no ranges, so their dictionary tells nothing.
+    It must be fast well beyond that number, and the dictionary must be known. Where scales are paid for, rows
+    are divided by them and no longer have the dictionary's ranges, so that it tells nothing.
     """
     table = plan.table
     narrow = bool(table.columns) and _FEWEST <= table.d <= MOST_FEATURES

@@ -14,12 +14,15 @@ from dppca_core.experiments import draws
 from dppca_core.populations import spiked
 
 _LOCK = Lock()
-_inside = 0
+_inside = 0  # callers that want one thread now; the first pins, the last to leave restores
 _limits: threadpool_limits | None = None
 
 
 def use_one_thread() -> None:
-    """Pin a process until it ends, a worker or the dashboard's server, and empty the caches of draws."""
+    """Pin this process to one BLAS thread until it ends, as a worker or the dashboard's server does.
+
+    The caches of draws are emptied, since what several threads computed differs in its last digits.
+    """
     global _inside, _limits
     with _LOCK:
         if _inside == 0:
@@ -32,7 +35,7 @@ def use_one_thread() -> None:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Pin this process meanwhile; the last to leave restores the former limits."""
+    """Pin this process to one BLAS thread inside a `with` block, of which threads may enter several."""
     global _inside
     use_one_thread()
     try:

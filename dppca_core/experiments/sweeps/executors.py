@@ -23,9 +23,10 @@ _IDLE_SECONDS = 300  # a worker takes seconds to start, most of them imports
 
 
 class Cores(Executor):
-    """Run calls in worker processes on this machine, which sweeps share; replace a broken pool.
+    """Run calls in worker processes on this machine, which all sweeps share.
 
-    `ahead` is the number of tasks that a sweep submits at a time: few, so that sweeps alternate.
+    loky replaces the pool when a worker has died. `ahead` is the number of tasks that a sweep submits at a
+    time: enough to keep every worker busy, but few, so that sweeps which share the workers alternate.
     """
 
     def __init__(self, workers: int | None = None) -> None:
@@ -48,7 +49,7 @@ class Cores(Executor):
 
 
 class _Cluster(Executor):
-    """Run calls on a Dask cluster; its many errors without a scheduler become a ConnectionError."""
+    """Run calls on a Dask cluster, and raise ConnectionError for whatever Dask raises when it is lost."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
@@ -71,7 +72,7 @@ def dask(address: str) -> Iterator[Executor]:
         from distributed import Client
     except ImportError as reason:
         raise ValueError("a cluster needs: pip install -r requirements-cluster.txt") from reason
-    untyped: Callable[..., Any] = Client
+    untyped: Callable[..., Any] = Client  # not annotated, and the strict type checker refuses such calls
     try:
         client = untyped(address, set_as_default=False, timeout=_CONNECT_SECONDS)
     except OSError as reason:
@@ -103,7 +104,7 @@ def opened(name: str | None = None) -> AbstractContextManager[Executor | None]:
 
 
 class UnwantedError(Exception):
-    """Nobody waits for this result: the sweep removed its file."""
+    """Stop a worker's task whose result nobody waits for: its sweep removed the cancellation file."""
 
 
 @contextmanager
@@ -121,6 +122,6 @@ def cancellation_file() -> Iterator[str]:
 
 
 def check_wanted(path: str) -> None:
-    """Raise UnwantedError where the file at `path` is gone; an empty path never had one."""
+    """Raise UnwantedError where the cancellation file at `path` is gone; "" stands for no such file."""
     if path and not os.path.exists(path):
         raise UnwantedError

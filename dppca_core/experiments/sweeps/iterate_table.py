@@ -8,17 +8,17 @@ _COLUMN = METRICS["rounds"]
 
 
 def by_round(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a sweep's table with a row for each round: `round` (0 is the start) and its `sin_theta`.
+    """Return a sweep's table with a row for each round of each run in place of one for the run.
 
-    Where the recipe has "angle rounds" as well, also with its `largest_angle`.
-
-    Methods without iterations have a single row, of their output, as round 0; failed cells have none.
+    A sweep writes a run's errors as one text, separated by spaces. Methods without iterations have a single
+    row, of their output, as round 0; failed cells have none.
 
     Args:
         table: A sweep's table whose recipe has "rounds" among its metrics.
 
     Returns:
-        The table without that column, and with `round` and `sin_theta`.
+        The table without that text, and with `round` (0 is the start) and its `sin_theta`; where the recipe
+        has "angle rounds" as well, also with `largest_angle` in degrees.
 
     Raises:
         ValueError: For a table whose recipe did not ask for rounds.

@@ -52,6 +52,8 @@ def patients_needed(table: pd.DataFrame, target: float, *, level: float = 0.8, s
 
 
 def _needed(runs: pd.DataFrame, target: float, level: float, rng: np.random.Generator) -> dict[str, object]:
+    """Return patients, low, high, state and reason for the runs of one label; rng draws the resamples."""
+    # A row for each n and a column for each repeat; those in which no run has finished are left out.
     wide = runs.pivot(index="n", columns="repeat", values="sin_theta").sort_index()
     wide = wide.dropna(how="all").dropna(axis=1, how="all")
     if wide.empty:
@@ -85,9 +87,17 @@ def _medians(errors: Array) -> Array:
 
 
 def last_fall(patients: Array, medians: Array, target: float) -> Array:
-    """Return where each row of medians, (m, number of n), falls below the target for good, else infinity.
+    """Return the n from which on each row of medians stays at or below the target; infinity where none does.
 
-    Between two n a median is taken as a power of n.
+    Between two n a median is taken as a power of n, as the formula of `patients_needed` says.
+
+    Args:
+        patients: The measured n, ascending, (number of n,).
+        medians: A curve in each row, (m, number of n); NaN where nothing was measured.
+        target: The value to reach.
+
+    Returns:
+        The n of each curve, (m,); its first n where the whole curve is at or below the target.
     """
     crossings = np.empty(len(medians))
     for i, row in enumerate(medians):

@@ -21,7 +21,7 @@ Point = tuple[Value, ...]  # one value of each swept parameter, in the recipe's 
 WHOLE = ("n", "d", "k", "s", "s_hat", "providers", "iterations")
 SWEPT = ("epsilon", "delta", "spike", *WHOLE)
 OF_POPULATION = ("d", "k", "s", "spike")
-METRICS = {
+METRICS = {  # by its word in a recipe, the column of a sweep's table
     "sin": "sin_theta",
     "projector": "projector_distance",
     "energy": "captured_energy",
@@ -55,7 +55,10 @@ _CHECKS: Mapping[str, Callable[..., None]] = {
 
 
 def _check(name: str, value: object, suffix: str = "") -> None:
-    """Check a field, or an option of a method, which the suffix names; two numbers may be None."""
+    """Raise ValueError for an unsuitable value of a recipe's field, or of a variant's option of that name.
+
+    suffix: words that the message adds to the name. s_hat and patients_each may also be None.
+    """
     if name in _CHECKS and not (value is None and name in ("s_hat", "patients_each")):
         _CHECKS[name](**{name + suffix: value})
 
@@ -115,7 +118,7 @@ class Variant:
         allowed = {*parameters, *_OPTIONS}.difference(_NO_OPTIONS)
         if "variance" in parameters:
             allowed.add("known")
-        by_rule = set[tuple[str, Scalar]]()
+        by_rule = set[tuple[str, Scalar]]()  # words in place of a number, not checked as one
         if METHODS[self.method].tuned:
             by_rule.add(("iterations", TUNED))
             if ("iterations", TUNED) in self.options:
@@ -148,7 +151,7 @@ def variant(method: str, label: str = "", **options: Scalar) -> Variant:
 
 
 class Key(NamedTuple):
-    """Name a cell of a sweep, which is a row of its table."""
+    """Name a cell of a sweep, one run and so one row of its table: variant, swept values, and repeat."""
 
     label: str
     point: Point
@@ -185,7 +188,8 @@ class Recipe:
         repeats: The runs of every method at every point.
         metrics: The columns that are measured: sin (sin Theta), projector (distance), energy (captured, of
             the truth's second moment), support (its share that was recovered), covariance (Frobenius error
-            relative to the truth's, for methods that return one) and rounds (sin Theta of every iterate).
+            relative to the truth's, for methods that return one), rounds (sin Theta of every iterate), angle
+            (the largest principal angle, in degrees) and angle rounds (that of every iterate).
         seed: The seed of patients and noise.
 
     Raises:
@@ -238,6 +242,7 @@ class Recipe:
         self._check_population(names)
 
     def _check_population(self, swept: list[str]) -> None:
+        """Check the fields whose rules depend on the population; `swept` are names of parameters."""
         if isinstance(self.population, SpikedModel):
             if self.n is not None or "n" not in swept:
                 checks.whole(1, MOST_PATIENTS, n=self.n)
@@ -280,7 +285,7 @@ class Recipe:
         return Scaling(self.scaling, self.failure, self.bound)
 
     def hospitals_at(self, values: Mapping[str, Value]) -> int:
-        """Return the number of hospitals at this point, by its n or its own number of them."""
+        """Return the number of hospitals where the swept parameters have these values, by name."""
         n = values.get("n", self.n)
         if self.patients_each is not None and n is not None:
             return max(round(n / self.patients_each), 1)

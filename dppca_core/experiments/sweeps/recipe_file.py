@@ -1,4 +1,6 @@
-"""Recipes as JSON: plain numbers and words, checked by name when read. No pickle, no eval.
+"""Recipes as JSON: numbers and words, checked by name when read. No pickle, no eval.
+
+`plain` is what the JSON module reads or writes: dictionaries, lists, numbers and texts, not checked yet.
 
 {"population": {"d": 200, "k": 3, "s": 10}, "n": 10000, "methods": ["pca", {"method": "dps_pca",
  "label": "as printed", "options": {"accounting": "as-printed", "burn_in": 0}}],
@@ -65,7 +67,10 @@ def read(path: str | Path) -> Recipe:
 
 
 def parse(path: str | Path, reader: Callable[[Any], Parsed]) -> Parsed:
-    """Return what a reader makes of a JSON file. Raises ValueError also for one nested too deeply."""
+    """Return what `reader` makes of the parsed JSON file at `path`.
+
+    Raises ValueError, as a sentence with the path, for a file that is not JSON or is nested too deeply.
+    """
     try:
         try:
             plain = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -81,7 +86,11 @@ def parse(path: str | Path, reader: Callable[[Any], Parsed]) -> Parsed:
 
 
 def fingerprint(recipe: Recipe, chosen: Variant) -> str:
-    """Return eight letters for all that a method's rows depend on; other methods and values do not count."""
+    """Return eight hexadecimal digits for all that the rows of one variant depend on.
+
+    Other variants, the swept values and the number of repeats do not count, so that a file of rows can be
+    continued by a recipe with more of them.
+    """
     plain = to_dict(recipe)
     plain["methods"] = [_method(chosen)]
     plain["swept"] = sorted(recipe.names)
@@ -96,6 +105,7 @@ def _method(chosen: Variant) -> dict[str, Any]:
 
 
 def _variant(plain: object) -> Variant:
+    """Return the variant that a method's name, or an object with method, label and options, stands for."""
     if isinstance(plain, str):
         return variant(plain)
     named = _object("methods", plain, {"method", "label", "options"})
@@ -107,6 +117,10 @@ def _variant(plain: object) -> Variant:
 def _object(
     name: str, plain: object, known: Collection[str] | None = None, required: Collection[str] = ()
 ) -> dict[str, Any]:
+    """Return `plain` if it is an object with all required keys and, unless known is None, no unknown ones.
+
+    name: what it is called in the sentence of the ValueError.
+    """
     if not isinstance(plain, dict):
         raise ValueError(f"{name} must be an object of named values, got {plain!r}")
     for key in plain:
@@ -119,6 +133,7 @@ def _object(
 
 
 def _list(name: str, plain: object) -> list[Any]:
+    """Return `plain` if it is a list. name: what it is called in the sentence of the ValueError."""
     if not isinstance(plain, list):
         raise ValueError(f"{name} must be a list, got {plain!r}")
     return plain

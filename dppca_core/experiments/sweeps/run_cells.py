@@ -4,6 +4,9 @@ Common random numbers: a cell's generators are keyed by seed, repeat and method,
 parameters that the method uses, epsilon, delta and spike excepted. So curves over those see the same
 patients and the same noise up to their scale, and neither a new method nor a new value changes another row.
 A swept parameter that a method does not use stays at the recipe's value: the curve is flat, and run once.
+
+A cell is one run: a variant (a method with options), a point (a value of each swept parameter) and a repeat.
+A task is a group of cells that one worker runs one after the other.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,16 +29,19 @@ from dppca_core.privacy import Budget
 
 Row = dict[str, Any]
 Task = tuple[float, tuple[Key, ...]]  # estimated seconds, and cells
-_OF_PATIENTS = ("n", *OF_POPULATION)
-_WORKER_BYTES = 48 * 2**20
+_OF_PATIENTS = ("n", *OF_POPULATION)  # swept parameters that change the patients
+_WORKER_BYTES = 48 * 2**20  # of each cache in a worker
 _COMMON = ("epsilon", "delta", "spike")  # random numbers are the same along these
 TASK_SECONDS = 1.0  # estimated ones; sending a task takes a cluster some milliseconds
-_TAIL = 4  # no task is longer than what is left over this, so that workers end together
-_SHORTEST = 0.2  # of TASK_SECONDS
+_TAIL = 4  # no task takes longer than a quarter of what is left to do, so that workers end together
+_SHORTEST = 0.2  # of the usual length of a task, below which that quarter does not shorten it
 
 
 class RunnableCell(NamedTuple):
-    """Name a cell as it is run: by those swept parameters, with their names, that it depends on."""
+    """Name a cell by what its numbers depend on: variant, (name, value) of swept parameters, and repeat.
+
+    Cells of a sweep with equal `RunnableCell` are the same run, which is run once.
+    """
 
     variant: Variant
     values: tuple[tuple[str, Value], ...]
@@ -55,7 +61,11 @@ def runnable(recipe: Recipe, key: Key) -> RunnableCell:
 
 
 def _keyed(values: dict[str, Value], names: Sequence[str]) -> tuple[int, ...]:
-    """Return numbers that encode the values of these swept parameters; empty where none is swept."""
+    """Return seeds that encode which of these swept parameters have which values; empty where none is swept.
+
+    Only whole numbers are encoded: epsilon, delta and spike are left out by the callers.
+    """
+    # A 0, which no letter of a name is, begins each part, so that two parts never read as another one.
     parts = [(0, *name.encode(), int(values[name])) for name in sorted(values) if name in names]
     return tuple(number for part in parts for number in part)
 
@@ -88,18 +98,18 @@ def run_in_worker(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -
 
 
 def named(recipe: Recipe, key: Key, method: str) -> Row:
-    """Return the part of a row that names its cell."""
+    """Return the columns of a row that say which cell it is: label, method, swept values and repeat."""
     point = dict(zip(recipe.names, key.point, strict=True))
     return {"label": key.label, "method": method, **point, "repeat": key.repeat}
 
 
 def died(recipe: Recipe, keys: Sequence[Key], reason: str) -> list[Row]:
-    """Return the rows of cells whose worker died."""
+    """Return failed rows for cells whose worker died, for this reason."""
     return [named(recipe, key, runnable(recipe, key).variant.method) | failed(recipe, reason) for key in keys]
 
 
 def measured(recipe: Recipe, cell: RunnableCell) -> Row:
-    """Return the cell's errors and costs, or the reason why it has none."""
+    """Return the cell's columns of errors and costs, or where the run fails those of `failed`."""
     try:
         return _measure(recipe, cell)
     except Exception as reason:  # so that a sweep of hours survives any failing cell
@@ -107,7 +117,7 @@ def measured(recipe: Recipe, cell: RunnableCell) -> Row:
 
 
 def failed(recipe: Recipe, reason: str) -> Row:
-    """Return the errors and costs of a cell without an answer."""
+    """Return the columns of errors and costs of a cell without an answer: empty, and the reason."""
     empty: Row = dict.fromkeys((METRICS[name] for name in recipe.metrics), float("nan"))
     empty |= {METRICS[name]: "" for name in recipe.metrics if name in BY_ROUND}
     costs = {"noise_std": float("nan"), "bytes_sent_per_hospital": None, "seconds": float("nan")}
@@ -115,8 +125,13 @@ def failed(recipe: Recipe, reason: str) -> Row:
 
 
 def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
+    """Draw the patients, run the method, and return the errors and costs; raises whatever the run raises.
+
+    Options of the variant take precedence over swept values, and these over the recipe's fields.
+    """
     values = dict(cell.values)
     options: dict[str, Any] = dict(cell.variant.options)
+    # The recipe's fields, with the swept values of this cell in their place.
     at = SimpleNamespace(**vars(recipe) | values)
     method, population = METHODS[cell.variant.method], recipe.population
     if isinstance(population, SpikedModel):
@@ -145,6 +160,7 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
     truth = draws.truth(population, (whole,), k, recipe.rows_scaled, recipe.seed)
 
     def error(metric: str) -> float | str:
+        """Return one metric of the estimate, a key of METRICS; errors by round as one text."""
         if metric == "sin":
             return subspace_metrics.sin_theta(estimate.basis, truth.basis)
         if metric == "projector":
@@ -176,15 +192,19 @@ def _measure(recipe: Recipe, cell: RunnableCell) -> Row:
 
 
 def grouped(recipe: Recipe, keys: Sequence[Key], longest: float) -> Iterator[Task]:
-    """Yield tasks of about `longest` seconds, by their patients; the last tasks are shorter."""
+    """Yield tasks of at most about `longest` estimated seconds; the last tasks are shorter.
+
+    Cells with the same patients are neighbours, so that a worker draws these once for its whole task.
+    """
     cells = {key: runnable(recipe, key) for key in keys}
 
     def patients(key: Key) -> tuple[object, ...]:
+        """Return what the patients of a cell depend on; cells with an equal result share them."""
         values = tuple(pair for pair in cells[key].values if pair[0] in (*_OF_PATIENTS, "providers"))
         return values, key.repeat
 
     group: list[Key] = []
-    known: set[RunnableCell] = set()
+    known: set[RunnableCell] = set()  # runs of this task, which a second cell gets for nothing
     seconds, last = 0.0, None
     left = sum(rough_seconds(recipe, cell, fresh=False) for cell in set(cells.values()))
     for key in sorted(keys, key=lambda key: (key.repeat, str(patients(key)))):
@@ -209,7 +229,10 @@ def total_seconds(recipe: Recipe, keys: Sequence[Key] | None = None) -> float:
 
 
 def rough_seconds(recipe: Recipe, cell: RunnableCell, fresh: bool) -> float:
-    """Estimate a run's time, with the draw of its patients (71 ms at d = 1000) where they are `fresh`."""
+    """Estimate the seconds of a run, with the draw of its patients where they are `fresh`.
+
+    The constants are measured: a draw takes 71 ms at d = 1000, more where each row is scaled by itself.
+    """
     values, source = dict(cell.values), draws.described(recipe.population)
     synthetic = isinstance(source, SpikedModel)
     d = int(values.get("d", source.d))

@@ -19,9 +19,9 @@ from dppca_core.experiments.sweeps.recipe import BY_ROUND, METRICS, WHOLE, Key, 
 from dppca_core.experiments.sweeps.recipe_file import fingerprint
 from dppca_core.experiments.sweeps.run_cells import Row
 
-_WORDS = ("recipe", "label", "method", "notes", "failed", *(METRICS[name] for name in BY_ROUND))
-_ERRORS = frozenset(METRICS.values())
-_COUNTS = ("repeat", "bytes_sent_per_hospital", *WHOLE)
+_WORDS = ("recipe", "label", "method", "notes", "failed", *(METRICS[name] for name in BY_ROUND))  # of text
+_ERRORS = frozenset(METRICS.values())  # columns that are never negative
+_COUNTS = ("repeat", "bytes_sent_per_hospital", *WHOLE)  # columns of whole numbers
 
 
 def columns(recipe: Recipe) -> list[str]:
@@ -46,7 +46,10 @@ def table(recipe: Recipe, rows: dict[Key, Row]) -> pd.DataFrame:
 
 
 class Store:
-    """Read and write the file of a sweep. Raises ValueError, and changes nothing, for any other file."""
+    """Read and write the file of a sweep. Raises ValueError, and changes nothing, for any other file.
+
+    A row belongs to this recipe where its fingerprint is that of the variant with its label.
+    """
 
     def __init__(self, path: str | Path, recipe: Recipe) -> None:
         self.path = Path(path)
@@ -56,7 +59,10 @@ class Store:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Lock the file. Raises ValueError where another sweep writes it: both would measure everything."""
+        """Lock the file inside a `with` block, creating it where it is not there.
+
+        Raises ValueError where another sweep has locked it: both would measure the same cells.
+        """
         with self._writing():
             file = self.path.open("ab")
         with file:
@@ -76,6 +82,7 @@ class Store:
         whole = self.path.read_bytes() if self.path.exists() else b""
         *lines, rest = whole.split(b"\n")
         header = (",".join(self._columns) + "\n").encode()
+        # Without a whole line, the file is new, or was cut off while its header was written.
         if not (self._words(lines[0], 1) == self._columns if lines else header.startswith(rest)):
             raise ValueError(f"{self.path} must have the columns {', '.join(self._columns)}")
         if not lines:
@@ -92,6 +99,7 @@ class Store:
         return rows
 
     def _words(self, line: bytes, number: int) -> list[str]:
+        """Return the fields of a line of CSV. Raises ValueError with the line's `number`, from 1 on."""
         try:
             return next(csv.reader([line.decode("utf-8")], strict=True))
         except UnicodeDecodeError as reason:
@@ -100,6 +108,10 @@ class Store:
             raise ValueError(f"{self.path} must hold CSV, line {number}: {reason}") from reason
 
     def _row(self, line: bytes, number: int) -> Row:
+        """Return a line as a row of this recipe. Raises ValueError with the line's `number` for any other.
+
+        Rows with a label that this recipe does not have are accepted, as after a variant was taken out.
+        """
         words = self._words(line, number)
         if len(words) != len(self._columns):
             raise ValueError(f"{self.path} must have {len(self._columns)} values in line {number}")
@@ -127,6 +139,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
+        """Turn an OSError inside into one whose sentence says that the file's rows are kept."""
         try:
             yield
         except OSError as reason:
@@ -137,12 +150,14 @@ class Store:
 
 
 def _written(value: object) -> str:
+    """Return a value as `_read` reads it: None and NaN as nothing, other numbers so that none is rounded."""
     if value is None or value != value:
         return ""
     return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
 
 
 def _read(name: str, word: str) -> object:
+    """Return the value of a field of this column. Raises ValueError for what `_written` never writes."""
     if name in _WORDS:
         return word
     if name in _COUNTS:

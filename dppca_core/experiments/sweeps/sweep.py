@@ -1,6 +1,7 @@
 """Run every cell of a recipe, on any executor, to a tidy table.
 
-A sweep reports its progress, can be cancelled, and continues from a file.
+A cell is one run, a row of the table; a task is a group of cells that an executor runs as one call. A sweep
+reports its progress, can be cancelled, and continues from a file.
 """
 
 import time
@@ -27,9 +28,10 @@ _GRACE_SECONDS = 1.0  # in which running tasks may finish when a sweep is cancel
 
 @dataclass(frozen=True)
 class Progress:
-    """Hold how many cells are finished, and the seconds left; None until something has been measured.
+    """Report how far a sweep has come, to its `progress` function.
 
-    rows: those that were added since the last report, from a file or measured.
+    completed, total: cells. seconds_left: an estimate; None until something has been measured. rows: those
+    of the table that were added since the last report, from a file or measured.
     """
 
     completed: int
@@ -100,13 +102,17 @@ def sweep(
     return store.table(recipe, rows)
 
 
-_Ended = tuple[float, tuple[Key, ...], list[Row] | str]  # the same, and the rows, or why their worker died
+_Ended = tuple[float, tuple[Key, ...], list[Row] | str]  # a task, and its rows or why its worker died
 
 
 def _finished(
     recipe: Recipe, tasks: list[Task], executor: Executor | None, cancel: Callable[[], bool]
 ) -> Iterator[_Ended]:
-    """Yield each task as it finishes. Those whose worker died run once more, cell by cell, one at a time."""
+    """Yield each task as it finishes; stop once `cancel` returns true.
+
+    Tasks whose worker died run once more, cell by cell, one at a time: so only the cell that kills its
+    worker, as by taking too much memory, fails.
+    """
     if executor is None:
         for seconds, keys in tasks:
             if cancel():
@@ -126,11 +132,19 @@ def _finished(
 def _pass(
     recipe: Recipe, tasks: list[Task], executor: Executor, ahead: int, cancel: Callable[[], bool]
 ) -> Iterator[_Ended]:
+    """Yield the tasks as they end on an executor, with at most `ahead` of them submitted at a time.
+
+    Once `cancel` returns true, tasks that are not running are dropped, and the others have _GRACE_SECONDS to
+    end. Raises ConnectionError where the cluster is lost.
+    """
     waiting = deque(tasks)
     running: dict[Future[list[Row]], Task] = {}
 
     def collect(cancelled: bool = False) -> Iterator[_Ended]:
-        """Yield what is done. A future that is cancelled, but not by us, means a lost cluster."""
+        """Yield what has ended within _POLL_SECONDS.
+
+        cancelled: whether this sweep cancels its futures. If not, a cancelled one means a lost cluster.
+        """
         lost = False
         for future in wait(running, _POLL_SECONDS, FIRST_COMPLETED).done:
             seconds, keys = running.pop(future)
