@@ -107,7 +107,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         sent = self.recipe.traffic(protocol)
         method = METHODS[protocol.method]
         yield {
-            "way": key,
+            "protocol": key,
             "method": protocol.method,
             "trust": protocol.trust,
             "server_sees": protocol.sees,

@@ -25,7 +25,7 @@ def gains(setting: CollaborationSetting) -> pd.DataFrame:
     results = CollaborationResults(setting)
     for cell in results.wanted():  # (protocol, hospital or all, repeat)
         results.try_cell(*cell)
-    errors = results.table().groupby(["way", "hospital"])[["sin_theta", "captured_energy"]]
+    errors = results.table().groupby(["protocol", "hospital"])[["sin_theta", "captured_energy"]]
     return pd.DataFrame(errors.quantile(np.array([0.1, 0.5, 0.9])).unstack())
 
 

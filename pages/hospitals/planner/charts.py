@@ -195,7 +195,9 @@ def table(planner: Planner) -> pd.DataFrame:
             ends = {unknown: simulation.value, "low": simulation.low, "high": simulation.high}
             answers.append(here | {"method": name, "by": "simulation"} | ends)
     epsilons = pd.Index(_EPSILONS, name="epsilon")
-    curves = pd.DataFrame(drawn.curves, epsilons).melt(var_name="method", value_name=amount, ignore_index=False)
+    curves = pd.DataFrame(drawn.curves, epsilons).melt(
+        var_name="method", value_name=amount, ignore_index=False
+    )
     parts = [pd.DataFrame(answers).assign(what="answer"), curves.reset_index().assign(what="target")]
     if field is not None:
         nodes = pd.DataFrame(field.losses.T, pd.Index(field.nodes.tolist(), name="epsilon"), field.amounts)

@@ -99,7 +99,7 @@ def three_odds(attack: Attack, draws: AttackDraws) -> str:
     )
     return (
         "| | right of 100 | what it is |\n|---|---|---|\n"
-        f"| **ReleaseRequest** | at most {promised} | What {promise} allows, for any method and attack. |\n"
+        f"| **Promised** | at most {promised} | What {promise} allows, for any method and attack. |\n"
         f"| **Best possible** | {best} | The best test against the noise of {method}, by formula. |\n"
         f"| **Measured** | {measured} ({low} to {high}) | The best of all tests with "
         f"{100 * attack.alarms:g} % false alarms, on {drawn}. |\n\nA coin is right 50 of 100 times."

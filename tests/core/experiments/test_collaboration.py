@@ -114,8 +114,8 @@ def test_every_cell_of_the_table_and_a_cell_does_not_depend_on_the_order():
     results = measured(recipe())
     table = results.table()
     assert (
-        set(table["way"]) == set(PROTOCOLS)
-        and (table.groupby(["way", "hospital"])["repeat"].count() == 2).all()
+        set(table["protocol"]) == set(PROTOCOLS)
+        and (table.groupby(["protocol", "hospital"])["repeat"].count() == 2).all()
     )
     assert set(table[table["hospital"] != "all"]["patients"]) == set(SIZES)
     assert table["sin_theta"].between(0, math.sqrt(K)).all() and table["captured_energy"].between(0, 1).all()
