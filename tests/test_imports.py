@@ -29,3 +29,23 @@ def test_the_explorer_opens_without_what_is_slow_to_load():
 
 def test_a_heavy_import_is_seen():
     assert loaded("import sys, scipy.stats\n") == ["scipy.stats"]
+
+
+FIRST = """
+import sys
+from importlib import import_module
+from pages.shared.settings import of_pages
+for page in sorted(of_pages.modules()):
+    module = of_pages.modules()[page].__name__
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pages"]:
+        del sys.modules[name]
+    import_module(module)
+    print(len(import_module("pages.shared.settings.catalogue").CHOICES))
+"""
+
+
+def test_all_settings_are_there_whichever_page_is_imported_first():
+    """A page whose settings a circular import finds half loaded would lose them without a word."""
+    done = subprocess.run([sys.executable, "-c", FIRST], cwd=ROOT, capture_output=True, text=True, check=True)
+    counts = done.stdout.split()
+    assert len(counts) > 8 and len(set(counts)) == 1

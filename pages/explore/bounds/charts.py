@@ -19,7 +19,7 @@ from dppca_core.methods import METHODS
 from dppca_core.records import Bound
 from pages.shared import text
 from pages.shared.charts import Scale, Trace, arms, axis, band, line, marks, one_panel, rounded, style, traces
-from pages.shared.settings import Settings
+from pages.shared.settings.catalogue import Settings
 
 KIND_DASH = {"upper": "solid", "lower": "dot", "prediction": "dash"}
 REGIME_COLOURS = ("#1B9E77", "#F0C34E", "#C44E52", "#9AA5B1")

@@ -13,7 +13,8 @@ from dppca_core.records import Bound
 from pages.explore.bounds import text
 from pages.explore.bounds.charts import concerns, largest_error
 from pages.explore.bounds.settings import SIN_BOUNDS
-from pages.shared.settings import CHOICES, Settings, widgets
+from pages.shared.settings import widgets
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 
 def choose(settings: Settings) -> list[str]:

@@ -16,7 +16,7 @@ from dppca_core.records import Bound
 from pages.explore.bounds.charts import concerns, largest_error, state
 from pages.shared import text
 from pages.shared.charts import Figure, Scale, drawn_values
-from pages.shared.settings import Settings
+from pages.shared.settings.catalogue import Settings
 
 TITLE = "Bounds"
 STEPS = (

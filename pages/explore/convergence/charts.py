@@ -17,7 +17,7 @@ from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import SPANS, error_title, error_unit, random_guess
 from pages.shared.charts.traces import ZERO, Trace, axis, band, line, one_panel, rounded
-from pages.shared.settings import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 COLOURS = ("#5B5BB8", "#3B82C4", "#1B9C9C", "#3F9A58", "#8A8D1F", "#C47712")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star")

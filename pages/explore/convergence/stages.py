@@ -16,7 +16,7 @@ from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared import text
-from pages.shared.settings import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 DERIVATION = "What the last step gives"
 MEASURING = (

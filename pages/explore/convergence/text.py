@@ -10,7 +10,8 @@ from pages.explore.convergence.charts import name
 from pages.explore.convergence.curves import CurveReading, Family
 from pages.explore.convergence.settings import STACKED, TWO_STAGES
 from pages.shared import text
-from pages.shared.settings import CHOICES, Settings, catalogue, swept
+from pages.shared.settings import catalogue, swept
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 TITLE = "Convergence"
 STEPS = (

@@ -10,7 +10,8 @@ from pages.explore.explorer.view import ExplorerView
 from pages.shared.background import prefetch, refresh
 from pages.shared.charts import unit
 from pages.shared.reports import take_along
-from pages.shared.settings import CHOICES, to_experiment, widgets
+from pages.shared.settings import to_experiment, widgets
+from pages.shared.settings.catalogue import CHOICES
 
 
 def keep_scrubbed() -> None:

@@ -12,7 +12,8 @@ from pages.explore.explorer.view import ExplorerView
 from pages.shared.background import failed_runs
 from pages.shared.charts import loadings
 from pages.shared.reports import html_report, sources, take_along
-from pages.shared.settings import RECOMMENDED, to_experiment, widgets
+from pages.shared.settings import to_experiment, widgets
+from pages.shared.settings.catalogue import RECOMMENDED
 
 widgets.in_plain_view(plain.render)
 view = ExplorerView(widgets.settings())

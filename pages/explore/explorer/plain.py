@@ -16,7 +16,8 @@ from pages.shared.background import failed_runs
 from pages.shared.plain import phrases, rows, screen
 from pages.shared.reports import html_report, sources
 from pages.shared.reports import phrases as report_phrases
-from pages.shared.settings import Settings, sidebar, widgets
+from pages.shared.settings import sidebar, widgets
+from pages.shared.settings.catalogue import Settings
 
 _MORE = "still measuring"
 _ROWS = 12  # lines of text that the rows are as high as, where panels stand under each other

@@ -9,7 +9,7 @@ from dppca_core.experiments.explorer.trusts import recommended
 from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.charts import QUANTITIES, Scale
-from pages.shared.settings import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 TITLE = "Explorer"
 STEPS = (

@@ -14,7 +14,8 @@ from pages.explore.explorer.first_panel import FirstPanel
 from pages.explore.explorer.table_pictures import Components, Scores
 from pages.shared.background import cache
 from pages.shared.charts import explorer_summary
-from pages.shared.settings import Settings, to_experiment
+from pages.shared.settings import to_experiment
+from pages.shared.settings.catalogue import Settings
 
 # A hospital alone, and the published method that the page is about.
 _ALWAYS = ("local_pca", "dps_pca")

@@ -19,7 +19,7 @@ from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.charts import metric_axis, style, traces
 from pages.shared.charts.traces import ZERO, Trace, arms, axis, band, line, plain_figure, rounded
-from pages.shared.settings import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 Spreads = dict[str, tuple[list[float], Array]]  # by method: swept values, and 10, 50 and 90 % at each
 _COSTS = {  # by panel: column, factor to the unit shown, axis title, words before a value

@@ -13,7 +13,8 @@ from pages.explore.methods.charts import order
 from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.background import sweep_jobs, sweep_status
-from pages.shared.settings import CHOICES, Settings, editions, widgets
+from pages.shared.settings import editions, widgets
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 LIVE = ""  # the key of the job of all methods that are not heavy
 PICKED_POINT = "a point was clicked"  # only the fragment that draws it knows so far

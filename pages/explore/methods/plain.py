@@ -22,7 +22,8 @@ from pages.shared.background import cache
 from pages.shared.charts import SPANS, Trace, axis, band, line, marked_line, one_panel, rounded, style, traces
 from pages.shared.plain import phrases, rows, screen
 from pages.shared.reports import sources, take_along
-from pages.shared.settings import Settings, catalogue, to_experiment, widgets
+from pages.shared.settings import catalogue, to_experiment, widgets
+from pages.shared.settings.catalogue import Settings
 
 _PATIENTS = (*(m * 10**p for p in range(2, 6) for m in (1, 3)), 10**6)
 _LOSSES = EPSILONS[::5]

@@ -10,7 +10,8 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.experiments.sweeps import run_cells
 from dppca_core.experiments.sweeps.recipe import Point, Value
 from dppca_core.populations.spiked import SpikedModel
-from pages.shared.settings import Settings, catalogue, swept, to_experiment
+from pages.shared.settings import catalogue, swept, to_experiment
+from pages.shared.settings.catalogue import Settings
 
 # The round values that each swept setting takes beside its current one.
 AXES: dict[str, Point] = {

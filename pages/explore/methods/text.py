@@ -23,7 +23,7 @@ from pages.explore.methods.sweeps import SweepSetting
 from pages.shared import text
 from pages.shared.charts import in_unit, unit
 from pages.shared.charts.explorer_text import other_epsilon
-from pages.shared.settings import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 TITLE = "Methods"
 STEPS = (

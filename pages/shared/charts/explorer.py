@@ -21,7 +21,7 @@ from pages.shared import text
 from pages.shared.charts import style
 from pages.shared.charts.metric_axis import QUANTITIES, Scale
 from pages.shared.charts.traces import EPSILON_TICKS, ZERO, Trace, arms, axis, band, line, this_setting
-from pages.shared.settings import Settings
+from pages.shared.settings.catalogue import Settings
 
 # The groups of the third panel, from the most trust to the least.
 _ORDER = ("none", "central", "secure aggregation", "untrusted server", "local")

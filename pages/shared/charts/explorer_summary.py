@@ -13,7 +13,7 @@ from dppca_core.methods import METHODS
 from pages.shared.background.engine import NextCell
 from pages.shared.charts import Scale, explorer, explorer_text, style
 from pages.shared.charts.explorer import BoundPair
-from pages.shared.settings import Settings
+from pages.shared.settings.catalogue import Settings
 
 Build = Callable[[Results, Settings, tuple[str, ...]], dict[str, Any]]
 _NOT_DRAWN = ("epsilon", "ghost", "loadings")  # settings for which no figure is built anew

@@ -19,7 +19,7 @@ from pages.shared import text
 from pages.shared.background import failed_runs
 from pages.shared.charts import Scale, explorer, unit
 from pages.shared.charts.explorer import BoundPair
-from pages.shared.settings import CHOICES, Settings
+from pages.shared.settings.catalogue import CHOICES, Settings
 
 _SAME = 0.01  # a true epsilon within this share of the nominal one counts as equal
 

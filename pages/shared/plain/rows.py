@@ -15,7 +15,7 @@ from dppca_core.methods import METHODS
 from pages.shared import text
 from pages.shared.charts import SPANS, Trace, axis, line, one_panel, rounded, style
 from pages.shared.plain import phrases
-from pages.shared.settings import RECOMMENDED, Settings
+from pages.shared.settings.catalogue import RECOMMENDED, Settings
 from pages.shared.text.verdicts import A_BOARD_CARES
 
 # What a board neither sees nor moves: as we advise it, whatever a statistician's link says.

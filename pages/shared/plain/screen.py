@@ -13,7 +13,7 @@ from dppca_core.experiments.figure_tables.figure_recipe import FigureRecipe
 from pages.shared.background import engine, refresh
 from pages.shared.plain import phrases, rows
 from pages.shared.reports import sources, take_along
-from pages.shared.settings import Settings
+from pages.shared.settings.catalogue import Settings
 
 Cell = tuple[Any, ...]
 

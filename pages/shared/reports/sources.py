@@ -13,7 +13,7 @@ from dppca_core.experiments.explorer.results import Results
 from dppca_core.methods import METHODS
 from dppca_core.populations.gaussian_patients import stand_ins
 from pages.shared import text
-from pages.shared.settings import Settings
+from pages.shared.settings.catalogue import Settings
 
 _FORMULAS = r"""
 $$

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from dppca_core.datasets import TABLES
-from pages.shared.settings import CHOICES, PRESETS, Settings, catalogue, editions, in_context, of_pages
+from pages.shared.settings import catalogue, editions, in_context, of_pages
+from pages.shared.settings.catalogue import CHOICES, PRESETS, Settings
 from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.widgets import label_with_ends, set_all, settings, show, update
 

@@ -9,7 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import text
 from pages.shared.plain import phrases
-from pages.shared.settings import CHOICES, Settings, catalogue, editions, newcomer
+from pages.shared.settings import catalogue, editions, newcomer
+from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.settings.setting import Choice
 
 _LAST = "settings of the last run"
