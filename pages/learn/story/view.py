@@ -275,7 +275,7 @@ class Curve(NamedTuple):
 
     @property
     def useful(self) -> tuple[bool, ...]:
-        """Return for each point whether the answer with noise is of use: `TOO_MUCH` of a guess's error at most."""
+        """Return for each point whether the answer is of use: at most `TOO_MUCH` of a guess's error."""
         return tuple(spread.middle <= TOO_MUCH * guess(self.setting) for spread in self.private)
 
     @property
