@@ -11,7 +11,7 @@ from pages.shared.charts import error_unit
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
-SLOT = "convergence"
+SLOT = "convergence"  # the name under which this page's sweep is kept for each visitor
 
 settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS, instead="Explorer")
 widgets.choose_beside("family", "traced", "layout")

@@ -27,6 +27,7 @@ _CROWD = "#7A8793"  # of all patients but the one who differs, and of what is ru
 
 
 def _figure(traces: Sequence[Trace], height: int, **layout: object) -> Trace:
+    """Return a figure of one panel of this height in pixels; layout: its other properties."""
     margin = {"l": 62, "r": 12, "t": 10, "b": 46}
     return one_panel(traces, legend_at=-0.2, height=height, margin=margin, **layout)
 
@@ -72,6 +73,7 @@ def releases(picture: Picture, limit: float) -> Trace:
         "layout": _releases_layout(titles, reach, count),
         "frames": frames,
         "words": page_text.frames(picture, limit),
+        # The browser's component shows the first frame, and plays the others on demand; none can be kept.
         "active": 0,
         "play": True,
         "scrub": "Releases",
