@@ -1,4 +1,11 @@
-"""Draw bounds beside what was measured, as plain dictionaries. No Streamlit: no browser in tests."""
+"""Draw bounds beside what was measured, as plain dictionaries. No Streamlit: no browser in tests.
+
+A bound is named by its key in `BOUNDS`: an upper or a lower bound on a method's error, or a closed form that
+predicts it. Evaluated at a setting it is a `Bound`, whose `final` is its value of ||sin Theta||_F. Results
+hold the measured runs, called cells, by (method, epsilon, repeat); EPSILONS are the values of the privacy
+slider. `evaluated` has, for each bound that is drawn, its values at EPSILONS in their order. A scale converts
+errors to what the visitor has chosen for the vertical axis: the error, the share recovered, or degrees.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,31 +38,32 @@ _SYMBOLS = (
 )
 _MARKED = 7  # markers on a bound's line: enough to tell it without its colour
 _THIN = 1.2  # width in pixels of a line where an assumption fails
-_ROOM = 2.0  # cells between a region's edge and its name
+_ROOM = 2.0  # steps of the map's grid that its name needs around it in a region
 
 
 def look(name: str) -> style.Look:
-    """Return the bound's look, which follows from its rank in the registry and its kind."""
+    """Return a bound's colour and marker, by its position in `BOUNDS`, and its dash, by its kind."""
     rank = list(BOUNDS).index(name)
     symbol = _SYMBOLS[rank % len(_SYMBOLS)]  # colours repeat sooner
     return style.Look(_COLOURS[rank % len(_COLOURS)], symbol, KIND_DASH[BOUNDS[name].kind])
 
 
 def largest_error(results: Results) -> float:
-    """Return the largest sin Theta that two subspaces of this experiment can have."""
+    """Return the largest ||sin Theta||_F there is: min(k, d - k) principal angles can be 90 degrees."""
     experiment = results.experiment
     return math.sqrt(min(experiment.k, experiment.d - experiment.k))
 
 
 def concerns(name: str, method: str) -> bool:
-    """Return whether the bound is about this method's error."""
+    """Return whether the bound is about this method's error; one that names no methods is about all."""
     return not BOUNDS[name].methods or method in BOUNDS[name].methods
 
 
 def state(name: str, bound: Bound, most: float) -> str:
     """Return "applies", "assumption fails" or "void".
 
-    A bound is void beyond the largest possible error `most`, or with a success probability of zero or less.
+    "void" says that the bound tells nothing: it is infinite, an upper bound of at least `most`, the largest
+    error there is (`largest_error`), or holds with a probability of zero or less.
     """
     beyond = not math.isfinite(bound.final) or (BOUNDS[name].kind == "upper" and bound.final >= most)
     if beyond or bound.quantities.get("probability", 1.0) <= 0:
@@ -69,7 +77,8 @@ def against_epsilon(
     """Draw the measured error of a method and the bounds, against epsilon on two log axes.
 
     A bound's dash follows from its kind; its line is thin where an assumption fails. Where it is void, hollow
-    marks stand at the edge of the worst answers.
+    marks stand at the edge of the worst answers: at the top for errors, at the bottom for shares. For shares
+    and degrees the vertical axis is linear.
     """
     method, epsilon = settings["of"], settings["epsilon"]
     cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
@@ -82,6 +91,7 @@ def against_epsilon(
         reach, top = scale.span(0.0), scale.span(0.0)[1]
         reach = [reach[0], 1.03 * top]
     else:
+        # Begin at the power of ten below all that is drawn, and at 0.01 at most.
         smallest = min([v for v in (*spread[0], *values) if 1e-6 < v < math.inf], default=1e-2)
         scale.floor = 10.0 ** min(math.floor(math.log10(smallest)), -2)
         top = 2.2 * float(scale.bounded(most))
@@ -89,6 +99,7 @@ def against_epsilon(
     curves = _measured(method, list(cells_by_epsilon), map(scale.drawn, spread), width=3)
     curves.append(_guess(scale, [EPSILONS[0], EPSILONS[-1]]))
     for row, (name, bounds) in enumerate(evaluated.items()):
+        # Put each bound's hollow marks a little further inside, so that those of several do not overlap.
         inside = (0.98 if linear else 0.96) ** (2 * row)
         edge = top * (1.02 - inside) if scale.rises else top * inside
         curves += _bound_traces(name, bounds, scale, most, edge)
@@ -103,13 +114,17 @@ def _privacy_axis(**more: Any) -> Trace:
 
 
 def _guess(scale: Scale, ends: Sequence[float]) -> Trace:
+    """Return a dotted line at the value of a random guess, between these two positions on the x axis."""
     return line(1, "random guess", style.GUESS, "dot", x=list(ends), y=[scale.guess] * 2)
 
 
 def _measured(
     method: str, x: Sequence[float], spread: Iterable[list[float | None]], **more: Any
 ) -> list[Trace]:
-    """Return a method's band and median error, from the 10, 50 and 90 % quantiles over its runs."""
+    """Return a method's 10-90 % band and its median line.
+
+    x: epsilons or iterations. spread: 10, 50 and 90 % over the runs at each x, in the chart's metric.
+    """
     title, shade = METHODS[method].title, style.look(method).colour
     low, middle, high = spread
     measured = line(1, f"{title}, measured", shade, x=x, y=middle, showlegend=True, **more)
@@ -119,7 +134,8 @@ def _measured(
 def chances(results: Results, method: str, predicted: Sequence[Bound], epsilon: float) -> dict[str, Any]:
     """Draw the predicted chance that all true features are found, and the share of runs that find them.
 
-    Arms hold 80 % of what a chance could be that gives such a share.
+    Error bars of the shares are 80 % intervals of Clopper and Pearson. predicted: the method's closed form at
+    each of EPSILONS; it has the chance among its `quantities`.
     """
     cells_by_epsilon = {e: cells for e in EPSILONS if (cells := results.measured(method, e))}
     runs = np.array([len(cells) for cells in cells_by_epsilon.values()], dtype=float)
@@ -142,7 +158,7 @@ def chances(results: Results, method: str, predicted: Sequence[Bound], epsilon: 
 def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]]) -> pd.DataFrame:
     """Return one row for each measured run of the method, then one for every bound and epsilon.
 
-    All values are sin Theta.
+    All values are ||sin Theta||_F, whatever the chart shows.
     """
     most = largest_error(results)
     runs = [
@@ -162,11 +178,17 @@ def table(results: Results, method: str, evaluated: Mapping[str, Sequence[Bound]
 
 
 def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float, edge: float) -> list[Trace]:
+    """Return three traces of a bound: its line where it applies, a thin one where not, and its void marks.
+
+    bounds: its values at EPSILONS. most: the largest error there is. edge: where void marks stand, in the
+    chart's metric.
+    """
     title, (shade, symbol, dash) = BOUNDS[name].title, look(name)
     states = [state(name, bound, most) for bound in bounds]
     drawn = scale.bounded([bound.final for bound in bounds])
 
     def only(kind: str) -> list[float | None]:
+        """Return the bound where it is in this state, and gaps elsewhere."""
         kept = [v if s == kind else math.nan for v, s in zip(drawn, states, strict=True)]
         return rounded(np.maximum(kept, scale.floor))
 
@@ -183,7 +205,11 @@ def _bound_traces(name: str, bounds: Sequence[Bound], scale: Scale, most: float,
 
 
 def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[str, Any]:
-    """Draw Theorem 4.3's terms stacked over the iterations, and the measured trajectory."""
+    """Draw Theorem 4.3's terms stacked over the iterations, and the measured error of DPS-PCA.
+
+    The terms are paler where an assumption fails, and left out where the bound is void. bound: the theorem
+    at this epsilon.
+    """
     iterations = results.experiment.iterations
     steps = list(range(iterations + 1))
     curves: list[Trace] = []
@@ -207,7 +233,10 @@ def terms(results: Results, bound: Bound, epsilon: float, scale: Scale) -> dict[
 
 
 def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
-    """Draw the (n, epsilon) plane coloured by what dominates there, with a cross at the page's setting."""
+    """Draw the (n, epsilon) plane coloured by its regions, with a cross at the page's setting.
+
+    A region of `REGIONS` says whether noise or sampling causes more error there, or why neither can be said.
+    """
     count = len(REGIONS)
     steps = [[edge, shade] for i, shade in enumerate(REGIME_COLOURS) for edge in (i / count, (i + 1) / count)]
     heat = {
@@ -238,7 +267,10 @@ def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> dict[str, Any]:
 
 
 def _region_names(regime_map: RegimeMap) -> list[Trace]:
-    """Write each region's name where there is most room, in ink that is readable on its colour."""
+    """Write each region's name at the point of the grid that is furthest from the region's edge.
+
+    A region too narrow for its name has none. Padding makes the map's own border count as an edge.
+    """
     labels = []
     for code, (name, ink) in enumerate(zip(REGIONS, REGIME_INKS, strict=True)):
         room = ndimage.distance_transform_edt(np.pad(regime_map.codes == code, 1))[1:-1, 1:-1]
@@ -251,7 +283,10 @@ def _region_names(regime_map: RegimeMap) -> list[Trace]:
 
 
 def figure_2() -> dict[str, Any]:
-    """Draw the theorem's terms against epsilon as in Figure 2 of Ge et al., from the fitted curve."""
+    """Draw Theorem 4.3's terms against epsilon as in Figure 2 of Ge et al.
+
+    The paper does not report the figure's parameters; `ge_figure2` has those that we fitted to its curve.
+    """
     epsilons = np.linspace(*ge_figure2.EPSILONS, 60)
     terms = ge_figure2.curves(epsilons)
     lines = {

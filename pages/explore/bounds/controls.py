@@ -18,7 +18,10 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 
 
 def choose(settings: Settings) -> list[str]:
-    """Show which method is measured and which bounds are drawn; return the names of those bounds."""
+    """Show the controls of the method measured and of the bounds drawn; return the names of those bounds.
+
+    The measured method's own closed form is drawn in any case, so it has no switch.
+    """
     fitting = closed_form_drawn(settings)
     drawn = [name for name in SIN_BOUNDS if name == fitting or settings[f"show.{name}"]]
     left, right = widgets.beside("bounds", [1, 3])
@@ -36,13 +39,17 @@ def choose(settings: Settings) -> list[str]:
 
 
 def closed_form_drawn(settings: Settings) -> str | None:
-    """Return the closed form that is drawn because its method is measured: one that is not drawn at first."""
+    """Return the closed form of the measured method, which is drawn without being switched on.
+
+    None where the method has no closed form, or one that is switched on by default: that one the visitor may
+    switch off.
+    """
     name = CLOSED_FORMS.get(settings["of"])
     return None if name is None or CHOICES[f"show.{name}"].default else name
 
 
 def constants(settings: Settings, name: str) -> tuple[tuple[str, float], ...]:
-    """Return the free constants of a bound as the sliders have them."""
+    """Return the (name, value) of each constant that a bound's paper leaves open, as the sliders have it."""
     return tuple((constant, settings[f"{name}.{constant}"]) for constant in BOUNDS[name].constants)
 
 
@@ -62,6 +69,10 @@ def card(name: str, bound: Bound, results: Results, method: str, settings: Setti
 
 
 def _constants(name: str, results: Results, method: str, settings: Settings) -> None:
+    """Show sliders for a bound's free constants, and a button that fits one of them to the runs.
+
+    What the button said stays on screen until one of the things that it depends on changes: they are its key.
+    """
     rule = BOUNDS[name]
     widgets.choose_beside(*(f"{name}.{constant}" for constant in rule.constants))
     messages = st.session_state.setdefault("fitted constants", {})
@@ -79,10 +90,16 @@ def _constants(name: str, results: Results, method: str, settings: Settings) -> 
 
 
 def _fit(name: str, results: Results, method: str, tau: float, now: dict[str, float]) -> fit_constant.Fitted:
+    """Fit a bound's free constant `rule.fits` to the method's measured errors over all epsilons.
+
+    now: the values of all its constants; those that are not fitted are held. Raises ValueError where no
+    constant can be fitted.
+    """
     rule = BOUNDS[name]
     measured = {e: results.measured(method, e) for e in EPSILONS}
     samples = {e: np.array([float(cell.sin[-1]) for cell in cells]) for e, cells in measured.items() if cells}
     settings = [replace(results.setting(e), tau=tau) for e in samples]
+    # Seed the bootstrap by experiment and bound, so that the same runs give the same interval.
     rng = np.random.default_rng([results.experiment.seed, *name.encode()])
     held = {constant: value for constant, value in now.items() if constant != rule.fits}
     return fit_constant.fit_constant(rule, settings, list(samples.values()), rng, level=0.8, **held)

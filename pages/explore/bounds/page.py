@@ -1,4 +1,8 @@
-"""Show every bound beside the measured error, with its assumptions and constants."""
+"""Show every bound beside the measured error, with its assumptions and constants.
+
+`evaluated` has each chosen bound at all values of the privacy slider, `here` at the current one. A cell is
+one run, named (method, epsilon, repeat).
+"""
 
 from functools import partial
 from typing import Any
@@ -24,23 +28,28 @@ evaluated = {name: cache.bounds(experiment, name, tau, controls.constants(settin
 here = {name: bounds[EPSILONS.index(epsilon)] for name, bounds in evaluated.items()}
 predicted = evaluated.get(CLOSED_FORMS.get(method, ""), ())
 chances_known = any("support_probability" in bound.quantities for bound in predicted)
-# A share of runs needs them all, however long each takes.
+# Returns the run to measure next, None when all are there. A method that takes long has fewer repeats, but
+# the share of runs that find all features needs them all.
 next_cell = partial(results.next_of, method, experiment.repeats if chances_known else None)
 free = controls.constants(settings, "ge2018")
 
 
 def code(figure: str, **values: Any) -> FigureRecipe:
-    """Return what gives the numbers of a figure of these results."""
+    """Return the recipe of a figure's numbers, from which the page's menu makes Python code."""
     return FigureRecipe(f"bounds.{figure}", {"experiment": experiment, "tau": tau} | values)
 
 
 def panels() -> None:
-    """Show the error against epsilon with all chosen bounds, and Ge's terms below."""
+    """Show the error against epsilon with all chosen bounds, and below it Theorem 4.3's terms.
+
+    It is called again while more is measured. Of a fast method it first measures one run at this epsilon, and
+    one at all others if that is quick.
+    """
     scale = Scale(results, settings | {"metric": error_unit(settings)})  # no bound here is on captured energy
     if method in results.names:
         results.try_cells([(method, epsilon, 0)])
         seconds = sum(cell.seconds for cell in results.measured(method, epsilon)[:1])
-        if seconds * len(EPSILONS) < engine.FIRST_SECONDS:  # else the worker does it
+        if seconds * len(EPSILONS) < engine.FIRST_SECONDS:  # else the background thread does it
             results.try_cells((method, e, 0) for e in EPSILONS)
     headline = text.headline(results, here, scale, settings)
     widgets.headline(headline, "epsilon", "n")

@@ -1,4 +1,8 @@
-"""The sentences of the bounds page, formed from its numbers. No Streamlit here."""
+"""The sentences of the bounds page, formed from its numbers. No Streamlit here.
+
+`here` has the bounds that are drawn, by their keys in `BOUNDS`, at the current privacy loss. A bound "says
+nothing", or is void, where it is infinite or above the largest error there is.
+"""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -58,7 +62,7 @@ _STATES = {
 
 
 def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings: Settings) -> str:
-    """Return the measured error, and how many bounds and closed forms of this method apply."""
+    """Return the method's median error, and how many of the bounds on it apply, fail or say nothing here."""
     method, epsilon = settings["of"], settings["epsilon"]
     cells = results.measured(method, epsilon)
     most = largest_error(results)
@@ -79,13 +83,13 @@ def headline(results: Results, here: Mapping[str, Bound], scale: Scale, settings
 
 
 def card_title(name: str, bound: Bound, most: float) -> str:
-    """Return a bound's title, kind and state; most: the largest error there is."""
+    """Return a bound's title, kind and state in Markdown; most: the largest error there is."""
     rule = BOUNDS[name]
     return f"**{rule.title}** · {_KINDS[rule.kind]} · {_STATES[state(name, bound, most)]}"
 
 
 def value(bound: Bound) -> str:
-    """Return a bound's value, and the probability with which it holds."""
+    """Return a bound's value, and the least probability with which it holds, where its paper gives one."""
     shown = text.short(bound.final) if math.isfinite(bound.final) else "none"
     chance = bound.quantities.get("probability", math.nan)
     if chance <= 0:
@@ -96,7 +100,7 @@ def value(bound: Bound) -> str:
 
 
 def assumptions(bound: Bound) -> str:
-    """Return each assumption with its numbers."""
+    """Return each assumption with its numbers, in Markdown: green where it holds, red where it fails."""
     return "  \n".join(
         line.replace("holds:", ":green[✓ holds:]", 1).replace("fails:", ":red[✗ fails:]", 1)
         for line in bound.why
@@ -104,13 +108,13 @@ def assumptions(bound: Bound) -> str:
 
 
 def theorem_constants(tau: float, free: Iterable[tuple[str, float]]) -> str:
-    """Return the constants of Theorem 4.3 as the page's sliders have them."""
+    """Return Theorem 4.3's constants as text; free: name and value of those that its paper leaves open."""
     symbols = BOUNDS["ge2018"].symbols
     return ", ".join((f"τ = {tau:g}", *(f"{symbols[name]} = {value:g}" for name, value in free)))
 
 
 def fitted_constant(name: str, method: str, fit: Fitted, setting: float) -> str:
-    """Return what a bound's free constant would have to be, beside what it is set to."""
+    """Return which value of a bound's free constant fits the runs; setting: its slider's value."""
     rule = BOUNDS[name]
     return (
         f"{rule.symbols[rule.fits]} is set to {setting:g} here. To match {METHODS[method].title} over "
@@ -120,7 +124,7 @@ def fitted_constant(name: str, method: str, fit: Fitted, setting: float) -> str:
 
 
 def why_silent(method: str, here: Mapping[str, Bound]) -> str:
-    """Return what the measured method's closed form needs and does not have here; empty where it applies."""
+    """Return the failed assumptions of the method's closed form; empty where it applies or is not drawn."""
     name = CLOSED_FORMS.get(method, "")
     if name not in here or here[name].applies:
         return ""
@@ -128,7 +132,7 @@ def why_silent(method: str, here: Mapping[str, Bound]) -> str:
 
 
 def no_degrees(scale: Scale) -> str:
-    """Return why no bound is drawn in degrees; empty where they are."""
+    """Return why no bound is drawn where the chart is in degrees and k > 1; empty where bounds are drawn."""
     if scale.bounds_drawn:
         return ""
     return " No bound is drawn: bounds are on ‖sin Θ‖, which gives the largest angle only for k = 1."
@@ -154,7 +158,10 @@ def below_a_lower_bound(results: Results, here: Mapping[str, Bound], settings: S
 
 
 def chances(results: Results, method: str, here: Mapping[str, Bound], epsilon: float) -> str:
-    """Return in how many runs all true features are found at this epsilon, beside the predicted chance."""
+    """Return in how many runs all true features are found at this epsilon, beside the predicted chance.
+
+    The method must have a closed form that predicts it.
+    """
     cells = results.measured(method, epsilon)
     chance = text.chance(here[CLOSED_FORMS[method]].quantities["support_probability"])
     runs = text.count(len(cells), "run", "runs")
@@ -165,11 +172,14 @@ def chances(results: Results, method: str, here: Mapping[str, Bound], epsilon: f
 
 
 def terms(figure: Figure, applies: bool) -> str:
-    """Return the theorem's terms in the last round; applies: every assumption holds."""
+    """Return Theorem 4.3's three terms and their sum in the last round, read off the figure that draws them.
+
+    applies: whether every assumption holds.
+    """
     stack = {trace["name"]: drawn_values(trace)[-1] for trace in figure["data"] if "ξ" in trace["name"]}
     if not stack:
         return "Theorem 4.3 says nothing here."
-    each = np.diff([0.0, *stack.values()])
+    each = np.diff([0.0, *stack.values()])  # the figure stacks the terms: each curve includes those below it
     names = (name.removeprefix("+ ").partition(" ")[0] for name in stack)
     parts = [f"{name} {text.error(float(value))}" for name, value in zip(names, each, strict=True)]
     but = "" if applies else ", of which an assumption fails here,"
@@ -178,7 +188,7 @@ def terms(figure: Figure, applies: bool) -> str:
 
 
 def regimes(regime_map: RegimeMap, n: int, epsilon: float) -> str:
-    """Return how much of the map each region takes, and which one this setting is in."""
+    """Return which share of the map of patients and privacy each region takes, and which has this setting."""
     shares = [float((regime_map.codes == code).mean()) for code in range(len(REGIONS))]
     parts = [
         f"{name} in {text.percent(share)} of it" for name, share in zip(REGIONS, shares, strict=True) if share

@@ -1,6 +1,8 @@
 """Draw a family of trajectories as a plain dictionary. No Streamlit: tested without a browser.
 
-The values of a family are ordered, and so are their colours, which can be seen on white and on black.
+A trajectory is the error of an iterative method after each of its rounds; a family has one for each of a few
+values of one parameter. A `CurveReading` holds what the runs at one of these values show. The values of a
+family are ordered, and so are their colours, which can be seen on white and on black.
 Markers and dashes differ as well; the value of the current setting has the thick, solid line.
 """
 
@@ -22,20 +24,31 @@ from pages.shared.settings.catalogue import CHOICES, Settings
 COLOURS = ("#5B5BB8", "#3B82C4", "#1B9C9C", "#3F9A58", "#8A8D1F", "#C47712")
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star")
 _DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot", "12px,3px,3px,3px")
-_WIDE, _NARROW = 3, 2  # panels in a row
+_WIDE, _NARROW = 3, 2  # panels in a row, on a screen and on a telephone
 _PANEL, _GAP = 210, 76  # pixels
 _REACH = 0.4  # rounds that the line of a closed form ends after the last
-_LAST_SIZE = 14  # of the mark of stage 2
+_LAST_SIZE = 14  # pixels of the marker of stage 2, the last point of a two-stage method
 STAGE_TWO = "stage 2, the features kept alone"
 
 
 def name(key: str, value: Any) -> str:
-    """Return a value as the page names it."""
+    """Return a swept parameter and its value as the page names them, such as "ε = 0.5"."""
     return f"{text.symbols(key)} = {CHOICES[key].text(value)}"
 
 
 class _Lines:
-    """Form the traces of one family's readings, for any panel."""
+    """Form the traces of one family's readings, for any panel.
+
+    Methods take the index `i` of a value of the family, and the number of a panel, from 1 on.
+
+    Attributes:
+        here: The index of the current setting's value.
+        bands: Of each value 10, 50 and 90 % of the error by round, (3, rounds), in the metric on screen.
+        floor: The lower end of the vertical axis; smaller values are drawn there.
+        span: The range of the vertical axis, in powers of ten where it is logarithmic.
+        rounds: The number of rounds of the longest trajectory.
+        ends_alike: Whether all trajectories have as many rounds, so that one tick can name the last point.
+    """
 
     def __init__(self, family: Family, readings: Sequence[CurveReading], settings: Settings) -> None:
         self.key, self.readings = family.key, readings
@@ -57,9 +70,14 @@ class _Lines:
         self.ends_alike = len(set(lengths)) == 1
 
     def drawn(self, values: Array) -> list[float | None]:
+        """Return values rounded for the browser, those below the axis on its edge."""
         return rounded(np.maximum(values, self.floor))
 
     def median(self, i: int, panel: int, **more: Any) -> Trace:
+        """Return the median error by round; that of the current setting is thick and solid.
+
+        The last point of a two-stage method is its second stage, marked larger and named when hovered over.
+        """
         here = i == self.here
         label = self.names[i] + (" (this setting)" if here else "")
         y = self.drawn(self.bands[i][1])
@@ -75,11 +93,12 @@ class _Lines:
         return trace | more
 
     def band(self, i: int, panel: int) -> list[Trace]:
+        """Return the edges of the band that 10-90 % of the runs are in."""
         low, high = (self.drawn(self.bands[i][at]) for at in (0, 2))
         return band(panel, self.names[i], COLOURS[i], range(len(low)), low, high)
 
     def fit(self, i: int, panel: int, **more: Any) -> list[Trace]:
-        """Return the fitted curve, or nothing where there is no rate."""
+        """Return the curve that was fitted, from the first round of the fit on; nothing without a rate."""
         reading = self.readings[i]
         fit = reading.fit
         if fit is None or fit.rate is None or fit.phase is None:
@@ -90,7 +109,7 @@ class _Lines:
         return [line(panel, "fit", "#000000", "dot", x=rounded(x), y=y, **more)]
 
     def closed_form(self, i: int, panel: int, **more: Any) -> list[Trace]:
-        """Return a short line beside the last round, or nothing where no closed form applies."""
+        """Return the predicted error as a short line beside the last round; nothing where none applies."""
         reading = self.readings[i]
         if reading.predicted is None or reading.middle is None:
             return []
@@ -99,7 +118,10 @@ class _Lines:
         return [line(panel, "closed form", COLOURS[i], x=[last + 0.1, last + _REACH], y=y, **more)]
 
     def guesses(self, panel: int, readings: Sequence[CurveReading], **more: Any) -> list[Trace]:
-        """Return a line for every random guess among these readings; only the first is in the legend."""
+        """Return a line for each different error of a random guess among these readings.
+
+        more: properties of the first alone, so that the legend has it once.
+        """
         levels = sorted({round(random_guess(self.settings, r.d, r.k), 3) for r in readings})
         return [
             line(panel, "random guess", style.GUESS, "dot", x=[0, self.rounds], y=[level] * 2)
@@ -108,6 +130,7 @@ class _Lines:
         ]
 
     def axes(self, panel: int) -> tuple[Trace, Trace]:
+        """Return a panel's horizontal axis of rounds, and its vertical axis of errors."""
         suffix = "" if panel == 1 else str(panel)
         step, ends = max(1, math.ceil(self.rounds / 10)), [-0.3, self.rounds + _REACH + 0.1]
         across = axis("round", range=ends, anchor=f"y{suffix}", dtick=step, tick0=0)
@@ -118,12 +141,16 @@ class _Lines:
 
 
 def figure(family: Family, readings: Sequence[CurveReading], settings: Settings) -> dict[str, Any]:
-    """Draw the median and 10-90 % band of the error by round for every value, a random guess and the fit."""
+    """Draw the median and 10-90 % band of the error by round for every value, a random guess and the fit.
+
+    All are in one chart, or each value is in a panel of its own, as the setting "layout" asks.
+    """
     lines = _Lines(family, readings, settings)
     return _multiples(lines) if settings["layout"] == "multiples" else _overlay(lines)
 
 
 def _overlay(lines: _Lines) -> dict[str, Any]:
+    """Draw all values in one chart; of fits only the current setting's, which else would be too many."""
     count = len(lines.readings)
     traces = [trace for i in range(count) for trace in lines.band(i, 1)]
     traces += lines.guesses(1, lines.readings, showlegend=True)
@@ -136,7 +163,10 @@ def _overlay(lines: _Lines) -> dict[str, Any]:
 
 
 def _multiples(lines: _Lines) -> dict[str, Any]:
-    """Draw a panel for each value on the same axes, the current setting's line faint in the others."""
+    """Draw a panel for each value on the same axes, the current setting's line faint in the others.
+
+    The layout's `meta` also has the panels' places on a telephone, which the browser picks by its width.
+    """
     traces: list[Trace] = []
     for i, reading in enumerate(lines.readings):
         panel = i + 1
@@ -150,7 +180,10 @@ def _multiples(lines: _Lines) -> dict[str, Any]:
 
 
 def _grid(lines: _Lines, columns: int) -> dict[str, Any]:
-    """Return axes, titles and height of panels in so many columns; only outer panels have axis titles."""
+    """Return axes, titles and height of panels in so many columns, as a Plotly layout.
+
+    Only the left column has titles and numbers on its vertical axis, only the lowest panels a title below.
+    """
     count = len(lines.readings)
     rows = math.ceil(count / columns)
     inner = rows * _PANEL + (rows - 1) * _GAP

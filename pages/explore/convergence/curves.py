@@ -1,4 +1,9 @@
-"""Form the recipe of a family of trajectories from settings, and read rates off its runs. No Streamlit."""
+"""Form the recipe of a family of trajectories from settings, and read rates off its runs. No Streamlit.
+
+A trajectory is the error of an iterative method after each of its rounds. A family has one for each of a few
+values of one parameter, the others as set; its recipe says which runs measure them. What the runs at one
+value show is its reading.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +38,10 @@ _RATIOS = {
 
 @dataclass(frozen=True)
 class Family:
-    """Hold the values of one parameter, the recipe of their runs, and what had to be left out."""
+    """Hold the values of one parameter, the recipe of their runs, and what had to be left out.
+
+    `here` is the value that the parameter is set to.
+    """
 
     key: str  # the swept control, which may differ from the one asked for
     values: tuple[Value, ...]
@@ -52,7 +60,11 @@ class Family:
 
 
 def around(key: str, here: Value) -> tuple[Value, ...]:
-    """Return options of a control spread around the one it is set to, which is among them."""
+    """Return up to five options of a control around the one it is set to, `here`, which is among them.
+
+    Of rounds there are up to six. Neighbours differ by about the control's `_RATIOS`. Where there are too few
+    on one side, as at an end of a slider, the other side has more.
+    """
     choice, count = CHOICES[key], 6 if key == "iterations" else 5
     ratios = [_RATIOS[key] ** step for step in range(1, len(choice.numbers))]
     below = sorted({low for ratio in ratios if (low := choice.nearest(here / ratio)) < here}, reverse=True)
@@ -62,7 +74,11 @@ def around(key: str, here: Value) -> tuple[Value, ...]:
 
 
 def family(settings: Settings) -> Family:
-    """Return the family that the settings ask for; over epsilon, where that parameter makes no difference."""
+    """Return the family that the settings ask for.
+
+    It is over epsilon instead where the parameter asked for is fixed by a table, not used by the method, or
+    set to a word in place of a number. Trajectories start at random: a sweep knows no other start.
+    """
     settings = settings | {"start": "random"}
     method, key = METHODS[settings["traced"]], settings["family"]
     if key in catalogue.fixed(settings) or key not in method.uses or isinstance(settings[key], str):
@@ -77,28 +93,28 @@ def family(settings: Settings) -> Family:
 
 @dataclass(frozen=True)
 class CurveReading:
-    """Hold sin Theta by round at one value of the family, and its fit.
+    """Hold ||sin Theta||_F by round at one value of the family, and its fit.
 
     What is measured is None before the first run; a method whose rounds differ in kind has no fit.
     """
 
     value: Value
-    metric: str  # on screen
+    metric: str  # on screen: "sin", "projector", "share" or "degrees"
     d: int
     k: int
     ratio: float  # lambda_{k+1} / lambda_k
-    theorem: Bound
-    closed_form: Bound | None  # of the last round, where the method has one
+    theorem: Bound  # Theorem 4.3 of Ge et al.
+    closed_form: Bound | None  # of the last round's error, where the method has one
     errors: Array | None = None  # 10, 50 and 90 % over the runs by round, (3, rounds)
     fit: Contraction | None = None
     spread: tuple[float, float] | None = None  # 10 and 90 % of the runs' plateaus
     runs: int = 0
     complete: int | None = None  # of them, those that find all true features; None for a table
-    angles: Array | None = None  # the same of the largest angle in degrees
+    angles: Array | None = None  # 10, 50 and 90 % of the largest angle in degrees by round, (3, rounds)
 
     @property
     def quantity(self) -> str:
-        """Return what the error on screen is called."""
+        """Return what a sentence calls the error on screen: "error", "share recovered" or "largest angle"."""
         return QUANTITIES.get(self.metric, "error")
 
     @property
@@ -108,12 +124,15 @@ class CurveReading:
 
     @property
     def middle(self) -> Array | None:
-        """Return the median error by round."""
+        """Return the median ||sin Theta||_F by round; None before the first run."""
         return None if self.errors is None else self.errors[1]
 
     @property
     def shown(self) -> Array:
-        """Return 10, 50 and 90 % in the unit on screen, by round, (3, rounds); empty before the first run."""
+        """Return 10, 50 and 90 % in the unit on screen, by round, (3, rounds); empty before the first run.
+
+        A share falls as the error rises, so its quantiles come in reverse order.
+        """
         if self.errors is None:
             return np.empty((3, 0))
         if self.metric == "degrees" and self.angles is not None:
@@ -122,7 +141,10 @@ class CurveReading:
         return values[::-1] if rises(self.metric) else values
 
     def theory(self, sines: float | Array) -> Array:
-        """Return a fitted or predicted ||sin Theta|| in the unit on screen; nan where that is not known."""
+        """Return a fitted or predicted ||sin Theta||_F in the unit on screen.
+
+        It is nan in degrees where k > 1: the norm does not determine the largest of several angles.
+        """
         return in_unit(self.metric, sines, self.k)
 
     def text(self, value: float) -> str:
@@ -130,14 +152,18 @@ class CurveReading:
         return value_text(self.metric, float(value))
 
     def error(self, at: int = -1, which: int = 1) -> str:
-        """Return the 10, 50 or 90 % (`which` 0, 1, 2) of a round as text: by default the last median."""
+        """Return the 10, 50 or 90 % (`which` 0, 1, 2) of the error in round `at` as text.
+
+        By default it is the median of the last round.
+        """
         return self.text(self.shown[which][at])
 
     @property
     def plateau(self) -> tuple[float, float, float] | None:
-        """Return where the errors come to a stand, and 10 and 90 % of the runs; None without a stand.
+        """Return the level at which the errors stop falling, with 10 and 90 % of the runs; None without one.
 
-        In degrees, where a plateau of the sines gives none, it is the last round's.
+        It is in the unit on screen. Where the plateau of ||sin Theta|| gives no angle, it is the angle of the
+        last round.
         """
         if self.fit is None or self.fit.plateau is None or self.spread is None:
             return None
@@ -155,13 +181,16 @@ class CurveReading:
 
     @property
     def theorem_rate(self) -> float | None:
-        """Return rho^(1/4) of Theorem 4.3; None where alpha >= 1 - gamma leaves no rho."""
+        """Return rho^(1/4), by which a round multiplies the optimisation term of Theorem 4.3.
+
+        None where alpha >= 1 - gamma, so that the theorem promises no fall.
+        """
         rho = self.theorem.quantities.get("rho")
         return None if rho is None else rho**0.25
 
 
 def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[CurveReading]:
-    """Return what the runs so far show at every value of the family."""
+    """Return what the runs so far show at every value of the family; table: a row for each run."""
     rounds = by_round(table)
     results = []
     for value in family.values:
@@ -175,6 +204,7 @@ def readings(family: Family, settings: Settings, table: pd.DataFrame) -> list[Cu
 
 
 def _read(runs: pd.DataFrame, experiment: ExplorerExperiment, traced: str) -> dict[str, Any]:
+    """Return the measured fields of a `CurveReading`; runs: a row for each run and round at one value."""
     errors = runs.pivot(index="repeat", columns="round", values="sin_theta").to_numpy()
     angles = runs.pivot(index="repeat", columns="round", values="largest_angle").to_numpy()
     spreads = quantiles(errors)
@@ -186,6 +216,7 @@ def _read(runs: pd.DataFrame, experiment: ExplorerExperiment, traced: str) -> di
     fit = contraction(spreads[1], d=experiment.d, k=experiment.k)
     spread = None
     if fit.plateau is not None:
+        # Each run's own plateau is its median over the same last rounds as the fit's.
         ends = np.median(errors[:, -tail(errors.shape[1]) :], axis=1)
         spread = tuple(float(v) for v in quantiles(ends)[[0, 2]])
     return measured | {"fit": fit, "spread": spread}
@@ -193,7 +224,10 @@ def _read(runs: pd.DataFrame, experiment: ExplorerExperiment, traced: str) -> di
 
 @lru_cache(maxsize=256)
 def _theory(experiment: ExplorerExperiment, epsilon: float, traced: str) -> tuple[float, Bound, Bound | None]:
-    """Return lambda_{k+1} / lambda_k, Theorem 4.3, and the closed form of the method traced."""
+    """Return lambda_{k+1} / lambda_k, Theorem 4.3, and the closed form of the method traced.
+
+    They are cached because a page that refreshes asks for them every time more runs have come.
+    """
     results = Results(experiment)
     setting = results.setting(epsilon)
     ratio = float(setting.eigenvalues[experiment.k] / setting.eigenvalues[experiment.k - 1])

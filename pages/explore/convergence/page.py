@@ -11,11 +11,12 @@ from pages.shared.charts import error_unit
 from pages.shared.reports import sources, take_along
 from pages.shared.settings import to_experiment, widgets
 
-SLOT = "convergence"
+SLOT = "convergence"  # the name under which this page's sweep is kept for each visitor
 
 settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS, instead="Explorer")
 widgets.choose_beside("family", "traced", "layout")
 family = curves.family(settings)
+# Methods whose rounds differ in kind have sentences of their own: no single factor a round describes them.
 words = stages if settings["traced"] in (*TWO_STAGES, *STACKED) else text
 with st.container():
     for note in text.notes(family, settings):
@@ -24,7 +25,7 @@ job = sweep_jobs.start(SLOT, family.recipe)
 
 
 def panels() -> None:
-    """Show what has been measured so far."""
+    """Show the chart, its headline and the table of what has been measured so far."""
     readings = curves.readings(family, settings, job.table())
     headline = words.headline(family, readings, settings)
     widgets.headline(headline, "epsilon", "n")

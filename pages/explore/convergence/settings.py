@@ -8,13 +8,17 @@ from pages.shared.settings.of_pages import Panel
 from pages.shared.settings.setting import Choice, among
 
 FAMILIES = ("epsilon", "delta", "n", "providers", "d", "k", "s", "s_hat", "iterations")
-# Methods that name rows in rounds of their own and then release those alone, and that stack their rounds.
+# Two-stage methods choose features in a first stage and release the second moment of these alone. Stacked
+# methods average over all rounds but the first few, whose number is their parameter "left_out".
 TWO_STAGES = tuple(name for name, method in METHODS.items() if method.chooses_rows)
 STACKED = tuple(name for name, method in METHODS.items() if "left_out" in signature(method.fit).parameters)
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Return the page's own controls. Only methods in rounds keep all their iterates."""
+    """Return the page's own controls: what varies, the method, and the layout.
+
+    Only methods in rounds are offered, since others have no error by round. shared: all pages' settings.
+    """
     iterative = [name for name, method in METHODS.items() if "iterations" in method.uses]
     titles = {name: METHODS[name].title for name in (*iterative, *TWO_STAGES, *STACKED)}
     names = {key: shared[key].label for key in FAMILIES}

@@ -1,7 +1,8 @@
 """The sentences and the table of methods whose rounds differ in kind: two stages, and stacked rounds.
 
-They have no factor a round: the first rounds only lead to the next, and what follows averages over rounds or
-starts again on few rows.
+They have no factor a round: the first rounds only lead to the next, and what follows averages over rounds
+(`STACKED`) or starts again on the few features that were kept (`TWO_STAGES`). A family has trajectories of
+errors by round at several values of one parameter; a reading is what the runs at one of them show.
 """
 
 from collections.abc import Sequence
@@ -23,18 +24,21 @@ MEASURING = (
     "Measuring … This will say the error after the first rounds and after the last step, and how often all "
     "true features are found. It will also say how these change from the first value to the last."
 )
-_A_GUESS = 0.9  # an error above this share of a random guess's is called one
+_A_GUESS = 0.9  # an error above this share of a random guess's is called a guess
 
 
 def _first_rounds(reading: CurveReading, settings: Settings) -> int:
-    """Return the last of the rounds that only lead to what follows."""
+    """Return the index of the last round before the averaging, or before stage 2, which is the last point.
+
+    Index 0 is the start, so this is also the number of these rounds.
+    """
     if settings["traced"] in TWO_STAGES:
         return len(reading.middle) - 2
     return min(stacked.LEFT_OUT, len(reading.middle) - 1)
 
 
 def headline(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
-    """Return what each stage reaches at this setting, and what changes along the family."""
+    """Return the error after the first rounds and at the end, and how the latter changes along the family."""
     reading = family.reading(readings)
     if reading.middle is None:
         return MEASURING
@@ -55,6 +59,7 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
 
 
 def _course(reading: CurveReading, settings: Settings, start: str) -> str:
+    """Return the sentence on the errors at one value; start: its first words, which name the setting."""
     first = _first_rounds(reading, settings)
     begun, end = (reading.error(t) for t in (first, -1))
     if reading.middle[-1] > _A_GUESS * reading.guess:
@@ -80,7 +85,7 @@ def _rows_found(reading: CurveReading, settings: Settings) -> str:
 
 
 def _chance(reading: CurveReading) -> str:
-    """Return the predicted chance that stage 1 names all true features; empty where there is none."""
+    """Return the predicted chance that stage 1 chooses all true features; empty where none is predicted."""
     quantities = {} if reading.closed_form is None else reading.closed_form.quantities
     return text.chance(quantities["support_probability"]) if "support_probability" in quantities else ""
 
@@ -105,7 +110,7 @@ def table(family: Family, readings: Sequence[CurveReading], settings: Settings) 
 
 
 def _errors(reading: CurveReading, settings: Settings) -> list[str]:
-    """Return the error after the first rounds and at the end, and its spread."""
+    """Return the median error after the first rounds and at the end, and 10 and 90 % of the latter."""
     if reading.middle is None:
         return ["…"] * 3
     first = reading.error(_first_rounds(reading, settings))
@@ -114,7 +119,7 @@ def _errors(reading: CurveReading, settings: Settings) -> list[str]:
 
 
 def below_table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
-    """Return what the table's words mean, and why the closed form does not apply at this setting."""
+    """Return what the table's words mean and, for two stages, why the closed form does not apply here."""
     if settings["traced"] in STACKED:
         return (
             f"The first {stacked.LEFT_OUT} rounds only lead to the next; all others are averaged, so no "
@@ -130,7 +135,7 @@ def below_table(family: Family, readings: Sequence[CurveReading], settings: Sett
 
 
 def why_silent(reading: CurveReading) -> str:
-    """Return what the closed form asks for and does not have here; empty where it applies."""
+    """Return the failed assumptions of the closed form; empty where it applies or the method has none."""
     bound = reading.closed_form
     if bound is None or bound.applies:
         return ""
@@ -138,7 +143,7 @@ def why_silent(reading: CurveReading) -> str:
 
 
 def formulas(settings: Settings) -> str:
-    """Return how the numbers of these methods come about, for a researcher."""
+    """Return how the numbers of these methods are computed, for a researcher."""
     if settings["traced"] in STACKED:
         return (
             f"Rounds {stacked.LEFT_OUT + 1} to $T$ are stacked, each in units of its noise; the answer is "

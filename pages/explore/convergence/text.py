@@ -1,4 +1,10 @@
-"""The sentences and the table of the convergence page, formed from its numbers. No Streamlit here."""
+"""The sentences and the table of the convergence page, formed from its numbers. No Streamlit here.
+
+A family has trajectories, the errors of a method by round, at several values of one parameter; its `key` is
+that parameter. A reading is what the runs at one value show. Its `fit` has the factor ("rate") by which a
+round multiplies tan theta, the rounds of the fit ("phase"), the level at which the error stops falling
+("plateau") and the round that reaches it. Methods whose rounds differ in kind have stages.py in its place.
+"""
 
 from collections.abc import Sequence
 
@@ -57,7 +63,7 @@ MEASURING = (
 
 
 def headline(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
-    """Return what the current setting's trajectory does, and what changes along the family."""
+    """Return how the error falls at the current setting, and how that changes along the family."""
     reading = family.reading(readings)
     if reading.fit is None:
         return MEASURING
@@ -71,6 +77,10 @@ def headline(family: Family, readings: Sequence[CurveReading], settings: Setting
 
 
 def _course(reading: CurveReading) -> str:
+    """Return a clause on one trajectory: its factor per round, and where it ends or settles.
+
+    It tells apart errors that still fall, that never leave a guess, and that settle, with or without a rate.
+    """
     fit, last = reading.fit, text.count(len(reading.middle) - 1, "round", "rounds")
     error = reading.quantity
     fall = f"the {error} goes from {reading.error(0)}"
@@ -88,7 +98,7 @@ def _course(reading: CurveReading) -> str:
 
 
 def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
-    """Return the rate that Theorem 4.3 of Ge et al. promises, or the condition that fails."""
+    """Return the rate that Theorem 4.3 of Ge et al. promises, or the failed condition; for DPS-PCA alone."""
     if settings["traced"] != TRACED:
         return ""
     if reading.theorem_rate is not None:
@@ -99,6 +109,7 @@ def _theorem_rate(reading: CurveReading, settings: Settings) -> str:
 
 
 def _along(family: Family, measured: Sequence[CurveReading]) -> str:
+    """Return how the last round's error, and the rate, change from the family's first value to its last."""
     first, last = measured[0], measured[-1]
     names = [name(family.key, reading.value) for reading in (first, last)]
     sentence = (
@@ -112,7 +123,10 @@ def _along(family: Family, measured: Sequence[CurveReading]) -> str:
 
 
 def _best_rounds(family: Family, measured: Sequence[CurveReading]) -> str:
-    """Return the best number of rounds: more come nearer, but each is noisier, for they share the budget."""
+    """Return which number of rounds errs least, where rounds are what the family varies.
+
+    More rounds come nearer to the answer, but each is noisier, for they share the budget.
+    """
     best, most = min(measured, key=lambda reading: float(reading.middle[-1])), measured[-1]
     rounds = text.count(best.value, "round is", "rounds are")
     sentence = f"Of those shown, {rounds} best, with {best.quantity} {best.error()}"
@@ -140,7 +154,7 @@ def table(family: Family, readings: Sequence[CurveReading], settings: Settings) 
 
 
 def _fit_cells(reading: CurveReading) -> list[str]:
-    """Return factor, rounds of the fit, plateau, its spread, and rounds until there."""
+    """Return the table's words for factor, rounds of the fit, plateau, its spread, and rounds until there."""
     fit = reading.fit
     if fit is None:
         return ["…"] * 5
@@ -154,7 +168,10 @@ def _fit_cells(reading: CurveReading) -> list[str]:
 
 
 def below_table(family: Family, readings: Sequence[CurveReading], settings: Settings) -> str:
-    """Return what the table's words mean."""
+    """Return what the table's words mean.
+
+    readings: of all values; the first for which Theorem 4.3 promises no rate gives the limit 1 - gamma.
+    """
     sentence = (
         "The factor is fitted to the median line: that of tan θ in the rounds between a guess and the "
         "plateau. Thresholding after the burn-in is part of it."
@@ -193,13 +210,13 @@ def notes(family: Family, settings: Settings) -> list[str]:
 
 
 def measured(runs: int, settings: Settings) -> str:
-    """Return what lines and bands are, for the complete figure."""
+    """Return what lines and bands show, for the complete figure; runs: how many there are in all."""
     fit = "" if settings["traced"] in (*TWO_STAGES, *STACKED) else " The thin dotted line is the fit."
     return f"Lines are medians of {runs:,} runs in all; bands hold 10-90 % of them.{fit}"
 
 
 def formulas(settings: Settings) -> str:
-    """Return how the numbers come about, for a researcher."""
+    """Return how the numbers are computed, for a researcher."""
     return _FORMULAS
 
 

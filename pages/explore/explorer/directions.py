@@ -4,6 +4,9 @@
 from standard normals, which are sent once, and the frame's 2 x 2 map. Lengths are in units of three standard
 deviations of the strongest direction, so that a direction goes from -1 to 1; the true one is drawn at 45
 degrees, to fill a panel that may be high or wide.
+
+Each run has an `AnglePlane`: the plane of the true and the released direction that are furthest apart, with
+the angle between them and the patients' standard deviations along and across the true one.
 """
 
 import math
@@ -17,13 +20,16 @@ from pages.explore.explorer.first_panel import FirstPanel, bare_axes
 from pages.shared.charts import Trace, line, rounded, style
 
 _DEVIATIONS = 3.0  # of the strongest direction in half the picture's width
-_REACH = 1.04
+_REACH = 1.04  # of the axes, in units of a direction's half length
 _DOT = 0.013  # half the side of the square that stands for a patient
 _TILT = 45.0  # degrees, of the true direction
 
 
 class Directions(FirstPanel):
-    """Draw simulated patients in the plane of the largest angle, with the true and the private direction."""
+    """Draw simulated patients in the plane of the largest angle, with the true and the private direction.
+
+    colour: of the private direction in plain view; empty for the colour of the experiment's method.
+    """
 
     def __init__(self, results: Results, colour: str = "") -> None:
         super().__init__(results)
@@ -38,7 +44,9 @@ class Directions(FirstPanel):
         self.traces = [
             line(1, "patients", style.GUESS, x=[], y=[], **dots, **quiet) | {"line": {"simplify": False}},
             line(1, "true direction", style.GUESS, width=3, **_through(0.0), **quiet),
+            # The directions of other runs, which differ in their noise; the browser draws them on demand.
             line(1, "noises", private, x=[], y=[], opacity=0.35, **quiet),
+            # "ghost": the browser can keep this trace of the previous setting, dotted.
             line(1, "private direction", private, width=3, meta="ghost", **quiet),
             line(1, "angle", style.GUESS, x=[1], y=[-0.94], mode="text", textposition="middle left")
             | {"textfont": {"size": 18}},
@@ -53,7 +61,11 @@ class Directions(FirstPanel):
         self.more = {"noises": fan, "base": np.round(patients(), 2).T.tolist()}
 
     def frame(self, epsilon: float) -> dict[int, Trace]:
-        """Return what changes with epsilon, by position among the traces."""
+        """Return the properties of the traces that change with epsilon, by their position in `traces`.
+
+        The patients are those of the run with the median angle: the frame only has the map from which the
+        browser makes them.
+        """
         angle = self.angle(epsilon)
         if angle is None:
             return {3: {"x": [], "y": []}, 4: {"texttemplate": ""}}
@@ -70,12 +82,12 @@ class Directions(FirstPanel):
 
 
 def _turn(degrees: float) -> Array:
-    """Return the rotation by an angle, (2, 2)."""
+    """Return the matrix, (2, 2), that rotates a column by an angle, counterclockwise."""
     cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return np.array([[cosine, -sine], [sine, cosine]])
 
 
 def _through(degrees: float) -> Trace:
-    """Return a line through the origin, at an angle to the true direction."""
+    """Return x and y of a line through the origin, at this angle to the true direction."""
     x, y = _turn(_TILT + degrees)[:, 0]
     return {"x": rounded([-x, x]), "y": rounded([-y, y])}

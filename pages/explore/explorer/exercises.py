@@ -17,8 +17,9 @@ TITLE = "Ten minutes in front of a class: six things to try"
 class Exercise:
     """Hold a question, settings to start from that differ from the defaults, and one control to move.
 
-    `numbers` are what the page shows, to the digits that hold from run to run, and fill `observed`.
-    In both sentences a control in braces stands for its name on screen.
+    `key` is the control to move and `to` the option to move it to. `numbers` are what the page shows, to the
+    digits that hold from run to run, and fill {0}, {1}, ... in `observed`. In `observed` and `why` the key of
+    a control in braces stands for its name on screen.
     """
 
     question: str
@@ -32,20 +33,24 @@ class Exercise:
     where: str = ""  # where the control is, when not among the sliders
 
     def settings(self, moved: bool) -> Settings:
-        """Return every control before or after the move."""
+        """Return the settings of all controls, before or after the move."""
         return changed(self.start | {self.key: self.to} if moved else self.start)
 
     def link(self, moved: bool) -> str:
-        """Return the link, relative to the front page."""
+        """Return the link to the page before or after the move, relative to the front page's address."""
         query = urlencode(to_link(self.settings(moved)))
         return f"{self.page or '.'}?{query}" if query else self.page or "."
 
     def text(self, base: str = "") -> str:
-        """Return an entry of a numbered list in Markdown. base: the address before the links."""
+        """Return the exercise in Markdown, as an entry of a numbered list, with both links.
+
+        base: the dashboard's address, where the text stands elsewhere; empty on the front page.
+        """
         choice = CHOICES[self.key]
         was, now = (choice.text(self.settings(moved)[self.key]) for moved in (False, True))
         links = (self.link(moved) for moved in (False, True))
         here, there = (base + link.removeprefix(".") if base else link for link in links)
+        # Keys of a page's own controls have a dot, which a format string would take for an attribute.
         names = {key: f"*{CHOICES[key].label}*" for key in CHOICES if "." not in key}
         observed = self.observed.format(*(f"{number:g}" for number in self.numbers), **names)
         lines = (
@@ -63,5 +68,5 @@ EXERCISES = tuple(Exercise(**each) for each in tomllib.loads(_FILE.read_text(enc
 
 
 def markdown(base: str = "") -> str:
-    """Return all six as a numbered list. base: the address before the links, empty on the front page."""
+    """Return all six as a numbered list; base: the dashboard's address, empty on the front page itself."""
     return "\n".join(f"{i}. {exercise.text(base)}" for i, exercise in enumerate(EXERCISES, 1))

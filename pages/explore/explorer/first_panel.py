@@ -9,16 +9,20 @@ LegendEntry = tuple[str, str, str, str]  # label, colour, dash, kind
 
 
 class FirstPanel:
-    """Draw a picture in the first panel.
+    """Draw a picture in the first panel, for every value of the privacy slider.
+
+    The browser gets `traces` once, and a frame for each epsilon with the properties that differ. It moves
+    between frames without asking the server.
 
     Attributes:
         results: What has been measured.
         title: The panel's title.
-        traces: All traces; `frame` holds what changes with epsilon.
-        legend: What they draw.
-        more: Other parts of the payload. "base" are numbers, (r, points), from which the browser makes the
-            points of a trace whose meta holds a "map", (2, r), and where they stand, "at"; with a "dot" each
-            is drawn as a square of this half side.
+        traces: All traces, in Plotly's form; `frame` holds what changes with epsilon.
+        legend: What they draw: label, colour, dash and kind of each entry.
+        axes: The panel's axes.
+        more: Other parts of the message to the browser. "base" are numbers, (r, points), from which the
+            browser makes the points of a trace whose meta holds a "map", (2, r): map @ base, moved by "at".
+            With a "dot" each is drawn as a square of this half side.
     """
 
     title: str
@@ -31,11 +35,11 @@ class FirstPanel:
         self.results = results
 
     def frame(self, epsilon: float) -> dict[int, Trace]:
-        """Return what changes with epsilon, by position among the traces."""
+        """Return the properties of the traces that change with epsilon, by their position in `traces`."""
         raise NotImplementedError
 
     def angle(self, epsilon: float) -> float | None:
-        """Return the median over runs of the largest angle in degrees."""
+        """Return the median over runs of the largest angle in degrees; None before the first run."""
         runs = self.results.measured(self.results.experiment.method, epsilon)
         angles = [abs(run.plane.angle) for run in runs if run.plane is not None]
         return float(quantiles(angles)[1]) if angles else None

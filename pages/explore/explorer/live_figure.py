@@ -1,4 +1,8 @@
-"""Show the front page's moving figure, whose slider and second slider move the page's own settings."""
+"""Show the front page's moving figure, whose slider and second slider move the page's own settings.
+
+The figure has a frame for each value of the privacy slider, between which its own slider, the scrub, moves in
+the browser. A visitor may then keep the frame shown: only that sets the page's epsilon.
+"""
 
 from collections.abc import Callable
 
@@ -15,18 +19,24 @@ from pages.shared.settings.catalogue import CHOICES
 
 
 def keep_scrubbed() -> None:
-    """Set the page's epsilon to the one that the figure was scrubbed to."""
+    """Set the page's epsilon to that of the frame that the visitor keeps."""
     widgets.set_to("epsilon", EPSILONS[int(st.session_state["live"]["use"])])
 
 
 def move_patients() -> None:
-    """Set the number of patients to the one that a telephone's second slider was moved to."""
+    """Set the number of patients to the option that a telephone's second slider was moved to.
+
+    The index is brought into range, since the browser may send anything.
+    """
     options = CHOICES["n"].options
     widgets.set_to("n", options[min(max(int(st.session_state["live"]["move"]), 0), len(options) - 1)])
 
 
 def show(view: ExplorerView, title: str) -> None:
-    """Show the figure with its menu; where patients are simulated, a telephone gets their number as well."""
+    """Show the figure with its menu; where patients are simulated, a telephone gets their number as well.
+
+    title: what stands above the figure in files that are saved from it.
+    """
     payload, settings = view.payload(), widgets.settings()
     experiment, epsilon = view.experiment, view.epsilon
     if experiment.table is None:
@@ -34,7 +44,7 @@ def show(view: ExplorerView, title: str) -> None:
         options = [choice.text(option) for option in choice.options]
         at = choice.options.index(settings["n"])
         payload["second"] = {"label": choice.name(settings["view"] == "plain"), "options": options, "at": at}
-    payload |= prefetch.link(settings)
+    payload |= prefetch.link(settings)  # the browser fetches what is one press of a slider away
     others = tuple(name for name in view.results.names if name in view.shown and name != experiment.method)
     panels = {"experiment": experiment, "epsilon": epsilon, "others": others, "metric": unit(view.settings)}
     take_along.show(
@@ -48,7 +58,11 @@ def show(view: ExplorerView, title: str) -> None:
 
 
 def measured(part: Callable[[], None], view: ExplorerView) -> None:
-    """Render a part of the page while its runs come; those of a first view come before it."""
+    """Render a part of the page again and again while its runs are measured in the background.
+
+    The runs that a first view needs are measured before it. At the end, the settings that the visitor may
+    choose next are measured ahead.
+    """
 
     def render() -> None:
         if widgets.moved():  # by the figure: only this fragment knows so far

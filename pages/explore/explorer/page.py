@@ -23,7 +23,7 @@ settings = widgets.head(text.TITLE, why, text.STEPS, ("view", "ghost", "loadings
 
 
 def panels() -> None:
-    """Show what has been measured so far."""
+    """Show the live figure, and what else there is of the runs so far: called again while more come."""
     live_figure.show(view, text.TITLE)
     st.caption(text.two_stages(results, epsilon, settings))
     if settings["loadings"] and (experiment.method, epsilon, 0) in results.cells:

@@ -1,4 +1,8 @@
-"""The front page in plain view: the picture beside three rows, by whom the hospitals trust."""
+"""The front page in plain view: the picture beside three rows, by whom the hospitals trust.
+
+A row is the answer of the method recommended under one trust: the share of the pattern that it recovers,
+in %. A reader of this view is no statistician, so no method is named.
+"""
 
 from functools import partial
 from typing import Any
@@ -20,11 +24,14 @@ from pages.shared.settings import sidebar, widgets
 from pages.shared.settings.catalogue import Settings
 
 _MORE = "still measuring"
-_ROWS = 12  # lines of text that the rows are as high as, where panels stand under each other
+_ROWS = 12  # height of the rows in lines of text, where panels stand under each other
 
 
 def headline(results: Results, shares: rows.Shares, trust: str) -> str:
-    """Return what the hospitals recover under the trust that was chosen."""
+    """Return the sentence on the share that hospitals recover under the trust that was chosen.
+
+    Before its first run it says that this is being measured, or that there is no answer where the run failed.
+    """
     row, experiment = shares.under(trust), results.experiment
     if not row.measured:
         failed = any(name == row.method for name, _, _ in list(results.failed))
@@ -34,10 +41,13 @@ def headline(results: Results, shares: rows.Shares, trust: str) -> str:
 
 
 class PlainView(ExplorerView):
-    """Hold the page in plain view: the rows of the three trusts, and as we advise it what is hidden.
+    """Hold the page in plain view: the rows of the three trusts.
+
+    Settings that plain view does not show have the values that we advise (`rows.ADVISED`), whatever a link
+    says.
 
     Args:
-        settings: Of the page.
+        settings: All settings of the page.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -45,16 +55,20 @@ class PlainView(ExplorerView):
         self.shown = trusts.shown(self.experiment, self.epsilon)
 
     def next_cell(self) -> Key | None:
-        """Return the cell to measure next; None where the view is complete."""
+        """Return the run to measure next, (method, epsilon, repeat); None where the view is complete."""
         return self.results.next_missing(self.epsilon, False, self.shown)
 
     def payload(self) -> dict[str, Any]:
-        """Return everything that the component draws."""
+        """Return what the browser draws, with shorter words on what is still being measured."""
         drawn = super().payload()
         return drawn | {"progress": _MORE if drawn["progress"] else ""}
 
     def figure(self, results: Results, settings: Settings, beside: tuple[str, ...]) -> dict[str, Any]:
-        """Return data, layout, frames, words and legend; beside: the methods behind the rows."""
+        """Return data, layout, frames, words and legend; beside: the methods behind the rows.
+
+        Frames and words have an entry for each of EPSILONS: the traces' properties that differ there, and the
+        sentences that stand beside the figure.
+        """
         experiment, trust = results.experiment, settings["trust"]
         drawn = picture(results, settings, rows.LOOKS[trust].colour)
         each = [rows.shares(results, at, trust, beside) for at in EPSILONS]
@@ -96,7 +110,7 @@ def render() -> None:
 
 
 def report(view: PlainView, link: str) -> html_report.Report:
-    """Return all that the page shows at this privacy loss, as measured so far."""
+    """Return all that the page shows at this privacy loss, as measured so far; link: restores this screen."""
     experiment, results, trust = view.experiment, view.results, view.settings["trust"]
     shares = rows.shares(results, view.epsilon, trust)
     payload = view.payload()

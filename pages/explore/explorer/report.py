@@ -23,7 +23,7 @@ _FORMULAS = (
 
 
 def build(view: ExplorerView, link: str) -> html_report.Report:
-    """Return all that the page shows at this epsilon, as measured so far."""
+    """Return all that the page shows at this epsilon, as measured so far; link: restores this screen."""
     results, epsilon, settings, payload = view.results, view.epsilon, view.settings, view.payload()
     words = payload["words"][payload["active"]]
     tiles = [(label, *values) for label, values in zip(payload["tiles"], words["tiles"], strict=True)]
@@ -55,7 +55,7 @@ def build(view: ExplorerView, link: str) -> html_report.Report:
 
 
 def _formulas(method: str) -> tuple[str, ...]:
-    """Return how the method shown and its closed form are made, as plain text."""
+    """Return the algorithm of a method and the formula of its closed form, as plain text."""
     if method == TRACED:
         return _FORMULAS
     reference = f"Algorithm: {METHODS[method].title}, {METHODS[method].reference}."
@@ -64,6 +64,10 @@ def _formulas(method: str) -> tuple[str, ...]:
 
 
 def _figures(view: ExplorerView, payload: dict[str, Any]) -> list[html_report.ReportFigure]:
+    """Return the page's figure at this epsilon, and the loadings of the first run unless that has failed.
+
+    payload: what the page's own figure draws, with its words.
+    """
     results, epsilon = view.results, view.epsilon
     words = payload["words"][payload["active"]]
     drawn = payload["layout"]["meta"]["picture"]
@@ -98,6 +102,10 @@ def _guarantee(results: Results, epsilon: float) -> str:
 
 
 def _limits(view: ExplorerView, payload: dict[str, Any]) -> list[str]:
+    """Return the sentences on what the numbers do not show, such as that the patients are simulated.
+
+    payload: what the page's own figure draws, with its words.
+    """
     experiment, words = view.experiment, payload["words"][payload["active"]]
     limits = [words["theorem"], text.large_delta(experiment.delta, experiment.n), words["notes"]]
     if isinstance(experiment.population, str):

@@ -1,7 +1,8 @@
 """Draw a real table in the front page's first panel: its patients' scores, or its components as images.
 
 The true ones stand above, the private ones of the run with the median error below, turned onto the true ones.
-Scores are made in the browser at every epsilon from the rows of so many patients as fit `_MOST_NUMBERS`.
+The browser makes the scores at every epsilon: it gets the rows of as many patients as fit `_MOST_NUMBERS`
+once, and for each epsilon the components, by which it multiplies them.
 """
 
 import numpy as np
@@ -21,18 +22,24 @@ _NOT_PRIVATE = "not private: made from the rows"
 
 
 class _TablePicture(FirstPanel):
+    """Hold what both pictures of a table need; who: what the private part is called, such as its method."""
+
     def __init__(self, results: Results, who: str) -> None:
         super().__init__(results)
         self.table, self.who = datasets.table(str(results.experiment.population)), who
 
     def components(self, epsilon: float) -> Array | None:
-        """Return the turned components, (d, at most COMPONENTS), of the run with the median error."""
+        """Return the private components, (d, at most COMPONENTS), of the run with the median error.
+
+        They are rotated within their span onto the true ones, as only the span is estimated. None before the
+        first run.
+        """
         runs = self.results.measured(self.results.experiment.method, epsilon)
         kept = [run for run in sorted(runs, key=lambda run: run.sin[-1]) if run.components is not None]
         return kept[(len(kept) - 1) // 2].components if kept else None
 
     def label(self, epsilon: float) -> str:
-        """Return what stands over the private part."""
+        """Return the heading of the private part, in HTML; empty before the first run."""
         angle = self.angle(epsilon)
         return "" if angle is None else f"<b>{self.who}</b>, off by {angle:.2g}°"
 
@@ -40,7 +47,8 @@ class _TablePicture(FirstPanel):
 class Scores(_TablePicture):
     """Draw patients on the first two components, coloured by diagnosis; with one component, spread at random.
 
-    True scores are around (0, 100), private ones around (0, -100), in hundredths of the largest true score.
+    True scores are drawn around (0, 100), private ones around (0, -100); 100 is the largest true score in
+    magnitude. Rows are clipped to the table's bound and divided by it, as the methods do.
     """
 
     def __init__(self, results: Results, who: str) -> None:
@@ -52,7 +60,7 @@ class Scores(_TablePicture):
         rows = clip_rows(datasets.rows(self.table.name)[chosen], self.table.bound) / self.table.bound
         truth = results.truth.basis[:, : self._shown]
         unit = float(np.abs(rows @ truth).max())
-        # The last number spreads patients upwards where there is one component.
+        # The last column has a random height for each patient, used where there is one component.
         base = np.column_stack([100 * rows / unit, rng.uniform(-50, 50, count)])
         self.more = {"base": np.round(base).astype(int).T.tolist()}
         marker: Trace = {"size": 4, "color": style.GUESS, "opacity": 0.7}
@@ -75,11 +83,17 @@ class Scores(_TablePicture):
         self.axes = bare_axes(104, 214)
 
     def frame(self, epsilon: float) -> dict[int, Trace]:
+        """Return the map of the private scores and the heading over them, by position in `traces`."""
         basis = self.components(epsilon)
         moved = {} if basis is None else {"meta": self._map(basis[:, : self._shown], -100)}
         return {1: moved, 3: {"texttemplate": self.label(epsilon)}}
 
     def _map(self, basis: Array, up: int) -> Trace:
+        """Return the map, (2, d + 1), by which the browser makes scores, and where they are centred.
+
+        basis: one or two components, (d, 1 or 2). up: the height of their centre. With one component the
+        second coordinate is the random height that each patient has in the last column.
+        """
         onto = np.zeros((2, self.table.d + 1))
         onto[: self._shown, :-1] = basis.T
         onto[1, -1] = self._shown == 1
@@ -87,7 +101,10 @@ class Scores(_TablePicture):
 
 
 class Components(_TablePicture):
-    """Draw the first components as images, each with its strongest pixel at full colour."""
+    """Draw the first components as images, each with its strongest pixel at full colour.
+
+    A table's rows are images then: `table.image` has their height and width in pixels.
+    """
 
     def __init__(self, results: Results, who: str) -> None:
         super().__init__(results, who)
@@ -110,20 +127,27 @@ class Components(_TablePicture):
         self.more = {}
 
     def frame(self, epsilon: float) -> dict[int, Trace]:
+        """Return the private images and the heading over them, by position in `traces`."""
         basis = self.components(epsilon)
         tiles = [] if basis is None else self._tiles(basis[:, : self._shown])
         return {1: {"z": tiles}, 3: {"texttemplate": self.label(epsilon)}}
 
     def _tiles(self, basis: Array) -> list[list[int | None]]:
-        """Return the components beside each other, in hundredths of the strongest pixel of each."""
+        """Return the components, (d, m), as images beside each other, by rows of pixels, with gaps.
+
+        Pixels are in hundredths of the strongest one of each component.
+        """
         whole = np.round(100 * basis / np.abs(basis).max(axis=0)).astype(int)
         images = whole.T.reshape(-1, self._high, self._wide).tolist()
         rows = [[pixel for image in images for pixel in (*image[y], None)] for y in range(self._high)]
-        return [row[:-1] for row in rows]
+        return [row[:-1] for row in rows]  # without the gap after the last image
 
 
 def _labels(x: float, true: float, private: float, below: float) -> list[Trace]:
-    """Return the words over both parts and under them; frames set those over the private part."""
+    """Return the words over both parts and under them; frames set those over the private part.
+
+    x: where all begin. true, private, below: the heights of the three.
+    """
     base = {"mode": "text", "textposition": "middle right"}
     places = (("<b>true</b>", true), ("", private), (_NOT_PRIVATE, below))
     return [

@@ -24,20 +24,20 @@ REFERENCE = "Methods under 'No privacy' protect nobody. They are drawn to show w
 
 
 def features_lost(matter: int, kept: int) -> str:
-    """Return that fewer features are kept than matter; empty where enough are."""
+    """Return a sentence where fewer features are kept than matter; empty where enough are."""
     if kept >= matter:
         return ""
     return f"Of {matter} measurements that matter only {kept} are kept: the rest is lost at any privacy."
 
 
 def starts_near(error: float) -> str:
-    """Return that DPS-PCA starts at this error."""
+    """Return the caution that DPS-PCA starts near the truth here, at this ||sin Theta||_F."""
     start = f"{METHODS[TRACED].title} starts {text.number(error)} from the truth here"
     return f"{start}, which nobody has outside a simulation."
 
 
 def why(experiment: ExplorerExperiment, epsilon: float, trust: str) -> str:
-    """Return in one line why the experiment's method is the one recommended under a trust, or which is."""
+    """Return why the experiment's method is recommended under a trust or, where another is, which one."""
     best = recommended(experiment, epsilon, trust)
     if experiment.method != best.method:
         return f"**Chosen by you.** Recommended under this trust: {METHODS[best.method].title}."
@@ -53,7 +53,8 @@ MEASURING = (
 def two_stages(results: Results, epsilon: float, settings: Settings) -> str:
     """Return the error of two-stage methods, and how often they find all true features, beside predictions.
 
-    Nothing is predicted before all runs at this epsilon are there, which a first view must not wait for.
+    Before all runs at this epsilon are there, it only says what is being measured: a prediction simulates
+    runs of its own, which a first view must not wait for.
     """
     names = [name for name in results.names if METHODS[name].chooses_rows]
     if results.missing((name, epsilon, r) for name in names for r in range(results.repeats_of(name))):

@@ -1,4 +1,8 @@
-"""Hold the front page at some settings: its results, the methods side by side, and its figure."""
+"""Hold the front page at some settings: its results, the methods side by side, and its figure.
+
+A cell is one run, named (method, epsilon, repeat). The experiment's method is the one that the page is about;
+others are shown side by side with it.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +26,11 @@ _ALWAYS = ("local_pca", "dps_pca")
 
 
 def side_by_side(experiment: ExplorerExperiment, epsilon: float, settings: Settings) -> tuple[str, ...]:
-    """Return all methods, or those recommended under each trust with the published one and the references."""
+    """Return the methods to compare, in the registry's order.
+
+    They are all methods where the visitor asks for that. Else they are those recommended under each trust,
+    those without privacy, a hospital alone, DPS-PCA as published, and the experiment's own.
+    """
     if settings["all_methods"]:
         return tuple(METHODS)
     names = (*trusts.shown(experiment, epsilon), *_ALWAYS, experiment.method)
@@ -30,9 +38,11 @@ def side_by_side(experiment: ExplorerExperiment, epsilon: float, settings: Setti
 
 
 def picture(results: Results, settings: Settings, colour: str = "") -> FirstPanel | None:
-    """Return the picture; None where iterates are asked for, or patients are those of a dictionary's twin.
+    """Return the first panel's picture: of simulated patients, or of a table's scores or images.
 
-    colour: of what is private, in plain view: there no method is named.
+    None where the visitor asks for the error round by round, or for patients of another kind.
+
+    colour: of what is private in plain view, where no method is named; empty elsewhere.
     """
     population = results.experiment.population
     if settings["first_panel"] != "picture":
@@ -46,10 +56,12 @@ def picture(results: Results, settings: Settings, colour: str = "") -> FirstPane
 
 
 class ExplorerView:
-    """Hold the page at these settings.
+    """Hold the page at these settings: the experiment that they describe, its results, and what is shown.
+
+    Results are shared by all visitors with the same experiment. `shown` are the methods side by side.
 
     Args:
-        settings: Of the page.
+        settings: All settings of the page.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -59,19 +71,22 @@ class ExplorerView:
         self.shown = side_by_side(self.experiment, self.epsilon, settings)
 
     def first(self) -> Iterator[None]:
-        """Measure what a first view needs, in steps."""
+        """Measure the runs that a first view needs, in steps between which the caller can stop."""
         return self.results.steps(self.results.first(self.epsilon, self.shown))
 
     def next_cell(self) -> Key | None:
-        """Return the cell to measure next; None where the view is complete."""
+        """Return the run to measure next; None where the view is complete."""
         return self.results.next_missing(self.epsilon, self.settings["slow"])
 
     def figure(self, results: Results, settings: Settings, beside: tuple[str, ...]) -> dict[str, Any]:
-        """Return the figure with its frames and its text; beside: the methods side by side."""
+        """Return the figure with a frame and a text for each epsilon; beside: the methods side by side.
+
+        `explorer_summary.payload` calls it, and keeps the figure for all visitors until more is measured.
+        """
         return explorer_summary.explorer_figure(results, settings, beside, picture(results, settings))
 
     def payload(self) -> dict[str, Any]:
-        """Return everything that the component draws."""
+        """Return all that the browser draws: figure, frames, words, and which epsilon is active."""
         return explorer_summary.payload(
             *(self.results, self.epsilon, self.settings, self.shown), self.figure, self.next_cell
         )

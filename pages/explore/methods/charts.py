@@ -1,4 +1,10 @@
-"""Draw methods against each other, as plain dictionaries. No Streamlit: no browser in tests."""
+"""Draw methods against each other, as plain dictionaries. No Streamlit: no browser in tests.
+
+A sweep runs all methods that are compared at several values of one setting, several times each; its table has
+a row for each run. A panel is what the page shows of it: "error", "time" or "bytes" against what is swept,
+"needed" (patients for an error that is wanted) or "frontier" (error against epsilon). The measure of a panel
+is the quantity on its vertical axis.
+"""
 
 import math
 from collections.abc import Sequence
@@ -30,7 +36,17 @@ _LOG_FROM = 30.0  # ratio of an axis's ends from which it is logarithmic
 
 
 class ComparisonMeasure:
-    """Read the quantity of the vertical axis off a sweep's table, in the units of the screen."""
+    """Read the quantity of the vertical axis off a sweep's table, in the units of the screen.
+
+    Attributes:
+        errs: Whether it is an error or captured energy, not time or bytes.
+        metric: The unit of the error on screen, such as "sin" or "share".
+        energy: Whether it is captured energy.
+        rises: Whether more is better.
+        log: Whether the axis is logarithmic.
+        column, factor: The table's column, and the factor from it to the unit on screen.
+        title, quantity: What the axis and a sentence call it.
+    """
 
     def __init__(self, results: Results, settings: Settings, panel: str) -> None:
         self.results, self.settings, self.panel = results, settings, panel
@@ -46,7 +62,10 @@ class ComparisonMeasure:
         self.column, self.factor, self.title, self.quantity = shown
 
     def values(self, rows: pd.DataFrame) -> Array:
-        """Return the finite values of these rows."""
+        """Return the values of these rows of the table, in the unit on screen; failed runs have none.
+
+        A share needs k: a table that sweeps k has it in a column.
+        """
         values = rows[self.column].to_numpy(dtype=float, na_value=np.nan) * self.factor
         if self.errs and self.metric not in ("energy", "degrees"):
             k = rows["k"].to_numpy(dtype=float) if "k" in rows else self.results.experiment.k
@@ -55,13 +74,13 @@ class ComparisonMeasure:
         return finite
 
     def text(self, value: float) -> str:
-        """Return a value as a sentence has it."""
+        """Return a value, in the unit on screen, as a sentence has it."""
         if not self.errs:
             return text.duration(value / 1e3) if self.panel == "time" else text.size(value)
         return f"{value:.3f}" if self.energy else metric_axis.value_text(self.metric, value)
 
     def wanted(self, target: float) -> str:
-        """Return the error that is asked for: as the control has it, or the share that it recovers."""
+        """Return the wanted error, ||sin Theta||_F, in words: as it is, or as the share that it recovers."""
         if self.metric != "share":
             return f"error of {text.number(target)}"
         share = float(metric_axis.in_unit("share", target, self.results.experiment.k))
@@ -74,7 +93,11 @@ class ComparisonMeasure:
         return metric_axis.loss(self.metric, value) < 0.9 * metric_axis.loss(self.metric, guess)
 
     def guess(self, name: str, value: Value) -> float:
-        """Return what a random subspace gives where the swept parameter has this value."""
+        """Return the value of a random subspace where the swept setting `name` has this value.
+
+        Only sweeps over d, k or s change it. Captured energy also depends on the eigenvalues, which a spiked
+        population has at every size.
+        """
         experiment, eigenvalues = self.results.experiment, self.results.truth.eigenvalues
         sizes = {name: int(value)} if name in ("d", "k", "s") else {}
         d, k = sizes.get("d", experiment.d), sizes.get("k", experiment.k)
@@ -85,7 +108,11 @@ class ComparisonMeasure:
         return subspace_metrics.random_energy(eigenvalues, k)
 
     def span(self, drawn: Sequence[float], guesses: Sequence[float]) -> metric_axis.Span:
-        """Return the range of the vertical axis, and the value at its lower edge."""
+        """Return the range of the vertical axis, and the value at its lower edge.
+
+        drawn: all values that are drawn; errors of a numerical tolerance's size are not counted. guesses:
+        those of a random guess, which must be seen.
+        """
         positive = [value for value in drawn if value > (ZERO if self.errs else 0)]
         metric, begins = (self.metric, 1e-2) if self.errs else ("", math.inf)
         most = max([*positive, *guesses], default=1.0)
@@ -93,7 +120,10 @@ class ComparisonMeasure:
 
 
 def spreads(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[str], name: str) -> Spreads:
-    """Return each method's swept values with measurements, and 10, 50 and 90 % there, shape (3, values)."""
+    """Return for each method the swept values with finished runs, and 10, 50 and 90 % there, (3, values).
+
+    name: the column that is swept.
+    """
     result = {}
     for method in methods:
         groups = table[table["method"] == method].groupby(name)
@@ -104,12 +134,16 @@ def spreads(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[s
 
 
 def at_value(spreads: Spreads, value: Value) -> dict[str, Array]:
-    """Return 10, 50 and 90 % of each method where the swept parameter has this value."""
+    """Return 10, 50 and 90 % of each method that has runs at this swept value."""
     return {name: each[:, x.index(value)] for name, (x, each) in spreads.items() if value in x}
 
 
 class SweepRuns(NamedTuple):
-    """Hold what a sweep has measured so far of the methods shown, and how far the live ones are."""
+    """Hold what a sweep has measured so far of the methods shown.
+
+    `table` has a row for each run. `progress` says how far the live methods are, those that need no button;
+    it is empty once they are complete.
+    """
 
     measure: ComparisonMeasure
     sweep: SweepSetting
@@ -123,18 +157,21 @@ class SweepRuns(NamedTuple):
 
 
 def order(methods: Sequence[str]) -> list[str]:
-    """Return methods of one trust beside each other, those who trust more first."""
+    """Return the methods sorted by whom they trust, in the order of `TRUSTS`, and else as they were."""
     return sorted(methods, key=lambda name: TRUSTS.index(METHODS[name].trust))
 
 
 def grouped(name: str) -> Trace:
-    """Return the method's legend group: whom it trusts."""
+    """Return the trace properties that put a method into the legend's group of its trust."""
     trust = METHODS[name].trust
     return {"legendgroup": trust, "legendgrouptitle": {"text": text.trust_heading(trust)}}
 
 
 def against(runs: SweepRuns) -> dict[str, Any]:
-    """Draw every method's median and 10-90 % band against what is swept, and the random guess."""
+    """Draw every method's median and 10-90 % band against what is swept, and the random guess.
+
+    Bytes are the same in every run, so they have no band.
+    """
     measure, sweep, table, methods, _ = runs
     bands: list[Trace] = []
     lines: list[Trace] = []
@@ -159,13 +196,13 @@ def against(runs: SweepRuns) -> dict[str, Any]:
 
 
 def upward(measure: ComparisonMeasure, span: Sequence[float]) -> Trace:
-    """Return the vertical axis."""
+    """Return the vertical axis over this range, which is in powers of ten where it is logarithmic."""
     powers = {} if measure.errs or not measure.log else {"exponentformat": "power"}
     return axis(measure.title, decades=measure.log, range=list(span), **powers)
 
 
 def across(key: str, values: Sequence[float]) -> Trace:
-    """Return the horizontal axis of a swept control."""
+    """Return the horizontal axis of a swept control; values: ascending, of which the ends set the range."""
     title = CHOICES[key].label
     low, high = values[0], values[-1]
     if high / low < _LOG_FROM:
@@ -180,9 +217,10 @@ def across(key: str, values: Sequence[float]) -> Trace:
 def needed(
     estimates: pd.DataFrame, measure: ComparisonMeasure, grid: Sequence[Value], rows: int
 ) -> dict[str, Any]:
-    """Draw a bar with its interval for every method, and words for one that never gets there.
+    """Draw how many patients each method needs, a bar with its interval, or that no number was enough.
 
-    rows: number of bars for which there is room, so that the height stays while methods are measured.
+    estimates: the result of `patients_needed`. grid: the numbers of patients that were run. rows: number of
+    bars for which there is room, so that the height stays while methods are measured.
     """
     here = measure.results.experiment.n
     never = [METHODS[name].title for name in estimates["method"][estimates["state"] == "never"]]

@@ -1,4 +1,9 @@
-"""The methods page's own controls: which methods, what is swept, and the jobs that measure them."""
+"""The methods page's own controls: which methods, what is swept, and the jobs that measure them.
+
+A job runs one sweep in the background, in a slot: a visitor has one job in each slot, and starting another
+there replaces it. Live methods are measured at once, together in one job. A heavy method takes long, so it
+has a job of its own that its button starts.
+"""
 
 from collections.abc import Collection, Sequence
 
@@ -17,7 +22,9 @@ from pages.shared.settings import editions, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 LIVE = ""  # the key of the job of all methods that are not heavy
-PICKED_POINT = "a point was clicked"  # only the fragment that draws it knows so far
+# Set in the session by a click on a point, after which only the part of the page that draws it runs again.
+# That part then has the whole page run.
+PICKED_POINT = "a point was clicked"
 
 
 def used(settings: Settings) -> list[str]:
@@ -41,6 +48,7 @@ def choose(settings: Settings) -> None:
 
 
 def _choose_methods(settings: Settings) -> None:
+    """Show one box for all methods, of which each has a setting `use.<method>` of its own."""
     now = used(settings)
     st.multiselect(
         *("Methods", order(list(METHODS)), now),
@@ -51,14 +59,16 @@ def _choose_methods(settings: Settings) -> None:
 
 
 def _keep_methods(picked: Collection[str]) -> None:
+    """Switch on the methods picked in the box, and all others off."""
     for name in METHODS:
         widgets.set_to(f"use.{name}", name in picked)
 
 
 def jobs(slot: str, sweep: SweepSetting) -> dict[str, sweep_jobs.Job]:
-    """Return the jobs of heavy methods that were asked for at this setting, and that of all others under "".
+    """Start or find the jobs of a sweep: the live one under `LIVE`, and those of heavy methods by name.
 
-    Jobs of heavy methods at another setting are stopped.
+    Heavy methods have one only where their button was pressed at this setting; their jobs at another setting
+    are stopped. slot: the name under which the sweep's jobs are kept for this visitor.
     """
     jobs = {}
     if sweep.live is not None:
@@ -73,7 +83,12 @@ def jobs(slot: str, sweep: SweepSetting) -> dict[str, sweep_jobs.Job]:
 
 
 def _live_job(slot: str, recipe: Recipe, first: Recipe) -> sweep_jobs.Job:
-    """Return the job of the live methods: one run of each first, where all of them take long."""
+    """Return the job of the live methods: that of one run of each method first, where all runs take long.
+
+    Something is then seen soon. It is skipped where an earlier job has rows that the new one takes over.
+
+    recipe: all runs. first: one run of each method, at the current setting.
+    """
     former = sweep_jobs.at(slot)
     fresh = former is None or not sweeps.shares_rows(former.recipe, recipe)
     begun = former is not None and former.running and former.recipe == first
@@ -85,7 +100,7 @@ def _live_job(slot: str, recipe: Recipe, first: Recipe) -> sweep_jobs.Job:
 
 
 def progress(sweep: SweepSetting, jobs: dict[str, sweep_jobs.Job]) -> str:
-    """Return how far the live methods are; empty when they are complete."""
+    """Return a sentence on how far the live methods are; empty when they are complete or there are none."""
     live = jobs.get(LIVE)
     if live is None or (live.recipe == sweep.live and not live.running):
         return ""
@@ -93,7 +108,7 @@ def progress(sweep: SweepSetting, jobs: dict[str, sweep_jobs.Job]) -> str:
 
 
 def show_heavy(slot: str, sweep: SweepSetting, jobs: dict[str, sweep_jobs.Job]) -> None:
-    """Show how heavy methods stand, and a button for each that was not asked for yet."""
+    """Show the progress of each heavy method that was asked for, and a button for each other one."""
     for name, recipe in sweep.heavy.items():
         title, job_slot = METHODS[name].title, f"{slot} {name}"
         if name in jobs:
@@ -107,14 +122,15 @@ def show_heavy(slot: str, sweep: SweepSetting, jobs: dict[str, sweep_jobs.Job]) 
 
 
 def table(jobs: dict[str, sweep_jobs.Job]) -> pd.DataFrame | None:
-    """Return everything measured so far; None where nothing was asked for."""
+    """Return a row for each run of all jobs so far; None where there is no job."""
     parts = [job.table() for job in jobs.values()]
+    # A table without rows is returned only where all are so, for its columns.
     filled = [part for part in parts if len(part)]
     return pd.concat(filled, ignore_index=True) if filled else (parts[0] if parts else None)
 
 
 def choose_release(methods: Sequence[str]) -> str:
-    """Show controls that choose a point of the frontier, as a click does; return the method that is shown."""
+    """Show controls that choose a method and an epsilon, as a click on a point does; return the method."""
     left, right = st.columns(2)
     with right:
         widgets.choose("compare.at")
@@ -123,7 +139,10 @@ def choose_release(methods: Sequence[str]) -> str:
 
 
 def keep_picked() -> None:
-    """Set the release that is shown to the point of the frontier that was clicked."""
+    """Set the release that is shown to the point of the frontier that was clicked.
+
+    Clicks on other traces, such as a random guess, name no method and change nothing.
+    """
     point = st.session_state["frontier figure"]["pick"]
     if str(point["name"]) in METHODS:
         widgets.set_to("compare.release", str(point["name"]))

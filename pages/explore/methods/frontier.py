@@ -1,4 +1,8 @@
-"""Draw the frontier of privacy and error: points to click and their lower convex hull. No Streamlit here."""
+"""Draw the frontier of privacy and error: points to click and their convex hull. No Streamlit here.
+
+A point is a method's median error at one epsilon. The hull shows which method errs least for its privacy. It
+is the lower hull, or the upper one where more is better, as for captured energy.
+"""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +20,10 @@ from pages.shared.charts.explorer_text import other_epsilon
 
 
 class Corner(NamedTuple):
-    """Hold a corner of the hull; `level` has other methods there whose 10-90 % interval overlaps."""
+    """Hold a corner of the hull: its method, epsilon and median error, in the unit on screen.
+
+    `level` has the other methods whose 10-90 % interval at this epsilon overlaps: they are as good.
+    """
 
     method: str
     epsilon: float
@@ -27,10 +34,10 @@ class Corner(NamedTuple):
 def hull(table: pd.DataFrame, measure: charts.ComparisonMeasure, methods: Sequence[str]) -> list[Corner]:
     """Return the corners of the medians' convex hull against epsilon, in the axes as drawn.
 
-    It is the lower hull, or the upper where more is better.
-
-    Points hardly better than a random guess are no part of it.
+    It is the lower hull, or the upper where more is better. Points hardly better than a random guess are no
+    part of it. table: a sweep's over epsilon.
     """
+    # A guess is the same at every epsilon.
     spreads, guess = charts.spreads(table, measure, methods, "epsilon"), measure.guess("epsilon", 1.0)
     _, floor = _span(measure, spreads)
     points: dict[tuple[float, float], str] = {}
@@ -39,6 +46,7 @@ def hull(table: pd.DataFrame, measure: charts.ComparisonMeasure, methods: Sequen
             if measure.beats(y, guess):
                 points.setdefault((x, y), method)
     corners = []
+    # Where more is better, mirror the values to use the lower hull. near, far: the quantiles, best and worst.
     sign, near, far = (-1, 2, 0) if measure.rises else (1, 0, 2)
     for x, mirrored in lower_hull([(x, sign * y) for x, y in points], measure.log):
         y = sign * mirrored
@@ -51,6 +59,7 @@ def hull(table: pd.DataFrame, measure: charts.ComparisonMeasure, methods: Sequen
 
 
 def _span(measure: charts.ComparisonMeasure, spreads: charts.Spreads) -> tuple[list[float], float]:
+    """Return the range of the vertical axis for these medians, and the value at its lower edge."""
     medians = [value for _, (_, middle, _) in spreads.values() for value in middle]
     return measure.span(medians, [measure.guess("epsilon", 1.0)])
 
@@ -58,7 +67,11 @@ def _span(measure: charts.ComparisonMeasure, spreads: charts.Spreads) -> tuple[l
 def figure(
     table: pd.DataFrame, measure: charts.ComparisonMeasure, methods: Sequence[str], corners: Sequence[Corner]
 ) -> dict[str, Any]:
-    """Draw medians as points to click, error against epsilon, their hull, and a ring around the release."""
+    """Draw medians as points to click, error against epsilon, their hull, and a ring around one point.
+
+    The ring marks the point of which one release is shown below the figure. A point's trace has its method as
+    "uid", which a click reports.
+    """
     spreads = charts.spreads(table, measure, charts.order(methods), "epsilon")
     reach, floor = _span(measure, spreads)
     ends = sorted({*AXES["epsilon"], *table["epsilon"].astype(float)})
@@ -87,7 +100,7 @@ def lower_hull(points: Sequence[tuple[float, float]], log_up: bool) -> list[tupl
 
     The monotone chain of Andrew (1979), its lower half.
     """
-    lowest = dict(sorted(points, reverse=True))  # of each x the point drawn last, which is the lowest
+    lowest = dict(sorted(points, reverse=True))  # the lowest point of each x comes last, so it is kept
     kept: list[tuple[float, float, float, float]] = []
     for x, y in sorted(lowest.items()):
         corner = (math.log(x), math.log(y) if log_up else y, x, y)
@@ -98,11 +111,15 @@ def lower_hull(points: Sequence[tuple[float, float]], log_up: bool) -> list[tupl
 
 
 def _turn(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> float:
+    """Return whether the way from a over b to c turns left (positive), right (negative) or not (0)."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 def off_hull(experiment: ExplorerExperiment, methods: Sequence[str]) -> dict[str, str]:
-    """Return why methods cannot be on the hull: another promise, or a larger epsilon than drawn."""
+    """Return the methods that are left off the hull, each with the reason.
+
+    They have no privacy, a weaker kind of guarantee, or a true epsilon above the one at which they are drawn.
+    """
     reasons = {}
     for name in methods:
         if not METHODS[name].private:

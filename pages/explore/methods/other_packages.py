@@ -1,4 +1,9 @@
-"""Packages that can be installed, beside ours, as `make bench-peers` measured them (data/peers.json)."""
+"""Packages that can be installed, beside ours, as `make bench-peers` measured them (data/peers.json).
+
+A recipe is a way to compute PCA: one of our methods, one of ours with a part left out ("ablation"), one of a
+package ("peer"), or one without privacy. Recipes are measured at several places: a population, d features and
+n patients. `neighbours` is the neighbouring relation of the guarantee, "replace-one" or "add-remove".
+"""
 
 import json
 from functools import lru_cache
@@ -15,7 +20,7 @@ _FILE = Path(__file__).parents[3] / "data" / "peers.json"
 _OURS = {"Analyze Gauss + sparse step": "analyze_gauss_sparse", "DPS-PCA": "dps_pca"}
 _PLAIN = "scikit-learn PCA, no privacy"
 _RIVAL = "OpenDP Gaussian + eigh"
-_PARTS = {  # our advantages, each with the recipe that gives up this one and all before it
+_PARTS = {  # what ours do better, each with the recipe that gives up this one and all before it
     "sparsity": "without sparsity",
     "noise that is alike in all directions": "without sparsity, mirrored noise",
     "exact accounting": _RIVAL,
@@ -30,7 +35,7 @@ _LOOKS = {
 
 @lru_cache(maxsize=1)
 def stored() -> dict[str, Any]:
-    """Return what was measured, when, and with which versions.
+    """Return the stored file: what was measured, when, and with which versions.
 
     Raises:
         ValueError: The file cannot be read, or lacks a part that the page needs.
@@ -54,17 +59,19 @@ def table() -> pd.DataFrame:
 
 
 def _table(record: dict[str, Any]) -> pd.DataFrame:
+    """Return the table of `table`, of a record that may turn out to be broken: then this raises."""
     rows = pd.json_normalize(record["places"], "rows", ["population", "d", "n"])
     return rows.rename(columns={"error.median": "error"}).astype({"error": float, "d": int, "n": int})
 
 
 def _rows(population: str, neighbours: str) -> pd.DataFrame:
+    """Return a population's rows under one relation, and those without privacy, which have no relation."""
     rows = table()
     return rows[(rows["population"] == population) & rows["neighbours"].isin(["", neighbours])]
 
 
 def figure(neighbours: str) -> dict[str, Any]:
-    """Draw error against d, recipe by recipe; a recipe without an answer has no point."""
+    """Draw error against d, a line for each recipe; a recipe without an answer has no point."""
     measured, k = _rows("sparse population", neighbours), stored()["settings"]["k"]
     traces = []
     for recipe, look in _LOOKS.items():
@@ -72,7 +79,7 @@ def figure(neighbours: str) -> dict[str, Any]:
         if len(rows):
             x: list[float | None] = []
             y: list[float | None] = []
-            for _, group in rows.groupby("n"):  # more patients begin a new line
+            for _, group in rows.groupby("n"):  # a gap between them: the error also depends on n
                 x += [*map(float, group["d"]), None]
                 y += [*rounded(group["error"].to_numpy()), None]
             traces.append(marked_line(recipe, look, x, y, 8, hovertemplate="%{x}: %{y:.3~g}"))
@@ -87,7 +94,10 @@ def figure(neighbours: str) -> dict[str, Any]:
 
 
 def finding(neighbours: str) -> str:
-    """Return who errs least at the largest d, by how much, and to which of our advantages that is owed."""
+    """Return who errs least at the largest d, by how much, and which part of our method that is due to.
+
+    The factor between a package's error and ours is a product: each of `_PARTS` is given up in turn.
+    """
     rows = _rows("sparse population", neighbours)
     d = int(rows["d"].max())
     error = rows[rows["d"] == d].set_index("recipe")["error"]
@@ -97,7 +107,7 @@ def finding(neighbours: str) -> str:
         f"At {d} features **{ours}** errs {text.error(error[ours])}, "
         f"PCA without privacy {text.error(error[_PLAIN])}"
     )
-    if rival != rival:
+    if rival != rival:  # NaN: no answer within the time limit
         return f"{start}; {_RIVAL} had no answer in {stored()['limit_seconds']:.0f} s."
     steps = [error[sparse], *(error[recipe] for recipe in _PARTS.values())]
     parts = {part: after / before for part, before, after in zip(_PARTS, steps, steps[1:], strict=False)}

@@ -26,7 +26,8 @@ if note:
 
 
 def render() -> None:
-    """Show what has been measured so far."""
+    """Show the chosen panel of what has been measured so far; called again while more comes."""
+    # A click ran this part alone; the release below it belongs to the whole page.
     if st.session_state.pop(controls.PICKED_POINT, False):
         st.rerun()
     jobs = controls.jobs(slot, sweep)

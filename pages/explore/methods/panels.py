@@ -1,4 +1,8 @@
-"""Show what was measured of a sweep: one function for each view of the methods page."""
+"""Show what was measured of a sweep: one function for each view of the methods page.
+
+A sweep runs the methods at several values of one setting. `runs` hold its table so far, a row for each run.
+`against`, `needed` and `frontier` return a container, into which the page puts what may still be measured.
+"""
 
 from typing import Any
 
@@ -18,8 +22,8 @@ from pages.shared.reports import take_along
 from pages.shared.settings import swept, widgets
 from pages.shared.text import duration, short
 
-_AT_ONCE_SECONDS = 1.0  # a longer run waits to be asked for
-# Pixels of a column, which else keeps the width of the dash that stood there first.
+_AT_ONCE_SECONDS = 1.0  # a run that takes longer is made only when its button is pressed
+# Pixels of a column. Without them a column would keep its first width, that of a dash for "not yet measured".
 _NUMBER, _CHANCE = 78, 100
 
 
@@ -35,7 +39,9 @@ def _show(
 ) -> DeltaGenerator:
     """Show a finding, its figure and its menu; return a container for what else may be measured.
 
-    names: the figure's key, and its files' name. code, values: the figure's table, and its arguments.
+    finding: the answer in a sentence. names: the figure's key, and its files' name. code, values: the name of
+    the table behind the figure, and its arguments, for the Python code that the menu offers. more: the menu's
+    other arguments.
     """
     widgets.headline(finding, "epsilon", "n")
     recipes = sweeps.measured(runs.sweep, set(runs.table["method"]))
@@ -52,7 +58,7 @@ def _show(
 
 
 def _drawn(runs: charts.SweepRuns) -> dict[str, Any]:
-    """Return the arguments of the table of what is drawn against what is swept."""
+    """Return the arguments of the table of a figure whose x axis is what is swept."""
     measure, k = runs.measure, runs.measure.results.experiment.k
     return {"over": runs.sweep.over, "column": measure.column, "k": k, "metric": measure.metric}
 
@@ -82,9 +88,14 @@ def against(runs: charts.SweepRuns) -> DeltaGenerator:
 
 
 def needed(runs: charts.SweepRuns) -> DeltaGenerator:
-    """Show how many patients each method needs for the error wanted, once all numbers of them were run."""
+    """Show how many patients each method needs for the error wanted.
+
+    A method is shown once it has runs at all numbers of patients: from some of them the answer would be
+    wrong.
+    """
     measure, sweep, table, methods, progress = runs
     target = measure.settings["compare.target"]
+    # The table has ||sin Theta||, and the target may be set for another multiple of it.
     values = {"target": target / factor(measure.settings), "seed": measure.results.experiment.seed}
     complete = table.groupby("label")["n"].transform("nunique") == len(sweep.values)
     estimates = patients_needed(table[complete], **values)
@@ -96,7 +107,7 @@ def needed(runs: charts.SweepRuns) -> DeltaGenerator:
 
 
 def frontier(runs: charts.SweepRuns) -> DeltaGenerator:
-    """Show error against epsilon as points to click, with the hull of methods with the same promise."""
+    """Show error against epsilon as points to click, and the hull of methods whose guarantees compare."""
     measure, _, table, methods, progress = runs
     off = frontier_charts.off_hull(measure.results.experiment, methods)
     hull = frontier_charts.hull(table, measure, [name for name in methods if name not in off])
@@ -108,7 +119,10 @@ def frontier(runs: charts.SweepRuns) -> DeltaGenerator:
 
 
 def release(measure: charts.ComparisonMeasure, name: str) -> None:
-    """Show the release that the sweep measured first at this epsilon: same patients, same noise."""
+    """Show the loadings of one release of a method, at the epsilon chosen on the page.
+
+    It is the first of the sweep's runs, with the same patients and noise. name: the method.
+    """
     results, epsilon = measure.results, measure.settings["compare.at"]
     experiment, title = results.experiment, METHODS[name].title
     about = run_seconds(name, experiment.d, experiment.k, experiment.providers)

@@ -1,6 +1,7 @@
 """The methods page in plain view: the share that hospitals recover, and how much each trust needs for it.
 
-Each point is the front page at that setting: the same results, and so the same numbers.
+Each point is the front page at that setting: the same results, and so the same numbers. A row is the answer
+of the method recommended under one trust: the share of the pattern that it recovers, in %.
 """
 
 import math
@@ -27,21 +28,30 @@ from pages.shared.settings.catalogue import Settings
 
 _PATIENTS = (*(m * 10**p for p in range(2, 6) for m in (1, 3)), 10**6)
 _LOSSES = EPSILONS[::5]
-_FEW = 3  # repeats of every point before more of any
+_FEW = 3  # runs that each point has before any has more
 
 
 class Curves(screen.CombinedStore):
     """Hold the settings along which the rows are measured.
 
+    They are numbers of patients; of a table, whose patients are fixed, privacy losses. It is one store of
+    cells over the stores of all points: a cell is (index of its point, method, epsilon, repeat).
+
+    Attributes:
+        key: What varies, "n" or "epsilon".
+        values: Its values, ascending; `here` is the index of the current one.
+        points: The experiment and the epsilon at each value.
+        stores: The results at each value.
+
     Args:
-        settings: Of the page, as plain view advises.
+        settings: All settings of the page, with what plain view hides as we advise it.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.trust = settings, settings["trust"]
         self.key = "epsilon" if settings["data"] in TABLES else "n"
         grid = {"epsilon": _LOSSES, "n": _PATIENTS}[self.key]
-        least = settings["providers"] if self.key == "n" else 0
+        least = settings["providers"] if self.key == "n" else 0  # each hospital has at least one patient
         self.values = sorted({settings[self.key], *(value for value in grid if value >= least)})
         moved = [catalogue.reconcile(settings | {self.key: value}, self.key)[0] for value in self.values]
         self.points = [to_experiment.about_shown(each) for each in moved]
@@ -50,11 +60,15 @@ class Curves(screen.CombinedStore):
 
     @property
     def methods(self) -> list[str]:
-        """Return all methods behind the points, and those without protection."""
+        """Return the methods recommended at any of the points, and those without privacy, each once."""
         return list(dict.fromkeys(name for point in self.points for name in trusts.shown(*point)))
 
     def wanted(self) -> Iterator[tuple[Any, ...]]:
-        """Return all cells, those of the current setting first: one run of each point, a few, then all."""
+        """Return all cells in the order in which to measure them.
+
+        Every point gets one run before any gets `_FEW`, and these before all repeats; the points nearest to
+        the current setting come first each time.
+        """
         order = sorted(range(len(self.points)), key=lambda i: abs(i - self.here))
         for repeats in (1, _FEW, self.settings["repeats"]):
             for i in order:
@@ -64,11 +78,17 @@ class Curves(screen.CombinedStore):
                     yield from ((i, name, epsilon, r) for r in range(few))
 
     def shares(self, i: int) -> rows.Shares:
-        """Return the rows of a point."""
+        """Return the shares recovered at point i under each trust, without protection, and by a guess."""
         return rows.shares(self.stores[i], self.points[i][1], self.trust)
 
     def needed(self, each: list[rows.Shares]) -> dict[str, float]:
-        """Return how much each trust needs for the share wanted; NaN before the first runs."""
+        """Return for each trust how much of what varies recovers the share wanted, `plain_text.WANTED`.
+
+        It is infinite where the largest value is too little, and NaN before the first runs. Shares are turned
+        into errors, sqrt(k (1 - share)), in which `last_fall` interpolates as on other pages.
+
+        each: the shares at all points, in their order.
+        """
         k, result = self.points[0][0].k, {}
         for trust in rows.LOOKS:
             errors = np.sqrt([k * max(1 - shares.under(trust).share / 100, 0) for shares in each])
@@ -79,18 +99,18 @@ class Curves(screen.CombinedStore):
         return result
 
     def recipe(self) -> Recipe:
-        """Return the sweep that has such runs at every value."""
+        """Return a sweep of the same methods over all values, for the page's menu to hand out as a file."""
         experiment, epsilon = self.points[self.here]
         over = Axis(self.key, tuple(self.values))
         return sweeps.recipe(experiment, epsilon, self.methods, over, experiment.repeats)
 
     def code(self) -> FigureRecipe:
-        """Return the table of the numbers of the figure."""
+        """Return the recipe of the figure's numbers, from which the page's menu makes Python code."""
         return screen.code(self.points, self.methods)
 
 
 def figure(curves: Curves, each: list[rows.Shares]) -> dict[str, Any]:
-    """Draw a line for each trust, the answer without protection, and a guess."""
+    """Draw a line for each trust, the answer without protection, and a guess; each: the points' shares."""
     x = [float(value) for value in curves.values]
     drawn: list[Trace] = []
     for trust, look in rows.LOOKS.items():
@@ -112,6 +132,7 @@ def figure(curves: Curves, each: list[rows.Shares]) -> dict[str, Any]:
 
 
 def _across(key: str, x: list[float]) -> Trace:
+    """Return the horizontal axis, logarithmic; key: "epsilon" or "n"; x: its values, ascending."""
     ends = {"type": "log", "range": [math.log10(x[0]) - 0.05, math.log10(x[-1]) + 0.05], "fixedrange": True}
     if key == "epsilon":
         return axis("privacy loss", **ends) | traces.EPSILON_TICKS
@@ -128,6 +149,7 @@ def render() -> None:
         st.caption(plain_text.FIXED)
 
     def panels() -> None:
+        """Show the headline, the curves, and the rows at the current setting, as measured so far."""
         each = [curves.shares(i) for i in range(len(curves.points))]
         needed, ends = curves.needed(each), (curves.values[0], curves.values[-1])
         headline = plain_text.headline(needed, curves.trust, curves.key, ends)

@@ -1,4 +1,9 @@
-"""The sentences of the methods page in plain view. No Streamlit here."""
+"""The sentences of the methods page in plain view. No Streamlit here.
+
+`needed` has, for each trust, how much of what varies is needed to recover `WANTED` % of the pattern. What
+varies is `key`: "n", the patients, or "epsilon", the privacy loss. `ends` are the least and the most that
+were measured.
+"""
 
 import math
 from collections.abc import Mapping
@@ -22,16 +27,20 @@ _IF = {
     "secure aggregation": "with sealed sums",
     "central": "if all trust one place",
 }
-WANTED = 90.0  # share of the pattern in %, to which the headline refers
+WANTED = 90.0  # share of the pattern in % that a study is to recover, as the headline says
 
 
 def here(n: int, epsilon: float, table: str) -> str:
-    """Return the heading over the rows at the current setting."""
+    """Return the heading over the rows at the current setting; table: its title, empty if simulated."""
     return f"{table.split(',')[0] or f'With {n:,} patients'}, at privacy loss {epsilon:g}"
 
 
 def amount(value: float, key: str, least: float, most: float) -> str:
-    """Return how much is needed; infinite where the most measured is too little, NaN where nothing is."""
+    """Return how much is needed, in words.
+
+    value: infinite where the most measured is too little, NaN before anything is. least, most: the ends of
+    what was measured; at the least already enough, fewer might do as well.
+    """
     shown = (lambda number: f"{number:.2g}") if key == "epsilon" else text.patients
     if math.isnan(value):
         return text.MEASURING
@@ -41,6 +50,7 @@ def amount(value: float, key: str, least: float, most: float) -> str:
 
 
 def _much(value: float, key: str, ends: tuple[float, float]) -> str:
+    """Return `amount` with its noun; of epsilon, more than the most measured means too little protection."""
     if key == "epsilon" and math.isinf(value):
         return f"less protection than a privacy loss of {ends[1]:.2g} gives"
     shown = amount(value, key, *ends)
@@ -48,7 +58,7 @@ def _much(value: float, key: str, ends: tuple[float, float]) -> str:
 
 
 def headline(needed: Mapping[str, float], trust: str, key: str, ends: tuple[float, float]) -> str:
-    """Return how much the chosen trust needs, and one place that all trust."""
+    """Return how much hospitals need under the chosen trust, and how much if all trusted one place."""
     if math.isnan(needed[trust]):
         return text.MEASURING
     much, least = (_much(needed[each], key, ends) for each in (trust, "central"))
@@ -59,7 +69,7 @@ def headline(needed: Mapping[str, float], trust: str, key: str, ends: tuple[floa
 
 
 def others(needed: Mapping[str, float], trust: str, key: str, ends: tuple[float, float]) -> str:
-    """Return how much the trusts need that the headline leaves out."""
+    """Return how much hospitals need under the trusts that the headline leaves out."""
     left = [each for each in needed if each not in (trust, "central") and not math.isnan(needed[each])]
     parts = [f"{_IF[each]}, they need {_much(needed[each], key, ends)}" for each in left]
     return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts)

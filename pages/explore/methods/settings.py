@@ -1,4 +1,7 @@
-"""The settings of the methods page. No Streamlit here."""
+"""The settings of the methods page. No Streamlit here.
+
+A sweep runs all methods that are compared at several values of one setting.
+"""
 
 from collections.abc import Mapping
 
@@ -21,7 +24,11 @@ PANELS = {
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Return the page's own controls: which methods, what is swept, what is drawn."""
+    """Return the page's own controls: which methods, what is swept, and what is drawn of it.
+
+    `compare.target` is the error for which patients are counted, `compare.release` and `compare.at` the
+    method and the epsilon of which one release is shown. shared: the settings of all pages, by key.
+    """
     titles = {name: method.title for name, method in METHODS.items()}
     over = {key: shared[key].label for key in SWEEPS}
     targets = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)

@@ -1,4 +1,9 @@
-"""Form the recipes that sweep a setting of an experiment over its methods. No Streamlit here."""
+"""Form the recipes that sweep one setting of an experiment, for several methods. No Streamlit here.
+
+A recipe says what to run: methods, the values of the swept setting (its axis), and repeats. Light methods are
+live: they are measured at once, in one recipe. A heavy one takes long, has a recipe of its own, and is
+measured when its button is pressed.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -27,15 +32,16 @@ NEEDED = (*(m * 10**p for p in range(3, 9) for m in (1, 2, 5)), 10**9)
 NEEDED_COARSE = (*(m * 10**p for p in range(3, 9) for m in (1, 3)), 10**9)
 _COARSE_FROM = 500  # features from which a fit takes so long that the grid over n has two points a decade
 _FEWEST = 3  # repeats, unless fewer are asked for
-_NEEDED_REPEATS = 5
+_NEEDED_REPEATS = 5  # at most, of live methods in the view of patients needed, which has many values of n
 LIVE_SECONDS = 12.0  # for all live methods together: repeats beyond the fewest are cut to keep it
-_HEAVY_SECONDS = 8.0  # a method whose fewest repeats take longer is measured at its button alone
+_HEAVY_SECONDS = 8.0  # a method whose fewest repeats take longer is heavy
 
 
 class SweepSetting(NamedTuple):
     """Hold what runs: every live method in one recipe, and each heavy one in its own.
 
-    `left_out` has impossible values of the axis, with what makes them so.
+    `over` is the swept setting, `values` those that it takes, and `here` its current one. `live` is None
+    where all methods are heavy. `left_out` has impossible values of the axis, with what makes them so.
     """
 
     over: str
@@ -49,12 +55,14 @@ class SweepSetting(NamedTuple):
 def recipe(
     experiment: ExplorerExperiment, epsilon: float, methods: Sequence[str], along: Axis, repeats: int
 ) -> Recipe:
-    """Return the experiment as a recipe.
+    """Return the experiment as a recipe of these methods along an axis.
 
-    What is swept has no value of its own, so moving its control reuses the rows.
+    The field of what is swept gets a fixed value, not the current setting's: so moving its control gives the
+    same recipe, whose rows are reused.
     """
     population = experiment.population
-    ends = {"d": max, "s": max, "k": min}  # of what is swept, a population that is possible
+    # The population needs a value of what is swept; d and s at their most and k at its least are possible.
+    ends = {"d": max, "s": max, "k": min}
     if isinstance(population, SpikedModel) and along.name in ends:
         population = replace(population, **{along.name: ends[along.name](along.values)})
     fields = {"k": experiment.k, "population": population, "repeats": repeats}
@@ -69,9 +77,10 @@ def recipe(
 def for_panel(
     results: Results, methods: Sequence[str], settings: Settings
 ) -> tuple[SweepSetting | None, str]:
-    """Return what the chosen view sweeps, if anything, and the slot in which its jobs are kept.
+    """Return what the chosen view sweeps, and the slot under which its jobs are kept for the visitor.
 
-    Where a table fixes what would be swept, epsilon is swept instead.
+    Where a table fixes what would be swept, epsilon is swept instead. There is no sweep without methods, nor
+    of the patients needed from a table, whose patients cannot be more.
     """
     panel, key, fixed = settings["compare.panel"], settings["compare.over"], catalogue.fixed(settings)
     if not methods or (panel == "needed" and fixed):
@@ -91,7 +100,11 @@ def for_panel(
 def _split(
     results: Results, methods: Sequence[str], settings: Settings, axis: Axis, most: int = 50
 ) -> SweepSetting:
-    """Put methods that are slow here into recipes of their own, and the others into one."""
+    """Put heavy methods into recipes of their own, and the others into one.
+
+    The heavy have `_FEWEST` repeats. The live have as many as fit into LIVE_SECONDS by estimate, but no fewer
+    than that and no more than `most`.
+    """
     experiment, epsilon = results.experiment, settings["epsilon"]
     fewest = min(experiment.repeats, _FEWEST)
     heavy, light = {}, []
@@ -110,19 +123,22 @@ def _split(
 
 
 def measured(sweep: SweepSetting, methods: Collection[str]) -> tuple[Recipe, ...]:
-    """Return the recipes of which runs of these methods are, that of all live ones first."""
+    """Return the recipes that have one of these methods, the live one first."""
     recipes = (*([sweep.live] if sweep.live else []), *sweep.heavy.values())
     return tuple(recipe for recipe in recipes if {chosen.method for chosen in recipe.methods} & set(methods))
 
 
 def first_run(sweep: SweepSetting) -> Recipe:
-    """Return one run of each live method at the current setting, which is measured before all others."""
+    """Return the recipe of one run of each live method at the value next to the current setting.
+
+    It is measured before all others where those take long.
+    """
     near = min(sweep.values, key=lambda value: abs(float(value) / float(sweep.here) - 1))
     return replace(sweep.live, swept=(Axis(sweep.live.names[0], (near,)),), repeats=1)
 
 
 def shares_rows(recipe: Recipe, other: Recipe) -> bool:
-    """Return whether two recipes differ in methods, values and repeats only, and so share rows."""
+    """Return whether two recipes differ at most in methods, values and repeats: then they may share runs."""
     if recipe.names != other.names:
         return False
     return replace(recipe, methods=other.methods, swept=other.swept, repeats=other.repeats) == other

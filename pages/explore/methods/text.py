@@ -1,4 +1,9 @@
-"""The sentences and the table of the methods page, formed from its numbers. No Streamlit here."""
+"""The sentences and the table of the methods page, formed from its numbers. No Streamlit here.
+
+A sweep runs the methods at several values of one setting. The measure is what a panel has on its vertical
+axis: an error, captured energy, time or bytes. Errors are ranked only among methods of one trust and one
+guarantee.
+"""
 
 from collections.abc import Mapping, Sequence
 from inspect import signature
@@ -38,14 +43,14 @@ INTRODUCTION = (
 NOTHING_QUICK = "None of these methods is quick here: measure one at its button."
 FRONTIER_HELP = "Click a point to see one release of it, or choose it below."
 LOADINGS_NOTE = "Its directions are turned onto the true ones, as only what they span is estimated."
-_TRUSTS = {  # who trusts alike, and what that takes
+_TRUSTS = {  # by trust: the words that open its finding, and what its methods need
     "central": ("where all trust one place", "a curator who sees all second moments"),
     "untrusted server": ("where nobody is trusted", "noise added at each hospital, any server"),
     "secure aggregation": ("with sealed sums", "sums of which nobody sees a part"),
     "local": ("where not even the hospital is trusted", "noise added at each patient"),
     "none": ("without privacy", "all second moments in the open"),
 }
-_NEEDS = {
+_NEEDS = {  # by a parameter that a method uses: what it means that the method needs
     "s_hat": "how many features to keep",
     "iterations": "several rounds",
     "batches": "patients in random groups, each seen once",
@@ -54,7 +59,7 @@ _NEEDS_ALONE = {"local_pca": "one hospital's own patients"}
 
 
 def needs(name: str) -> str:
-    """Return what a method must be given."""
+    """Return what a method needs: trust in somebody, and choices or rounds that its parameters stand for."""
     method = METHODS[name]
     used = {*method.uses, *(signature(method.fit).parameters if method.private else ())}
     options = [words for use, words in _NEEDS.items() if use in used]
@@ -62,7 +67,10 @@ def needs(name: str) -> str:
 
 
 def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, here: Value) -> str:
-    """Return the finding of methods against each other, and the value of a method that is alone."""
+    """Return which method does best at the current setting; of a single method its value.
+
+    values: 10, 50 and 90 % over the runs of each method there. key, here: the swept setting and its value.
+    """
     if not values:
         return text.MEASURING
     choice = CHOICES[key]
@@ -77,7 +85,7 @@ def compared(measure: ComparisonMeasure, values: Mapping[str, Array], key: str, 
 
 
 def _least_error(measure: ComparisonMeasure, errors: Mapping[str, Array], key: str, here: Value) -> str:
-    """Return who errs least here, among methods that trust the same and promise the same."""
+    """Return who errs least, among methods of one trust and one guarantee; arguments as in `compared`."""
     experiment = measure.results.experiment
     kinds: dict[tuple[str, str], dict[str, Array]] = {}
     for name, error in errors.items():
@@ -104,6 +112,11 @@ _BEST = {"energy": "captures most", "share": "recovers most", "degrees": "comes 
 
 
 def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasure) -> str:
+    """Return a clause on the method with the best median, and the second, of methods that compare.
+
+    errors: 10, 50 and 90 % over the runs of each. The clause says whether the two intervals overlap, or that
+    none is a tenth better than a guess.
+    """
     ranked = sorted(errors, key=lambda name: float(errors[name][1]), reverse=measure.rises)
     (best, first), (second, runner_up) = ((METHODS[name].title, errors[name]) for name in ranked[:2])
     if not measure.beats(float(first[1]), guess):
@@ -115,7 +128,7 @@ def _winner(errors: Mapping[str, Array], guess: float, measure: ComparisonMeasur
 
 
 def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array]) -> str:
-    """Return who takes, or sends, least and most here."""
+    """Return which method takes the least and the most time, or sends the least and the most bytes."""
     if len(costs) < 2:
         return ": one method, nothing to compare."
     ranked = sorted(costs, key=lambda name: float(costs[name][1]))
@@ -128,7 +141,7 @@ def _least_cost(measure: ComparisonMeasure, costs: Mapping[str, Array]) -> str:
 
 
 def note(sweep: SweepSetting | None, methods: Sequence[str], settings: Settings) -> str:
-    """Return why nothing is swept, or something else than asked for; empty where all is as set."""
+    """Return why nothing is swept, or another setting than asked for; empty where all is as set."""
     if not methods:
         return "Choose at least one method."
     if sweep is None:
@@ -171,9 +184,10 @@ def facts(runs: SweepRuns) -> pd.DataFrame:
 
 
 def _theory(measure: ComparisonMeasure, rows: pd.DataFrame, name: str) -> dict[str, float | str]:
-    """Return a method's closed form where it applies, and how often all true features are found.
+    """Return the cells of `facts` on a closed form and on how often all true features are found, by column.
 
-    The chance is predicted for two stages alone; the share is of runs, on a synthetic population.
+    The chance is predicted for two stages alone; the share is of runs, on a synthetic population. rows: the
+    method's runs at the current setting.
     """
     bound = closed_form(measure.results, name, measure.settings["epsilon"])
     cells: dict[str, float | str] = {}
@@ -199,7 +213,7 @@ def runs(sweep: SweepSetting | None) -> str:
 
 
 def drawn(measure: ComparisonMeasure, sweep: SweepSetting) -> str:
-    """Return what lines and bands are."""
+    """Return what lines and bands of the panel show."""
     if measure.panel == "bytes":
         return "What a hospital sends in all rounds together: the same in every run"
     where = ", timed on this server while others run" if measure.panel == "time" else ""
@@ -207,13 +221,16 @@ def drawn(measure: ComparisonMeasure, sweep: SweepSetting) -> str:
 
 
 def failures(table: pd.DataFrame) -> str:
-    """Return which methods have no answer, and why, once for each method."""
+    """Return which methods have runs without an answer, each with its first reason; table: all runs."""
     failed = table[table["failed"] != ""].drop_duplicates("method")
     return "; ".join(f"{METHODS[row.method].title} in part: {row.failed}" for row in failed.itertuples())
 
 
 def needed(estimates: pd.DataFrame, wanted: str) -> str:
-    """Return who never gets there, and who needs the fewest patients within each trust."""
+    """Return which method needs the fewest patients within each trust, and which never reach the error.
+
+    estimates: the result of `patients_needed`. wanted: the error in words.
+    """
     if not len(estimates):
         return text.MEASURING
     reached = estimates[np.isfinite(estimates["patients"])].sort_values("patients")
@@ -234,7 +251,7 @@ def needed(estimates: pd.DataFrame, wanted: str) -> str:
 
 
 def grid(values: Sequence[Value]) -> str:
-    """Return from which runs the patients needed are read."""
+    """Return how the patients needed were found, for below the figure; values: the n that were run."""
     first, last = (text.patients(float(n)) for n in (values[0], values[-1]))
     return (
         f"Read off runs at {len(values)} numbers of patients, {first} to {last}. From the number shown on, "
@@ -251,7 +268,7 @@ def no_energy(settings: Settings) -> str:
 
 
 def notes(results: Results, methods: Sequence[str], settings: Settings) -> str:
-    """Return who has another guarantee, why trust matters to the comparison, and what cannot run here."""
+    """Return which methods promise other than (ε, δ), what local trust means, and what cannot run."""
     k = results.experiment.k
     sentences = []
     other = text.guarantee_notes({METHODS[name].title: METHODS[name].guarantee_at(k) for name in methods})
@@ -279,7 +296,9 @@ def frontier(corners: Sequence[Corner]) -> str:
     if not corners:
         return "None of these methods beats a random guess by a tenth, so there is no frontier."
     parts, held = [], list(corners[:1])
-    for corner in corners[1:]:  # a method that stays level with the best keeps its place in the sentence
+    # A method that stays as good as the best keeps its place in the sentence: else the name would change with
+    # every chance difference. The corner's own method is then among those that are level with it.
+    for corner in corners[1:]:
         before = held[-1].method
         if before in corner.level:
             others = corner.level - {before} | {corner.method}
@@ -300,7 +319,7 @@ def frontier(corners: Sequence[Corner]) -> str:
 def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) -> str:
     """Return which method the core recommends under each trust, from public numbers alone, and why.
 
-    The line of whom the hospitals trust comes first.
+    The line of the trust that is set comes first, in bold. trusted: that trust.
     """
     declared = text.declared(trusts.signal(experiment))
     lines = [f"Recommended under each trust, from public numbers and {declared}:"]
@@ -312,14 +331,14 @@ def recommended(experiment: ExplorerExperiment, epsilon: float, trusted: str) ->
 
 
 def off_hull(reasons: Mapping[str, str]) -> str:
-    """Return which methods the hull leaves off, and why."""
+    """Return which methods the hull leaves off, and why; reasons: by method."""
     titles = text.by_value({METHODS[name].title: reason for name, reason in reasons.items()})
     parts = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in titles.items())
     return f"Not counted on the hull: {parts}." if parts else ""
 
 
 def release(name: str, epsilon: float, measured: str, estimate: Estimate) -> str:
-    """Return the error, as `measured`, and the noise of one release of a method."""
+    """Return the sentence on one release of a method; measured: its error in words, with what it is."""
     method = METHODS[name]
     where = f" at ε = {text.number(epsilon)}" if method.private else ""
     noise = ""

@@ -1,4 +1,9 @@
-"""Draw a paper's figure as a plain dictionary: what is stored, what is printed, and what was run again."""
+"""Draw a paper's figure as a plain dictionary: what is stored, what is printed, and what was run again.
+
+Curves are a table with a row for each curve ("label") and x, and with the mean over runs, its 95 % interval
+("low", "high") and the number of runs. A recipe says which runs gave them; a figure that is a formula has
+none.
+"""
 
 import math
 from itertools import cycle
@@ -30,7 +35,7 @@ _LOG_FROM = 12.0  # ratio of the largest to the smallest value from which an axi
 
 
 def looks(curves: pd.DataFrame) -> dict[str, style.Look]:
-    """Return a look for each curve: its method's where no two curves share one, else by rank."""
+    """Return colour, marker and dash of each curve: its method's, or by rank where curves share a method."""
     methods = curves.drop_duplicates("label").set_index("label")["method"]
     if methods.is_unique:
         return {label: style.look(method) for label, method in methods.items()}
@@ -41,7 +46,10 @@ def looks(curves: pd.DataFrame) -> dict[str, style.Look]:
 def comparison(
     figure: Figure, recipe: Recipe | None, curves: pd.DataFrame, again: pd.DataFrame | None = None
 ) -> Trace:
-    """Draw means with their 95 % intervals, printed numbers as open marks, and a second run as crosses."""
+    """Draw means with their 95 % intervals, printed numbers as open marks, and a second run as crosses.
+
+    curves: our stored run's. again: those of the visitor's own run, if there is one.
+    """
     traces: list[Trace] = []
     formula = any(run.formula is not None for run in figure.runs)
     for label, look in looks(curves).items():
@@ -64,6 +72,7 @@ def comparison(
     if guess is not None:
         traces.append(line(1, "random guess", style.GUESS, "dot", showlegend=True) | guess)
         values = np.append(values, guess["y"])
+    # Traces without a point explain in the legend what open marks and crosses are.
     key: Trace = {"x": [None], "y": [None], "showlegend": True}
     if figure.printed:
         traces.append(marks(1, "open: printed in the paper", style.GUESS, "circle-open", 10, **key))
@@ -76,6 +85,7 @@ def comparison(
 
 
 def _series(name: str, look: style.Look, curve: pd.DataFrame, formula: bool) -> Trace:
+    """Return one curve; it has error bars where there are several runs, and no markers if it is a formula."""
     series = marked_line(name, look, rounded(curve["x"]), rounded(curve["mean"]), 8)
     if formula:
         return series | {"mode": "lines"}
@@ -86,7 +96,10 @@ def _series(name: str, look: style.Look, curve: pd.DataFrame, formula: bool) -> 
 
 
 def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace | None:
-    """Return the error of a random subspace, where it is the same for all curves."""
+    """Return x and y of the error of a random subspace, which depends on d and k alone.
+
+    None where the figure shows no such error, or where its curves differ in d or k.
+    """
     if recipe is None or figure.metric not in ("sin_theta", "projector_distance"):
         return None
     if {"d", "k"} & set(recipe.names) - {figure.x}:
@@ -94,6 +107,7 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
     population = recipe.population
     k = population.k if isinstance(population, SpikedModel) else int(recipe.k or 1)
     size = {"d": described(population).d, "k": k}
+    # The distance of two projectors is sqrt 2 ||sin Theta||_F.
     factor = math.sqrt(2) if figure.metric == "projector_distance" else 1.0
     xs = sorted(set(curves["x"]))
     guesses = [random_guess(**(size | ({figure.x: int(x)} if figure.x in size else {}))) for x in xs]
@@ -101,6 +115,7 @@ def _guess(figure: Figure, recipe: Recipe | None, curves: pd.DataFrame) -> Trace
 
 
 def _axis(title: str, values: Array, may_log: bool) -> Trace:
+    """Return an axis for these values, logarithmic where it may be and they span a factor of `_LOG_FROM`."""
     known = values[np.isfinite(values)]
     if may_log and len(known) and known.min() > 0 and known.max() / known.min() >= _LOG_FROM:
         form = "e" if known.max() < 1000 else "power"  # errors as 0.1 and 0.01, patients as powers

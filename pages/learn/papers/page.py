@@ -1,4 +1,8 @@
-"""Show every figure and table of four papers as printed, as stored by us, and as run again here."""
+"""Show every figure and table of four papers as printed, as stored by us, and as run again here.
+
+A figure has one or more runs: ours with the parameters as printed, and others. The result of each is stored.
+A visitor may run one again: that second run is a job in the background, kept under `slot`.
+"""
 
 import json
 
@@ -18,7 +22,7 @@ from pages.shared.settings import widgets
 
 
 def choose_row(overview: pd.DataFrame) -> None:
-    """Open the figure and run of a row of the overview."""
+    """Open the figure and the run of the row that the visitor selected in the overview."""
     rows = st.session_state["overview"]["selection"]["rows"]
     if rows:
         row = overview.iloc[rows[0]]
@@ -27,7 +31,7 @@ def choose_row(overview: pd.DataFrame) -> None:
 
 
 def run_buttons(recipe: Recipe) -> None:
-    """Show the buttons that run it again, with the seed and the time it takes."""
+    """Show buttons that start the second run, quick or whole, each with its estimated time, and its seed."""
     st.markdown("**Run it again here**")
     left, middle, right = st.columns([2, 2, 2], vertical_alignment="bottom")
     seed = widgets.settings()["seed"]
@@ -45,7 +49,11 @@ def run_buttons(recipe: Recipe) -> None:
 
 
 def panel(figure: Figure, run: PaperRun, stored: results.Result, recipe: Recipe | None) -> None:
-    """Show the chart with both runs, how far the second one is, and its verdict."""
+    """Show the chart with both runs, how far the second one is, and its verdict.
+
+    It is called again while the second run goes on. recipe: of the stored run; None for a formula, or where a
+    table that it needs is absent.
+    """
     job = sweep_jobs.at(slot)
     second = figure.curves(run, job.table()) if job is not None and len(job.table()) else None
     drawn = charts.comparison(figure, recipe, stored.curves, second)
@@ -81,7 +89,7 @@ def is_running() -> bool:
 
 
 def source(figure: Figure, run: PaperRun, stored: results.Result, recipe: Recipe | None) -> None:
-    """Show paper, notes, command, versions, seed and date."""
+    """Show the paper and notes on it, and by which command, versions and seed the stored run was made."""
     with st.expander("Where this comes from"):
         notes = "\n".join(f"- {note}" for note in figure.notes)
         st.markdown(f"**{figure.paper}, {figure.title}.**\n{text.symbols(notes)}")

@@ -1,4 +1,9 @@
-"""Read what the papers page shows of a figure: stored curves and verdicts, and a visitor's second run."""
+"""Read what the papers page shows of a figure: stored curves and verdicts, and a visitor's second run.
+
+A figure has one or more runs, our attempts to remake it: the first as printed, others with what they change.
+A run has a recipe, whose result is stored, or a formula. Its verdict says whether the paper's claims hold in
+it.
+"""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,12 +20,15 @@ from dppca_core.populations.spiked import SpikedModel
 from pages.learn.papers import text
 from pages.shared.settings.catalogue import CHOICES, SYNTHETIC, Settings
 
-QUICK_REPEATS, QUICK_POINTS = 3, 4
+QUICK_REPEATS, QUICK_POINTS = 3, 4  # of a quick second run: repeats, and values of each swept parameter
 _NOTHING = pd.DataFrame(columns=["label", "method", "x", "mean", "low", "high", "runs"])
 
 
 class Result(NamedTuple):
-    """Hold a run's curves and verdict; `source` is None for a formula, or where `absent` says why."""
+    """Hold a run's curves and verdict, and the stored table that they are from.
+
+    `source` is None for a formula, or where no result can be read: `absent` then has the reason.
+    """
 
     curves: pd.DataFrame
     verdict: Verdict
@@ -30,7 +38,7 @@ class Result(NamedTuple):
 
 @st.cache_resource(max_entries=128, show_spinner=False)
 def result(key: str, index: int) -> Result:
-    """Return the stored result of a figure's run."""
+    """Return the stored result of run `index` of the figure `key`; it is cached, as it never changes."""
     figure = FIGURES[key]
     run = figure.runs[index]
     try:
@@ -42,7 +50,10 @@ def result(key: str, index: int) -> Result:
 
 
 def recipe_of(run: PaperRun) -> tuple[Recipe | None, str]:
-    """Return the run's recipe, which a formula has not, or why it cannot be run: a table may be absent."""
+    """Return the run's recipe, or None and the reason why it cannot be run, such as an absent table.
+
+    A formula has no recipe and no reason.
+    """
     try:
         return (recipe(run.recipe) if run.recipe else None), ""
     except ValueError as reason:
@@ -51,7 +62,7 @@ def recipe_of(run: PaperRun) -> tuple[Recipe | None, str]:
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def overview() -> pd.DataFrame:
-    """Return every run of every figure with its verdict."""
+    """Return a table of all runs of all figures with their verdicts; `key` and `run` are their settings."""
     columns = ("key", "run", "paper", "figure", "what was run", "verdict")
     rows = [
         (key, index, figure.paper, figure.title, run.title, verdict(key, index))
@@ -68,13 +79,19 @@ def verdict(key: str, index: int) -> str:
 
 
 def counts() -> tuple[int, int]:
-    """Return how many runs come out as printed, and how many were run."""
+    """Return how many runs come out as printed, and how many do or do not.
+
+    Absent results and our own claims count in neither.
+    """
     table = overview()["verdict"]
     return int((table == text.REPRODUCED[True]).sum()), int(table.isin(text.REPRODUCED.values()).sum())
 
 
 def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
-    """Return the patients that each method needs; None for a figure of a paper."""
+    """Return the patients that each method needs for the error `TARGET`, in words, a row for each.
+
+    None for a figure of a paper: only those of our own claims are about this.
+    """
     if not text.beyond(figure) or stored_result.source is None:
         return None
     runs = stored_result.source.table
@@ -82,6 +99,7 @@ def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
     fewest, most = table["patients"].min(), runs["n"].max()
 
     def patients(n: float) -> str:
+        """Return a number of patients in words; an infinite one was not reached by the most measured."""
         return f"{n:,.0f}" if np.isfinite(n) else f"more than {most:,.0f}"
 
     return pd.DataFrame(
@@ -102,13 +120,16 @@ def needed(figure: Figure, stored_result: Result) -> pd.DataFrame | None:
 
 
 def second_recipe(first: Recipe, quick: bool, seed: int) -> Recipe:
-    """Return the recipe of a second run: all of it, or a few repeats at a few points."""
+    """Return the recipe of a second run with this seed: all of it or, if quick, a few repeats and points."""
     whole = replace(first, seed=seed)
     return thinned(whole, QUICK_REPEATS, QUICK_POINTS) if quick else whole
 
 
 def explorer_settings(recipe: Recipe) -> Settings | None:
-    """Return the explorer's settings at the middle of a recipe's sweep; None where no sliders have them."""
+    """Return the explorer's settings at the middle value of what a recipe sweeps.
+
+    None where the explorer's controls cannot be set to these values, or its population is of another kind.
+    """
     population = recipe.population
     if not isinstance(population, SpikedModel) or population.bulk[0] != 0 or recipe.bound is not None:
         return None
@@ -119,6 +140,7 @@ def explorer_settings(recipe: Recipe) -> Settings | None:
     values = {name: options.get(name, getattr(recipe, name)) for name in names}
     values |= {name: getattr(population, name) for name in ("d", "k", "s", "spike", "seed")}
     values |= middle | {"bulk": population.bulk[1]}
+    # The explorer's name for a recipe's scaling "bound", the division of rows by a public bound, is "public".
     values["scaling"] = {"bound": "public"}.get(recipe.scaling, recipe.scaling)
     settings = {key: value for key, value in values.items() if value is not None}
     for key in ("epsilon", "delta"):  # the middle of a sweep need not be an option

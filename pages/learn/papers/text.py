@@ -1,4 +1,8 @@
-"""The sentences of the papers page, formed from its numbers. No Streamlit here."""
+"""The sentences of the papers page, formed from its numbers. No Streamlit here.
+
+A figure has runs, our attempts to remake it. A run's verdict has a finding for each of its checks, which are
+conditions on its numbers; it is reproduced where all hold.
+"""
 
 import platform
 import re
@@ -24,7 +28,7 @@ TOO_FEW = "is too few runs to decide"
 
 
 def introduction(reproduced: int, runs: int) -> str:
-    """Return how many of the runs come out as printed."""
+    """Return the sentence on how many of our runs come out as printed."""
     return (
         "**Do we get what the papers got?** We ran the figures and tables of four papers again: "
         f"{reproduced} of {runs} runs come out as printed; where one uses other parameters, its title says "
@@ -33,19 +37,22 @@ def introduction(reproduced: int, runs: int) -> str:
 
 
 def beyond(figure: Figure) -> bool:
-    """Return whether the claim is ours, which no paper has printed."""
+    """Return whether the figure is one of ours, with a claim that no paper has printed."""
     return figure.paper.startswith("Beyond")
 
 
 def verdict(figure: Figure, verdict: Verdict) -> str:
-    """Return a verdict in words; few runs decide little."""
+    """Return a verdict in words.
+
+    Where a claim does not show, and the table has fewer runs than its recipe asks for, nothing is decided.
+    """
     if verdict.short and not verdict.reproduced:
         return TOO_FEW
     return (HOLDS if beyond(figure) else REPRODUCED)[verdict.reproduced]
 
 
 def findings(findings: Sequence[Finding]) -> str:
-    """Return each condition, ticked or crossed, with its numbers."""
+    """Return each checked condition, ticked or crossed, with its numbers, in Markdown."""
     lines = []
     for finding in findings:
         mark = "✓ holds:" if finding.holds else "✗ fails:"
@@ -60,10 +67,10 @@ def claim(figure: Figure) -> str:
 
 
 def agreement(first: pd.DataFrame, second: pd.DataFrame) -> str:
-    """Return how far two runs' means are apart, in their common standard error.
+    """Return how far the means of two runs are apart, and how many differences lie within their interval.
 
     Half an interval is about two standard errors of its mean; that of a difference is the root of the sum of
-    both squares.
+    both squares. first, second: curves, a row for each label and x.
     """
     both = first.merge(second, on=["label", "x"], suffixes=("", " again"))
     both = both[np.isfinite(both["mean"]) & np.isfinite(both["mean again"])]
@@ -91,7 +98,10 @@ def stored(source: Stored) -> str:
 
 
 def paper(verdict: str, curves: pd.DataFrame, measure: str) -> str:
-    """Return the verdict, and every curve at both of its ends; measure: the vertical axis's title."""
+    """Return the figure in words, for who does not see it: the verdict, and every curve at both of its ends.
+
+    measure: the vertical axis's title, whose markup is taken out.
+    """
     parts = []
     for label, curve in curves.groupby("label", sort=False):
         rows = curve.sort_values("x").iloc[[0, -1]].itertuples()
@@ -103,13 +113,13 @@ def paper(verdict: str, curves: pd.DataFrame, measure: str) -> str:
 
 
 def reason(run: PaperRun, because: str) -> str:
-    """Return why the run does not come out as printed, or that every check comes out."""
+    """Return why the run does not come out as printed; because: the reason, empty where every check holds."""
     sentence = text.sentence(because or "Every check below comes out as it should.")
     return text.symbols(f"**Found ({run.title}).** {sentence}")
 
 
 def try_this(can_run: bool) -> str:
-    """Return what to try next."""
+    """Return what to try next; can_run: whether the run shown can be run again here."""
     if not can_run:
         return "choose another figure below and run it again with a seed of your own."
     return (

@@ -1,4 +1,7 @@
-"""Draw what delta lets happen, and what rounds cost, as plain dictionaries. No Streamlit here."""
+"""Draw what delta lets happen, and what rounds cost, as plain dictionaries. No Streamlit here.
+
+An accounting is a way to count the privacy loss of several rounds: `ACCOUNTINGS` has five of them.
+"""
 
 import math
 
@@ -23,7 +26,8 @@ LOOKS = {
 def published(table: pd.DataFrame, n: int, delta: float) -> Trace:
     """Draw the patients of n whom the worst mechanism publishes, against delta; mark the current delta.
 
-    table: 10 %, the expectation and 90 %, by delta.
+    The worst mechanism that delta allows publishes each record in the clear with probability delta. table:
+    the number of patients published, by delta: its 10 % quantile, its expectation and its 90 % quantile.
     """
     deltas, floor, colour = table.index.tolist(), 0.01, "#D55E00"
     reach = [math.log10(floor), math.log10(2 * max(n * deltas[-1], 10.0))]
@@ -43,11 +47,16 @@ def published(table: pd.DataFrame, n: int, delta: float) -> Trace:
 
 
 def against_rounds(costs: Accounted, quantity: str) -> Trace:
-    """Draw the "noise" of every round, or what rounds with one noise are "charged", against their number."""
+    """Draw what each accounting gives for 1 to 50 rounds, against their number.
+
+    quantity: "noise", the standard deviation that each round needs to keep the budget, or "charged", the
+    epsilon of rounds whose noise is given. An upright line marks the page's own number of rounds.
+    """
     table: pd.DataFrame = getattr(costs, quantity)
     values = table.to_numpy()
     high = float(values.max())
-    low = max(float(values[values > 0].min()), 1e-6 * high)  # where delta covers all, nothing is charged
+    # Where delta alone allows the release, an epsilon of 0 is charged, which a log axis has no place for.
+    low = max(float(values[values > 0].min()), 1e-6 * high)
     reach = [math.log10(low / 1.3), math.log10(high * 1.3)]
     traces: list[Trace] = []
     for name, look in LOOKS.items():

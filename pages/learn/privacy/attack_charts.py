@@ -1,6 +1,8 @@
 """Draw the privacy page's attack: two neighbouring data sets, the best test, its errors, and the audit.
 
-Figures are plain dictionaries, without Streamlit: tested without a browser.
+The two data sets differ in one patient, who is in the first. Of each release the attacker reads one number,
+in units of the noise: N(0, 1) without the patient, N(mu, 1) with. Above a threshold, the line, the attacker
+says "with". Figures are plain dictionaries, without Streamlit: tested without a browser.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,16 +23,21 @@ from pages.shared.charts.style import WITH, WITHOUT
 from pages.shared.charts.traces import Trace, arms, axis, line, marks, one_panel, rounded
 
 _READ = "number read (1 = spread of the noise)"
-_CROWD = "#7A8793"
+_CROWD = "#7A8793"  # of all patients but the one who differs, and of what is ruled out
 
 
 def _figure(traces: Sequence[Trace], height: int, **layout: object) -> Trace:
+    """Return a figure of one panel of this height in pixels; layout: its other properties."""
     margin = {"l": 62, "r": 12, "t": 10, "b": 46}
     return one_panel(traces, legend_at=-0.2, height=height, margin=margin, **layout)
 
 
 def releases(picture: Picture, limit: float) -> Trace:
-    """Draw both data sets, the direction released from each, and the number read, as frames to play."""
+    """Draw both data sets, the direction released from each, and the number read, as frames to play.
+
+    A frame shows one release of each data set, and the numbers read from it and all before it. limit: the
+    number above which the attacker says "with the patient".
+    """
     titles = text.sides(picture.instead is not None)
     reads = np.array([[release.read for release in side] for side in (picture.here, picture.there)])
     reach = max(4.0, 1.08 * float(np.abs(reads).max()), abs(limit) + 0.3)
@@ -52,10 +59,11 @@ def releases(picture: Picture, limit: float) -> Trace:
     divide = line(3, "the line", "#000000", "dash", x=[limit] * 2, y=[0, count + 1], meta="text-colour")
     frames = []
     for at in range(count):
-        moved = {}
+        moved = {}  # by position in "data", where each data set has three traces
         for index, side in ((2, picture.here), (5, picture.there)):
             x, y = side[at].direction
             moved[str(index)] = {"x": rounded([-x, x]), "y": rounded([-y, y])}
+        # The readings so far, of which the newest has a larger marker.
         for index, trace, read in zip((6, 7), beside, reads, strict=True):
             marker = trace["marker"] | {"size": [7] * at + [11]}
             moved[str(index)] = {"x": rounded(read[: at + 1]), "y": list(range(1, at + 2)), "marker": marker}
@@ -65,6 +73,7 @@ def releases(picture: Picture, limit: float) -> Trace:
         "layout": _releases_layout(titles, reach, count),
         "frames": frames,
         "words": page_text.frames(picture, limit),
+        # The browser's component shows the first frame, and plays the others on demand; none can be kept.
         "active": 0,
         "play": True,
         "scrub": "Releases",
@@ -77,6 +86,11 @@ def releases(picture: Picture, limit: float) -> Trace:
 
 
 def _releases_layout(titles: Sequence[str], reach: float, count: int) -> Trace:
+    """Return the layout of three panels: both data sets in the plane, and the numbers read from releases.
+
+    Its meta has another one, for a telephone. titles: of the data sets. reach: the largest number shown.
+    count: how many releases there are.
+    """
     square: Trace = {"range": [-1.15, 1.15], "showticklabels": False, "zeroline": False, "fixedrange": True}
     square |= {"constrain": "domain", "ticks": ""}
     across, upward = (axis(f"measurement {i}") | square for i in (1, 2))
@@ -92,6 +106,7 @@ def _releases_layout(titles: Sequence[str], reach: float, count: int) -> Trace:
     head |= {"xanchor": "left", "yanchor": "bottom"}
 
     def placed(height: int, domains: Sequence[Sequence[float]], above: Sequence[float]) -> Trace:
+        """Place the panels; domains: of their x and y axes in turn; above: the heights of their titles."""
         layout = {name: axes[name] | {"domain": at} for name, at in zip(axes, domains, strict=True)}
         heads = zip((*titles, "What the attacker reads"), domains[::2], above, strict=True)
         notes = [head | {"text": f"<b>{words}</b>", "x": at[0], "y": y} for words, at, y in heads]
@@ -104,11 +119,16 @@ def _releases_layout(titles: Sequence[str], reach: float, count: int) -> Trace:
 
 
 def readings(attack: Attack) -> Trace:
-    """Draw what is read with and without the patient: two laws, the draws, the line, and the two errors."""
+    """Draw what is read with and without the patient, the attacker's line, and the two errors.
+
+    For each there is the normal law, as a curve, and the histogram of the draws. Filled areas under the laws
+    are false alarms, "without" above the line, and misses, "with" below it.
+    """
     left, right = min(-3.6, attack.limit - 0.5), max(attack.mu + 3.6, attack.limit + 0.5)
     x = np.linspace(left, right, 241)
     bins = np.linspace(left, right, 49)
     drawn, errors, laws = [], [], []
+    # Each error's area has the line as its exact edge, which is no point of the grid.
     below, above = x[x <= attack.limit], x[x >= attack.limit]
     for name, colour, dash, centre, draws, error, edge in (
         ("without", WITHOUT, "dash", 0.0, attack.there, "false alarms", np.append(attack.limit, above)),
@@ -130,7 +150,10 @@ def readings(attack: Attack) -> Trace:
 
 
 def errors(attack: Attack, budget: Budget) -> Trace:
-    """Draw misses against false alarms: what the promise rules out, the best tests, and those measured."""
+    """Draw misses against false alarms: what the promise rules out, the best tests, and those measured.
+
+    budget: the promise (ε, δ), which allows no test below its curve.
+    """
     alarms = _fine()
     least = tradeoff_curves.allowed(budget.epsilon, budget.delta, alarms)
     fill = {"fill": "tozeroy", "fillcolor": style.faded(_CROWD, 0.25), "line": {"color": _CROWD, "width": 1}}
@@ -152,7 +175,7 @@ def errors(attack: Attack, budget: Budget) -> Trace:
 
 
 def _fine() -> Array:
-    """Return shares of false alarms, finely near both ends, where curves of strong attacks bend."""
+    """Return shares of false alarms from 0 to 1, close together near both ends: there curves bend."""
     small = np.geomspace(1e-7, 0.05, 40)
     return np.concatenate([[0], small, np.linspace(0.06, 0.94, 89), 1 - small[::-1], [1]])
 
@@ -161,6 +184,7 @@ def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) ->
     """Return an attack's measured error rates as one point, with the interval of each as an error bar."""
 
     def error_bar(value: float, span: tuple[float, float]) -> Trace:
+        """Return the arms of one rate; span: the ends of its interval."""
         return arms(*np.array([span[0], value, span[1]]).reshape(3, 1), colour, thickness=2.5, width=6)
 
     point = {"x": rounded([rates.false_alarms]), "y": rounded([rates.misses]), "cliponaxis": False}
@@ -170,7 +194,10 @@ def _rates_with_error_bars(name: str, colour: str, symbol: str, rates: Rates) ->
 
 
 def audits(promised: float, true_epsilon: float, shown: Mapping[str, float]) -> Trace:
-    """Draw what audits show, beside what is promised and what the noise as programmed truly gives."""
+    """Draw the lower bounds on epsilon that audits show, beside the promised and the true epsilon.
+
+    A bar beyond the promise refutes it, and has another colour. shown: each audit's bound, by its label.
+    """
     rows = dict(reversed(shown.items())) | {"what its noise truly gives": true_epsilon, "promised": promised}
     values = list(rows.values())
     shades = [*(WITHOUT if value > promised else WITH for value in values[:-2]), _CROWD, "#009E73"]

@@ -1,4 +1,8 @@
-"""Show what the best attacker learns about one patient, the role of delta and of rounds, and an audit."""
+"""Show what the best attacker learns about one patient, the role of delta and of rounds, and an audit.
+
+`draws` hold releases from two data sets that differ in one patient, as numbers that the attacker reads;
+`attack` is a test of these, and an audit turns them into a lower bound on epsilon.
+"""
 
 from functools import partial
 from typing import Any
@@ -19,12 +23,17 @@ from pages.shared.settings.catalogue import CHOICES, sizes
 def show(
     figure: dict[str, Any], name: str, says: str, title: str, code: str, values: dict[str, Any], **more: Any
 ) -> None:
-    """Show a figure with its menu. code, values: the name of its table, and its arguments."""
+    """Show a figure with its menu.
+
+    name: in the figure's key and its files' name. says: the finding, for who does not see the figure. code,
+    values: the name of the table of its numbers, and its arguments, for the Python code that the menu offers.
+    """
     recipe = FigureRecipe(f"privacy.{code}", values)
     names = f"{name} figure", f"dppca-{name}", title
     take_along.show(figure, *names, says=says, code=lambda: recipe, **more)
 
 
+# The controls of the attack; they are shown further down, or at once where there is nothing else to show.
 OF_ATTACK = ("attack.method", "attack.alarms", "attack.draws")
 
 settings = widgets.head(text.TITLE, text.INTRODUCTION, text.STEPS)
@@ -61,7 +70,7 @@ test = {"attacked": draws.attacked, "alarms": attack.alarms, "count": count, "le
 
 
 def readings() -> pd.DataFrame:
-    """Return what the attacker reads."""
+    """Return what the attacker reads off each release with and without the patient, for the figure's menu."""
     return pd.DataFrame({"with": attack.here, "without": attack.there})
 
 

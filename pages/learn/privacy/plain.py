@@ -15,7 +15,7 @@ from pages.shared.settings.catalogue import Settings, sizes
 
 
 def show(settings: Settings) -> None:
-    """Show the promise, the picture with its few sentences, and one fold with all that is technical."""
+    """Show the promise, the picture with a few sentences, and a fold with all that is technical."""
     budget, draws = view.budget(settings), cache.attack_draws(view.attack_setting(settings))
     widgets.headline(plain_text.headline(draws), "epsilon", "delta")
     picture = neighbours.picture(budget, seed=settings["seed"])
@@ -34,6 +34,7 @@ def show(settings: Settings) -> None:
     st.markdown(f"**Try this:** {plain_text.TRY_THIS}")
 
     def about() -> Iterator[str]:
+        """Return the fold's paragraphs; the attack is measured only once the fold is open."""
         attack = view.attack(draws, settings["attack.alarms"], settings["attack.draws"])
         yield f"The promise: {text.at(budget)}."
         if attack is not None:

@@ -12,7 +12,10 @@ TRY_THIS = "move *Privacy loss* to the left. How close to a coin does the attack
 
 
 def headline(draws: AttackDraws) -> str:
-    """Return how often an attacker on you is right at most, with the noise that is really added."""
+    """Return how often an attacker is right about you at most, with the noise that is really added.
+
+    Noise as printed in a paper may keep a larger or smaller epsilon than the one that is set.
+    """
     budget, kept = draws.attacked.budget, page_text.kept_epsilon(draws)
     odds = text.odds(kept, budget.delta, budget.neighbours, yours=True)
     if kept > budget.epsilon:
@@ -21,7 +24,10 @@ def headline(draws: AttackDraws) -> str:
 
 
 def releases(picture: Picture, limit: float) -> tuple[str, ...]:
-    """Return what the picture shows, and how many guesses are right."""
+    """Return sentences on the picture, and how many of the attacker's guesses are right.
+
+    limit: the number read above which the attacker guesses "with the patient".
+    """
     tries = len(picture.here) + len(picture.there)
     return (
         "The two groups of patients are alike, but for one patient.",
@@ -32,7 +38,7 @@ def releases(picture: Picture, limit: float) -> tuple[str, ...]:
 
 
 def failure(n: int, delta: float) -> tuple[str, ...]:
-    """Return what the chance of failure allows, and a safer one where it allows too much."""
+    """Return what the chance of failure allows among n patients, and a safer one where that is too much."""
     chance = text.one_in(delta)
     allowed = f"The promise alone would allow publishing each full record with a chance of {chance}."
     some = float(f"{outright_publication.published(n, delta).some:.2g}")

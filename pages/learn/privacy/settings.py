@@ -14,7 +14,10 @@ NO_BUG = "none"
 
 
 def settings(shared: Mapping[str, Choice]) -> list[Choice]:
-    """Return the page's own controls: what is attacked, how, how often, and what is broken."""
+    """Return the page's own controls: the method attacked, the test, the number of draws, a planted bug.
+
+    shared: the settings of all pages, by key.
+    """
     titles = {name: METHODS[name].title for name in METHODS_ATTACKED}
     shares = {share: f"{100 * share:g} %" for share in FALSE_ALARMS}
     bugs = {

@@ -1,4 +1,10 @@
-"""The sentences of the privacy page, formed from its numbers. No Streamlit here."""
+"""The sentences of the privacy page, formed from its numbers. No Streamlit here.
+
+The promise is (ε, δ). An attacker knows all patients but one, reads one number off each release, and says
+whether it is of the data with that patient. The attack's `mu` is how far the patient moves that number, in
+standard deviations of the noise. Some methods add the noise printed in their papers, which may truly keep
+another ε than the promised one.
+"""
 
 import math
 
@@ -55,23 +61,26 @@ QUANTITIES = {"noise": "noise σ in each round", "charged": "ε charged"}
 
 
 def figures(value: float) -> str:
-    """Return a number with two or three digits; what root finders leave of a round number is round."""
+    """Return a number as `text.short` has it, rounded first: root finders give 1.0000001 in place of 1."""
     return text.short(float(f"{value:.6g}"))
 
 
 def at(budget: Budget) -> str:
-    """Return the promise as part of a sentence."""
+    """Return ε and δ of the promise, as part of a sentence."""
     return f"ε = {text.number(budget.epsilon)}, δ = {text.number(budget.delta)}"
 
 
 def kept_epsilon(draws: AttackDraws) -> float:
-    """Return the epsilon that the noise truly keeps: the one asked for, but for noise as printed."""
+    """Return the epsilon that the noise truly keeps, which may differ from the one asked for if as printed.
+
+    Differences of 1e-6 are those of root finding: the one asked for is returned.
+    """
     asked, true = draws.attacked.budget.epsilon, draws.case.epsilon
     return asked if abs(true / asked - 1) <= 1e-6 else true
 
 
 def headline(draws: AttackDraws) -> str:
-    """Return the odds of the epsilon that this noise truly keeps, and which one that is."""
+    """Return the odds at the epsilon that the noise truly keeps, and that epsilon if another is promised."""
     budget, kept = draws.attacked.budget, kept_epsilon(draws)
     title = METHODS[draws.attacked.method].title
     asked, true = text.number(budget.epsilon), figures(kept)
@@ -84,10 +93,11 @@ def headline(draws: AttackDraws) -> str:
 
 
 def three_odds(attack: Attack, draws: AttackDraws) -> str:
-    """Return how often the attacker is right, of 100 guesses: promised, at best, and as measured here."""
+    """Return a Markdown table of how often in 100 the attacker is right: promised, at best, and measured."""
     budget, rates, kept = draws.attacked.budget, attack.measured, kept_epsilon(draws)
     promise = f"ε = {text.number(float(f'{kept:.3g}'))}, δ = {text.number(budget.delta)}"
     method, drawn = METHODS[draws.attacked.method].title, f"{2 * len(attack.here):,} releases drawn here"
+    # The fewest errors of both kinds make the most right guesses, from even odds.
     most, least = (1 - sum(ends) / 2 for ends in zip(rates.false_alarm_span, rates.miss_span, strict=True))
     promised, best, measured, low, high = map(
         _of_100,
@@ -107,13 +117,13 @@ def three_odds(attack: Attack, draws: AttackDraws) -> str:
 
 
 def _of_100(chance: float) -> str:
-    """Return a chance in percent, never rounded to 100."""
+    """Return a chance in percent, with four decimals near 100, which it is not to be rounded to."""
     percent = 100 * chance
     return f"{percent:.{1 if percent < 99.9 else 4}f}"
 
 
 def experiment(picture: Picture, limit: float, budget: Budget) -> str:
-    """Return what the picture shows, over all its releases."""
+    """Return what the picture shows, and how many guesses on its releases are right; limit: see `frames`."""
     count = len(picture.here)
     change = "left out" if picture.instead is None else "replaced by another"
     return (
@@ -125,7 +135,10 @@ def experiment(picture: Picture, limit: float, budget: Budget) -> str:
 
 
 def frames(picture: Picture, limit: float) -> list[dict[str, object]]:
-    """Return what each frame says, and how the figure is read aloud."""
+    """Return for each frame, which is one release of each data set, its notes and how it is read aloud.
+
+    limit: the number read above which the attacker guesses "with the patient".
+    """
     count = len(picture.here)
     first, second = (side.lower() for side in text.sides(picture.instead is not None))
     frames = []
@@ -142,7 +155,10 @@ def frames(picture: Picture, limit: float) -> list[dict[str, object]]:
 
 
 def chosen(attack: Attack, budget: Budget) -> str:
-    """Return how far apart the two laws are, and the calculated error rates of the chosen test."""
+    """Return how far the patient moves what is read, and the calculated error rates of the chosen test.
+
+    A test is chosen by its share of false alarms; misses follow from that.
+    """
     least = float(tradeoff_curves.allowed(budget.epsilon, budget.delta, attack.alarms))
     return (
         f"What the attacker reads averages 0 without the patient and {text.short(attack.mu)} with, in units "
@@ -153,7 +169,10 @@ def chosen(attack: Attack, budget: Budget) -> str:
 
 
 def measured(attack: Attack, draws: int) -> str:
-    """Return what the live attack measured, and whether the exact curve passes through its intervals."""
+    """Return the error rates that were measured, and whether they agree with the exact curve.
+
+    draws: how many releases there were of each data set.
+    """
     rates, silent = attack.measured, attack.silent
     curve = "The exact curve passes through these intervals."
     if not membership.on_curve(rates, attack.mu):
@@ -172,20 +191,20 @@ def measured(attack: Attack, draws: int) -> str:
 
 
 def share(value: float) -> str:
-    """Return a calculated share, never rounded to nothing or to all."""
+    """Return a calculated share in percent, with "below" or "above" in place of a rounded 0 or 100."""
     if not 1e-5 <= value <= 1 - 1e-5:
         return f"{'below 0.001' if value < 0.5 else 'above 99.999'} %"
     return f"{100 * value:.{1 if 0.01 <= value <= 0.99 else 3}f} %"
 
 
 def _measured(share: float, span: tuple[float, float] | None = None) -> str:
-    """Return a measured share, and its interval if there is one."""
+    """Return a measured share in percent, with its interval `span` if there is one."""
     interval = "" if span is None else f" ({100 * span[0]:.1f} to {100 * span[1]:.1f} %)"
     return f"{100 * share:.1f} %{interval}"
 
 
 def attacked(method: str, settings: Settings) -> str:
-    """Return what is drawn, for below the charts."""
+    """Return what an attacker of this method sees, for below the charts; method: key of METHODS."""
     count = text.count(settings["iterations"], "message", "messages")
     what = {
         "dps_pca": f"{'all' if settings['iterations'] > 1 else 'the'} {count} of one hospital in a run",
@@ -201,7 +220,7 @@ def attacked(method: str, settings: Settings) -> str:
 
 
 def failure(n: int, budget: Budget) -> str:
-    """Return what delta lets happen among n patients."""
+    """Return how many of n patients the worst mechanism that delta allows publishes in the clear."""
     published = outright_publication.published(n, budget.delta)
     expected, delta = published.expected, budget.delta
     few = text.number(float(f"{expected:.2g}")) if expected < 100 else f"{expected:,.0f}"
@@ -214,7 +233,10 @@ def failure(n: int, budget: Budget) -> str:
 
 
 def beyond(attack: Attack, budget: Budget) -> str:
-    """Return how Gaussian noise uses delta instead."""
+    """Return what delta means for Gaussian noise, which never publishes a record as it is.
+
+    The numbers are those of Balle & Wang (ICML 2018), Theorem 8.
+    """
     _, misses = tradeoff_curves.touching(attack.mu, budget.epsilon)
     delta = gaussian.delta_of(1 / attack.mu, budget.epsilon)
     return (
@@ -225,7 +247,10 @@ def beyond(attack: Attack, budget: Budget) -> str:
 
 
 def rounds(costs: Accounted, budget: Budget) -> str:
-    """Return which accounting needs how much more noise, and where advanced composition beats adding up."""
+    """Return how much more noise other accountings need than the exact one, for the page's number of rounds.
+
+    It adds from how many rounds on advanced composition needs less than basic composition.
+    """
     order = sorted((name for name in ACCOUNTINGS if name != "exact"), key=costs.ratio)
     others = "; ".join(f"{ACCOUNTINGS[name].title} {figures(costs.ratio(name))} times" for name in order)
     needs = (
@@ -239,7 +264,7 @@ def rounds(costs: Accounted, budget: Budget) -> str:
 
 
 def moves(costs: Accounted, columns: int) -> str:
-    """Return what the noise is calibrated to."""
+    """Return how far one patient moves a message of so many columns, which the noise is calibrated to."""
     return (
         "σ is on the scale of sums over a hospital's patients. One patient moves a message of "
         f"{text.count(columns, 'column', 'columns')} by at most {'√2' if costs.sensitivity > 1 else '1'}; "
@@ -248,7 +273,7 @@ def moves(costs: Accounted, columns: int) -> str:
 
 
 def charges(costs: Accounted) -> pd.DataFrame:
-    """Return the noise that each accounting needs, and what it charges for the exact noise."""
+    """Return a table of the noise that each accounting needs, and what it charges for the exact noise."""
     noise, charged = costs.noise.loc[costs.steps], costs.charged.loc[costs.steps]
     spent, asked = QUANTITIES.values()
     columns = {spent: noise, "times the exact": noise / costs.std, f"{asked} for the exact noise": charged}
@@ -258,7 +283,11 @@ def charges(costs: Accounted) -> pd.DataFrame:
 
 
 def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: AttackDraws, count: int) -> str:
-    """Return what an audit of so many draws proves of the program as it is, and with the bug."""
+    """Return what an audit shows of the program as it is, and with a planted bug.
+
+    honest, broken: the lower bounds on epsilon of the two; broken is None where no bug is planted. count: how
+    many releases there were of each data set.
+    """
     budget, cases = draws.attacked.budget, round(1 / honest.alpha)
     promise = f"the promise of {budget.epsilon:g}"
     rate = f"If a program keeps its promise, such an audit accuses it in at most 1 of {cases} cases."
@@ -287,7 +316,7 @@ def audited(honest: LowerBound, broken: LowerBound | None, bug: str, draws: Atta
 
 
 def about(method: str) -> str:
-    """Return what is attacked, and whose data the page has."""
+    """Return which method is attacked, with its source, and that the page has nobody's data."""
     attacked, drawn = METHODS[method], METHODS["analyze_gauss"]
     return (
         f"Attacked: {attacked.title}, {attacked.reference}; the picture's releases are those of "

@@ -1,4 +1,10 @@
-"""Measure what the privacy page attacks, audits and adds up. No Streamlit here."""
+"""Measure the privacy page's attack and audit, and its comparison of accountings. No Streamlit here.
+
+Releases are drawn from two data sets that differ in one patient. The attacker reads one number off each, in
+units of the noise: N(0, 1) without the patient, N(mu, 1) with. `here` are the numbers with the patient,
+`there` those without. Draws come in portions, and are of a kind: "true" as programmed, "silent" without
+noise, or with a planted bug.
+"""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -21,19 +27,23 @@ ROUNDS = CHOICES["iterations"].options
 
 
 def budget(settings: Settings) -> Budget:
-    """Return the promise that the sliders are set to."""
+    """Return the privacy budget that the sliders are set to."""
     return Budget(**{name: settings[name] for name in ("epsilon", "delta", "neighbours", "accounting")})
 
 
 def attack_setting(settings: Settings) -> AttackSetting:
-    """Return what is attacked: the same for settings that make no difference to it."""
+    """Return what is attacked: a method, its budget, at most two columns, and its rounds.
+
+    Settings that make no difference to the attack give the same value, so that its draws are used again: the
+    rounds are those set for DPS-PCA, and else those of two stages' first stage, which other methods ignore.
+    """
     method = settings["attack.method"]
     steps = {"dps_pca": settings["iterations"]}.get(method, two_stage.ROUNDS)
     return AttackSetting(method, budget(settings), min(settings["k"], 2), steps, settings["seed"])
 
 
 def bug(settings: Settings) -> tuple[str | None, str]:
-    """Return the bug that is planted, or None and why the one asked for would be none here."""
+    """Return the bug to plant and "", or None and why the bug that is asked for would change nothing here."""
     asked, attacked = settings["audit.bug"], attack_setting(settings)
     if asked == NO_BUG:
         return None, ""
@@ -42,7 +52,17 @@ def bug(settings: Settings) -> tuple[str | None, str]:
 
 
 class Attack(NamedTuple):
-    """Hold a test with this share of false alarms, its draws, and its rates with and without noise."""
+    """Hold a test that says "with the patient" above `limit`, and its error rates.
+
+    Attributes:
+        mu: How far the patient moves what is read, in standard deviations of the noise.
+        alarms: The test's share of false alarms, by the noise's law.
+        limit: The number read above which it says "with".
+        misses: The share of misses of the best test with so many false alarms, by the law.
+        here, there: What is read with the patient and without.
+        measured: The shares of false alarms and misses among these.
+        silent: The same of releases without noise, tested half-way between their two values 0 and mu.
+    """
 
     mu: float
     alarms: float
@@ -55,6 +75,10 @@ class Attack(NamedTuple):
 
 
 def _complete(draws: AttackDraws, kind: str, count: int) -> tuple[Array, Array]:
+    """Draw releases of a kind until there are `count` of each data set; return what is read with and without.
+
+    They are fewer where some have failed.
+    """
     while (cell := draws.next_missing(kind, count)) is not None:
         draws.try_cell(*cell)
     return draws.readings(kind, count)
@@ -63,8 +87,7 @@ def _complete(draws: AttackDraws, kind: str, count: int) -> tuple[Array, Array]:
 def attack(draws: AttackDraws, alarms: float, count: int) -> Attack | None:
     """Attack releases that are drawn now unless they were before, and count the attacker's errors.
 
-    here, there: readings of releases of the two neighbouring data sets. Without noise they are 0 and mu, and
-    the threshold stands half-way.
+    alarms: the share of false alarms of the test. count: how many releases of each data set.
 
     Returns:
         None where all draws have failed.
@@ -89,10 +112,14 @@ def audit(draws: AttackDraws, kind: str, count: int) -> lower_bound.LowerBound |
 
 
 class Accounted(NamedTuple):
-    """Hold noise and epsilon of T rounds: rows are ROUNDS (index), columns the accountings.
+    """Hold what T rounds cost by each accounting: in both tables rows are T (ROUNDS), columns accountings.
 
-    `noise` spends the whole budget. `charged` is what each accounting charges for rounds whose noise is
-    `std`, which exact accounting asks of `steps` rounds.
+    Attributes:
+        sensitivity: How far one patient moves a round's message.
+        steps: The page's own number of rounds.
+        std: The noise per round that exact accounting asks of so many rounds.
+        noise: The noise per round with which T rounds spend the whole budget.
+        charged: The epsilon of T rounds whose noise is `std`.
     """
 
     sensitivity: float
@@ -102,7 +129,7 @@ class Accounted(NamedTuple):
     charged: pd.DataFrame
 
     def ratio(self, name: str) -> float:
-        """Return the noise at the chosen T over that of exact accounting."""
+        """Return an accounting's noise over that of exact accounting, at the page's number of rounds."""
         return float(self.noise[name][self.steps] / self.std)
 
 
@@ -115,5 +142,5 @@ def accounted(budget: Budget, sensitivity: float, steps: int) -> Accounted:
 
 
 def sensitivity(settings: Settings) -> float:
-    """Return how far a patient moves a message of k columns."""
+    """Return how far a patient moves a message of k columns: its l2 sensitivity, on the scale of sums."""
     return matrix_product.sensitivity(budget(settings), settings["k"])

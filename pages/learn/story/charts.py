@@ -1,4 +1,8 @@
-"""Draw the story's figures: few marks, large type, one finding each. Plain dictionaries, no Streamlit."""
+"""Draw the story's figures: few marks, large type, one finding each. Plain dictionaries, no Streamlit.
+
+Each function draws what a step has measured, a tuple of `view`, as a Plotly figure. A spread holds 10, 50
+and 90 % over runs of an error; a unit says whether it is shown as the share recovered or as an angle.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,37 +22,43 @@ from pages.shared.charts.metric_axis import SPANS
 from pages.shared.charts.traces import Trace, arms, axis, band, bar, line, marks, one_panel, rounded
 
 _FREE = "sparse_pca"  # has the look of all rows together without privacy, whichever method that is
+# The browser sizes figure and type by the window, so that a talk fills any screen.
 _FITS = {"height": 0.62, "type": 0.0107}  # shares of the window's height and width: 20 px type at 1920
 _META = {"titles": (), "narrow": {}, "fits": _FITS}
 
 
 def _figure(traces: Sequence[Trace], **layout: object) -> Trace:
+    """Return a figure of one panel with its legend above it; layout: what differs from the usual one."""
     legend = {"yanchor": "bottom", "traceorder": "normal", "font": {}}  # its type grows with the window
     base = {"height": 520, "margin": {"l": 20, "r": 20, "t": 20, "b": 20}, "bargap": 0.55}
     return one_panel(traces, legend_at=1.02, legend=legend, **(base | {"meta": _META} | layout))
 
 
 def _axis(title: str, **more: object) -> Trace:
+    """Return an axis that cannot be zoomed, with room for its labels; `more` are its other properties."""
     return axis(title, automargin=True, fixedrange=True) | more
 
 
 def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> Trace:
     """Draw one bar under each title, the span of 8 of 10 runs across its end, its number beside it.
 
-    Where all of them recover nearly everything, bars show what is lost. A guess is a line across the bars,
-    or where it is far beyond them an arrow.
+    Where all of them recover nearly everything, bars show what is lost, in parts of the pattern. A guess is a
+    line across the bars, or where it is far beyond them an arrow at the edge.
 
     Args:
-        bars: For each its title, what stands under it, its error, whose look it has, and whether it is bold.
+        bars: For each, from the top, its title, the line under it, its error, the method whose colour it has,
+            and whether it stands out.
         unit: What the errors are shown in.
     """
     parts = unit.parts(spread for _, _, spread, _, _ in bars)
 
     def shown(values: Array) -> Array:
+        """Return values in the unit as they are drawn: as parts that are lost, where bars show these."""
         return parts * (1 - values / 100) if parts else values
 
     ends = [np.sort(shown(unit.values(spread))) for _, _, spread, _, _ in bars]
     shares = unit.metric == "share" and not parts
+    # End the axis beyond the longest bar, to leave room for the number beside it.
     end = 125.0 if shares else max(1.85 * max(float(values[2]) for values in ends), 1e-4)
     guess = float(shown(np.array(unit.guess)))
     words = (
@@ -94,7 +104,7 @@ def _bars(bars: Sequence[tuple[str, str, Spread, str, bool]], unit: Unit) -> Tra
 
 
 def sharing(sharing: view.Sharing) -> Trace:
-    """Draw step 1: alone and together."""
+    """Draw step 1: what the largest hospital recovers alone, and all together; of a single one, one bar."""
     setting, most = sharing.setting, max(sharing.setting.sizes)
     bars = [("All together", f"{setting.n:,} patients", sharing.together, _FREE, True)]
     if len(setting.sizes) > 1:
@@ -118,14 +128,14 @@ def joined(joined: view.Joined) -> Trace:
 
 
 def names(setting: CollaborationSetting, rows: Array) -> list[str]:
-    """Return the names of measurements."""
+    """Return the names of the measurements with these indices, which only a table has; else their numbers."""
     if isinstance(setting.population, str):
         return [TABLES[setting.population].features[int(row)] for row in rows]
     return [f"measurement {int(row) + 1}" for row in rows]
 
 
 def rebuilt(record: view.RebuiltRecord) -> Trace:
-    """Draw step 2: a patient's values, and what two exact totals give away."""
+    """Draw step 2: a patient's largest values, and what two exact totals give away of them."""
     shown = {"y": names(record.setting, record.rows), "showlegend": True}
     true, rebuilt = (rounded(values[record.rows]) for values in (record.patient, record.rebuilt))
     reach = 1.15 * float(np.abs(record.patient[record.rows]).max())
@@ -140,7 +150,7 @@ def rebuilt(record: view.RebuiltRecord) -> Trace:
 
 
 def weights(weights: view.Weights) -> Trace:
-    """Draw step 3: released beside true weights."""
+    """Draw step 3: the released weights of the heaviest measurements as bars, the true ones as marks."""
     rows, colour = weights.rows, style.look(weights.method).colour
     shown = {"y": names(weights.setting, rows), "showlegend": True}
     name = "recovered" if weights.method in view.OPEN else "with noise"
@@ -155,12 +165,12 @@ def weights(weights: view.Weights) -> Trace:
 
 
 def decision(decision: view.Decision) -> Trace:
-    """Draw step 8, as step 3."""
+    """Draw step 8: the weights that would be released, as in step 3."""
     return weights(decision.weights)
 
 
 def attack(attack: view.SpyAttack) -> Trace:
-    """Draw step 4: two normal laws, and twenty readings under each."""
+    """Draw step 4: the laws of what a spy reads with and without the patient, and twenty readings of each."""
     picture, limit = attack.picture, attack.limit
     left, right = -4.0, max(picture.mu + 4.0, 4.0)
     x = np.linspace(left, right, 201)
@@ -173,6 +183,7 @@ def attack(attack: view.SpyAttack) -> Trace:
     for row, (name, colour, symbol, dash, centre, releases) in enumerate(sides):
         law = line(1, name, colour, dash, 4, x=rounded(x), y=rounded(norm.pdf(x, centre)), hoverinfo="skip")
         traces.append(law | {"fill": "tozeroy", "fillcolor": style.faded(colour, 0.16)})
+        # Put dots below the law, in three lines by turns, so that they overlap less.
         below = [-0.06 - 0.1 * row - 0.025 * (i % 3) for i in range(len(releases))]
         reads = rounded([release.read for release in releases])
         dots = marks(1, name, colour, symbol, 13, 3, x=reads, y=below, showlegend=True)
@@ -189,6 +200,11 @@ def attack(attack: view.SpyAttack) -> Trace:
 
 
 def _curve(curve: view.Curve, title: str, ticks: Mapping[float, str], here: str) -> Trace:
+    """Draw the error along a setting, with and without noise, a guess, and where an answer is of little use.
+
+    title: of the horizontal axis. ticks: its labels by their values. here: the legend's name for the ring at
+    the current setting.
+    """
     look, free, unit = style.look(curve.method), style.look(_FREE), curve.unit
     x, ends = list(curve.at), [curve.at[0], curve.at[-1]]
     private, open_ = (
@@ -206,7 +222,7 @@ def _curve(curve: view.Curve, title: str, ticks: Mapping[float, str], here: str)
         line(1, "without noise", free.colour, free.dash, x=x, y=rounded(open_[:, 1])),
         line(1, "guess", style.GUESS, "dot", x=ends, y=rounded([unit.guess] * 2)),
         line(1, f"of little use {side}", style.WITHOUT, "longdash", x=ends, y=rounded([edge] * 2)),
-    ][: 4 if math.isfinite(edge) else 3]
+    ][: 4 if math.isfinite(edge) else 3]  # in degrees the last one has no place where k > 1
     for i, trace in enumerate(shown):
         trace |= {"showlegend": True, "hovertemplate": "%{y}<extra></extra>"}
         trace["line"]["width"] = 5 if i == 0 else 3
@@ -221,13 +237,13 @@ def _curve(curve: view.Curve, title: str, ticks: Mapping[float, str], here: str)
 
 
 def over_privacy(curve: view.Curve) -> Trace:
-    """Draw step 5."""
+    """Draw step 5: the error along the privacy setting."""
     ticks = {tick: text.number(tick) for tick in (0.01, 0.1, 1.0, 10.0)}
     return _curve(curve, "← more private · privacy setting · more accurate →", ticks, "this setting")
 
 
 def over_patients(curve: view.Curve) -> Trace:
-    """Draw step 6."""
+    """Draw step 6: the error along the number of patients, and from how many on privacy is almost free."""
     table = curve.setting.population in TABLES
     at = list(curve.at) if table else [10.0**p for p in range(2, 10) if curve.at[0] <= 10**p <= curve.at[-1]]
     ticks = {tick: text.patients(tick).replace(" million", " m").replace(" billion", " bn") for tick in at}

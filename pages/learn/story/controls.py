@@ -20,9 +20,10 @@ def step_through() -> None:
 
 
 def _step(by: int) -> None:
-    """Move by so many steps from where the last press left the row.
+    """Move by so many steps, -1 or 1, from the step that the last press led to.
 
-    The settings may be older, since a press interrupts the run that would read them.
+    That is kept in the session: the settings may be older, since a press interrupts the run that would apply
+    the one before it.
     """
     st.session_state[_NEWEST] = min(max(st.session_state[_NEWEST] + by, 1), STEPS)
     set_to(_KEY, st.session_state[_NEWEST])

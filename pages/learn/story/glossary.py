@@ -40,16 +40,17 @@ class StepText(NamedTuple):
 
     @property
     def sentences(self) -> str:
+        """Return the finding and what follows, as one text for the report and for a screen reader."""
         return " ".join((self.finding, *self.more))
 
 
 def recovered(unit: Unit) -> tuple[str, str]:
-    """Return the term for what the charts show."""
+    """Return the glossary's term, with its meaning, for the unit of the charts."""
     return _SHARE if unit.metric == "share" else _ANGLE
 
 
 def useless(spread: Spread, setting: CollaborationSetting) -> bool:
-    """Return whether an error leaves a pattern of little use."""
+    """Return whether an error leaves a pattern of little use: its median is above `TOO_MUCH` of a guess's."""
     return spread.middle > TOO_MUCH * guess(setting)
 
 
@@ -58,7 +59,7 @@ def a_guess(unit: Unit) -> str:
 
 
 def too_few_kept(setting: CollaborationSetting) -> bool:
-    """Return whether measurements that count are dropped."""
+    """Return whether fewer measurements are kept than count in the patterns; in a table all count."""
     population = setting.population
     return setting.s_hat < (setting.d if isinstance(population, str) else population.s)
 

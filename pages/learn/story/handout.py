@@ -18,7 +18,7 @@ TITLE = "Should we release a pattern, and at what cost?"
 _HERE = Path(__file__).parent
 _STYLE = (_HERE / "handout.css").read_text(encoding="utf-8")
 _TEMPLATE = Template((_HERE / "handout.html").read_text(encoding="utf-8"))
-_LABELS, _WIDTH, _ROW, _BAR = 230, 680, 19, 11
+_LABELS, _WIDTH, _ROW, _BAR = 230, 680, 19, 11  # pixels: width of labels and of all, heights of row and bar
 
 
 def _picture(weights: view.Weights) -> str:
@@ -43,7 +43,10 @@ def _picture(weights: view.Weights) -> str:
 
 
 def html(decision: view.Decision, settings: Settings, link: str, made: str) -> str:
-    """Return the page: self-contained, without scripts, one sheet of A4 when printed."""
+    """Return the page: self-contained, without scripts, one sheet of A4 when printed.
+
+    link: restores the screen. made: the day, as text.
+    """
     shown, joined = text.decision(decision), decision.joined
     setting = joined.setting
     listed = text.listed(settings, setting)
@@ -72,6 +75,7 @@ def html(decision: view.Decision, settings: Settings, link: str, made: str) -> s
 
 
 def _limits(settings: Settings) -> Sequence[str]:
+    """Return the sentences on what neither the numbers nor the promise cover."""
     return (
         f"All numbers are measured on {text.described(settings)}. Real patients may differ.",
         "The promise covers this one release. Promises of several releases add up.",
@@ -81,7 +85,7 @@ def _limits(settings: Settings) -> Sequence[str]:
 
 
 def full(settings: Settings, link: str) -> Report:
-    """Return the report: all eight steps."""
+    """Return the report on all eight steps at these settings; link: restores the screen."""
     shown = [slides.slide({**settings, "story.step": step}) for step in range(1, STEPS + 1)]
     setting = view.to_setting(settings)
     versions = html_report.made(settings["seed"]).removeprefix(f"{html_report.today()} ")

@@ -25,7 +25,10 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
 
 
 def step_controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the two controls of a step; a table has no controls for its patients and measurements."""
+    """Return the keys of the two controls of a step, from 1 on.
+
+    A table fixes its patients and measurements, so it has other controls in their place.
+    """
     table = settings["data"] in TABLES
     return (
         ("providers", "largest_share") if table else ("n", "providers"),
@@ -39,4 +42,4 @@ def step_controls(step: int, settings: Mapping[str, Any]) -> tuple[str, str]:
     )[step - 1]
 
 
-PANEL = Panel(hidden=True)
+PANEL = Panel(hidden=True)  # no panel of shared settings: each step has its two controls beside the chart

@@ -1,5 +1,8 @@
 """Form the steps of the story: what each measures, draws and says, and where its numbers come from.
 
+A step measures its numbers from the settings, such as `view.Sharing`, and from these makes its sentences and
+its figure.
+
 Only `notes` is Streamlit's.
 """
 
@@ -16,7 +19,8 @@ from pages.learn.story import charts, glossary, text, view
 from pages.learn.story.settings import STEPS
 from pages.shared.settings.catalogue import Settings
 
-# For each step: its title, how its numbers are measured, what they say, and how they are drawn.
+# For each step its title, and three functions: from settings to its numbers, and from these to its sentences
+# and to its figure.
 _STEPS: tuple[tuple[str, Any, Any, Any], ...] = (
     ("Why work together at all?", view.measure_sharing, text.sharing, charts.sharing),
     ("Why not just share the totals?", view.rebuild_record, text.rebuilt, charts.rebuilt),
@@ -30,6 +34,7 @@ _STEPS: tuple[tuple[str, Any, Any, Any], ...] = (
 
 
 def _named(title: str, protocols: Sequence[str]) -> str:
+    """Return a title with the methods of these protocols and their papers, as one sentence."""
     used = [METHODS[PROTOCOLS[protocol].method] for protocol in protocols]
     return f"{title}: {'; or '.join(f'{method.title}, {method.reference}' for method in used)}."
 
@@ -79,7 +84,7 @@ class Slide(NamedTuple):
 
 
 def slide(settings: Settings) -> Slide:
-    """Return the step that the settings are at."""
+    """Return the step that the settings are at, measured now unless it was before."""
     title, measure, write, draw = _STEPS[settings["story.step"] - 1]
     record = measure(settings)
     return Slide(title, write(record), draw(record))
@@ -97,7 +102,7 @@ def for_the_statistician(settings: Settings) -> tuple[str, ...]:
 
 
 def notes(step: int, shown: glossary.StepText) -> None:
-    """Show what the speaker says here, is asked, and when the step should end."""
+    """Show what the speaker says here, is asked, and when in the talk the step should end."""
     note = NOTES[step - 1]
     until = sum(note.seconds for note in NOTES[:step])
     st.info(

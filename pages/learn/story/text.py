@@ -1,6 +1,10 @@
 """The sentences of the story's steps, formed from their numbers. No Streamlit here.
 
-They are as plain as a newspaper's.
+They are as plain as a newspaper's. For each of the eight steps one function returns its `StepText` from what
+was measured, a tuple of `view`: `sharing`, `rebuilt`, `pattern`, `attack`, `cost`, `bought`, `joined` and
+`decision`, in this order. A spread holds an error's quantiles over runs, and a unit says it as the share of
+the pattern recovered or as an angle. An answer is of little use where its error is above a third of a
+guess's.
 """
 
 import math
@@ -29,7 +33,7 @@ _SLOW = 1000  # measurements per patient from which the chart over patients take
 
 
 def sharing(sharing: view.Sharing) -> StepText:
-    """Return step 1."""
+    """Return step 1: what the largest hospital alone and all together recover, both without privacy."""
     setting, unit = sharing.setting, sharing.unit
     alone, together = unit.pattern(sharing.alone), unit.value(sharing.together)
     count = len(setting.sizes)
@@ -54,10 +58,12 @@ def sharing(sharing: view.Sharing) -> StepText:
 
 
 def _is_table(setting: CollaborationSetting) -> bool:
+    """Return whether the patients are those of a real table; its name then stands for a population."""
     return isinstance(setting.population, str)
 
 
 def _try_sharing(sharing: view.Sharing) -> str:
+    """Return a move after which the answer differs: whether one hospital alone sees the pattern."""
     setting, table = sharing.setting, _is_table(sharing.setting)
     hidden = useless(sharing.alone, setting)
     if table and useless(sharing.together, setting):
@@ -70,7 +76,7 @@ def _try_sharing(sharing: view.Sharing) -> str:
 
 
 def rebuilt(record: view.RebuiltRecord) -> StepText:
-    """Return step 2."""
+    """Return step 2: how much of a patient's record two exact totals give away."""
     setting, size = record.setting, max(record.setting.sizes)
     values = f"all {setting.d} values of one patient, right to {min(record.digits, 12)} digits"
     totals = "One total has the patient, the other does not. All the others cancel out."
@@ -85,7 +91,7 @@ def rebuilt(record: view.RebuiltRecord) -> StepText:
 
 
 def pattern(weights: view.Weights) -> StepText:
-    """Return step 3."""
+    """Return step 3: how many of the measurements that truly weigh most are found, without privacy."""
     setting, count = weights.setting, weights.counted
     share = "all" if weights.agree == count else f"{weights.agree}"
     seen = f"Of the {count} measurements that truly weigh most, we find {share}."
@@ -101,7 +107,7 @@ def pattern(weights: view.Weights) -> StepText:
 
 
 def attack(attack: view.SpyAttack) -> StepText:
-    """Return step 4."""
+    """Return step 4: how often a spy guesses right from noisy releases, and whether a coin might as well."""
     lucky = attack.right <= coin_span(attack.tries)[1]
     no_better = "no better than a coin might" if lucky else "better than a coin"
     finding = f"From {attack.tries} noisy releases, a spy guesses {no_better}."
@@ -121,7 +127,8 @@ def _finding(curve: Curve) -> tuple[str, str]:
         return finding, glossary.why_unseen(setting)
     if useless(curve.now, setting):
         follows = f"{glossary.a_guess(unit)} That is of little use."
-        if any(curve.useful[: curve.here]):  # with more noise for its size, and yet better
+        # Noise alone cannot explain a failure where an answer with more noise, or fewer patients, is of use.
+        if any(curve.useful[: curve.here]):
             return f"Here the answer fails: we recover {little}.", f"{follows} Noise alone is not why."
         return f"Here privacy costs too much: we recover {little}.", follows
     if curve.cost < NEARLY_FREE:
@@ -140,7 +147,7 @@ def _terms(curve: Curve) -> tuple[tuple[str, str], ...]:
 
 
 def cost(curve: Curve) -> StepText:
-    """Return step 5."""
+    """Return step 5: what noise costs at the current privacy setting, and at which the answer is of use."""
     finding, follows = _finding(curve)
     return StepText(finding, (follows, _useful(curve)), _terms(curve), _try_cost(curve))
 
@@ -175,7 +182,7 @@ def _try_cost(curve: Curve) -> str:
 
 
 def bought(curve: Curve) -> StepText:
-    """Return step 6."""
+    """Return step 6: what noise costs with these patients, and how many make privacy almost free."""
     setting, at, here = curve.setting, curve.at, curve.here
     finding, follows = _finding(curve)
     far = next((i for i, n in enumerate(at) if n >= 10 * at[here]), None)
@@ -193,7 +200,7 @@ def bought(curve: Curve) -> StepText:
 
 
 def _enough(curve: Curve) -> str:
-    """Return from how many patients on noise adds little."""
+    """Return from how many patients on noise costs hardly anything, or that no number drawn is enough."""
     setting, at, relaxed = curve.setting, curve.at, curve.relaxed
     if relaxed is None:
         if curve.cost < NEARLY_FREE:
@@ -252,7 +259,7 @@ def joined(joined: Joined) -> StepText:
 
 
 def _better_alone(joined: Joined) -> str:
-    """Return where the largest hospital does better by itself than joined; empty where it does not."""
+    """Return for which purpose the largest hospital does better alone; empty where it does for neither."""
     for where, alone in (("In-house", joined.in_house.error), ("To publish", joined.published.error)):
         if _compared(joined, alone) == "more":
             return f" {where}, one hospital alone would do better: {joined.unit.value(alone)}."
@@ -260,11 +267,17 @@ def _better_alone(joined: Joined) -> str:
 
 
 def _gain(unit: Unit, setting: CollaborationSetting, together: Spread, alone: Spread) -> Gain:
+    """Return whether joining errs "less" or "more" than staying alone, or is "level" with it.
+
+    It is level too where both read the same in the unit, or differ by less than a board cares. Where both
+    hardly beat a guess it is "neither".
+    """
     same = unit.value(together) == unit.value(alone) or abs(together.lost - alone.lost) < A_BOARD_CARES
     return "level" if same else gain(together.sines, alone.sines, view.guess(setting))
 
 
 def _compared(joined: Joined, alone: Spread) -> Gain:
+    """Return `_gain` of joining under the chosen trust over the largest hospital alone."""
     return _gain(joined.unit, joined.setting, joined.chosen, alone)
 
 
@@ -274,7 +287,7 @@ def promise(budget: Budget) -> str:
 
 
 def failure(setting: CollaborationSetting) -> str:
-    """Return what delta leaves open, and a safer one where it leaves too much."""
+    """Return that the promise may fail with a chance delta, and a safer one where that is above 1 in n."""
     margin = text.margin(setting.budget.delta)
     if setting.budget.delta <= 1 / setting.n:
         return margin
@@ -294,7 +307,7 @@ def is_advised(joined: Joined) -> bool:
 
 
 def _decide(joined: Joined) -> tuple[str, str]:
-    """Return what we would do, and the answers on which that rests."""
+    """Return what we would do as a sentence, and the recovered shares on which that rests as another."""
     setting, unit, advised = joined.setting, joined.unit, is_advised(joined)
     spreads = (joined.chosen, joined.in_house.error, joined.published.error, joined.free)
     together, in_house, published, free = (unit.value(spread) for spread in spreads)
@@ -319,6 +332,7 @@ def _decide(joined: Joined) -> tuple[str, str]:
     if advised:
         beside = f"The largest hospital alone: {in_house} in-house, and {published} if it publishes."
         return f"We {release}", f"{recovers} {beside} {without}"
+    # Where the features kept are too few, a hospital alone may do better by keeping all of them.
     dense = joined.in_house.method == "alone open" and glossary.too_few_kept(setting)
     keep = " and keep all measurements" if dense else ""
     inside = _advise(joined, joined.in_house.error, "together with privacy", keep)
@@ -327,7 +341,11 @@ def _decide(joined: Joined) -> tuple[str, str]:
 
 
 def _advise(joined: Joined, alone: Spread, together: str, keep: str = "") -> str:
-    """Return whether to join, with the answers together and of the largest hospital alone."""
+    """Return a clause on whether to join or stay alone, with what is recovered by each.
+
+    alone: what the largest hospital recovers. together: words after what the joined recover. keep: words
+    after "stay alone".
+    """
     both, lone = f"{joined.unit.value(joined.chosen)} {together}", joined.unit.value(alone)
     return {
         "less": f"join: {both} against {lone} alone",
@@ -336,7 +354,7 @@ def _advise(joined: Joined, alone: Spread, together: str, keep: str = "") -> str
 
 
 def _refuse(joined: Joined) -> tuple[str, str]:
-    """Return why a useless answer is not released, and what the largest hospital has instead."""
+    """Return why a useless answer is not released, and for what the largest hospital should stay alone."""
     setting, unit = joined.setting, joined.unit
     finding = f"We would not release this: it recovers {unit.pattern(joined.chosen, 'only')}."
     if useless(joined.free, setting):
@@ -351,7 +369,7 @@ def _refuse(joined: Joined) -> tuple[str, str]:
 
 
 def decision(decision: Decision) -> StepText:
-    """Return step 8."""
+    """Return step 8: what we would release or do instead, what it recovers, and what it promises."""
     joined = decision.joined
     setting, sent = joined.setting, text.size(joined.sent[joined.trust])
     count = len(setting.sizes)
@@ -366,31 +384,31 @@ def decision(decision: Decision) -> StepText:
 
 
 def _spy(budget: Budget) -> str:
-    """Return the promise in short."""
+    """Return the promise as how often a spy is right at most."""
     right = text.right_at_most(tradeoff_curves.best_guess(budget.epsilon, budget.delta))
     return f"About any one patient, a spy is {right}; a coin is right 50 times."
 
 
 def opening(settings: Settings) -> str:
-    """Return what the page shows."""
+    """Return the line beside the steps: what the story shows, and whose patients these are."""
     return f"Sharing a pattern, not a patient, shown on {described(settings).partition(',')[0]}."
 
 
 def waiting(settings: Settings) -> str:
-    """Return what stands there while a step is measured; many measurements take a while on one of them."""
+    """Return what stands there while a step is measured; step 6 takes seconds with many measurements."""
     if settings["story.step"] == 6 and settings["data"] not in TABLES and settings["d"] >= _SLOW:
         return f"Measuring crowds of up to a billion patients, {settings['d']:,} values each …"
     return text.MEASURING
 
 
 def described(settings: Settings) -> str:
-    """Return whose patients these are."""
+    """Return whose patients these are: a real table's, or simulated ones."""
     table = TABLES.get(settings["data"])
     return f"a real table, {table.title}" if table else "made-up patients, drawn by the computer"
 
 
 def listed(settings: Settings, setting: CollaborationSetting) -> Sequence[tuple[str, str]]:
-    """Return the settings in words, for paper."""
+    """Return the settings as pairs of a label and a value in words, for the summary and the report."""
     return (
         ("Patients", f"{setting.n:,}"),
         ("Hospitals", f"{len(setting.sizes)}; largest: {max(setting.sizes):,}"),

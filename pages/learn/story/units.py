@@ -1,4 +1,7 @@
-"""Say an error as a board reads it: as the share of the pattern recovered, or as the largest angle."""
+"""Say an error as a board reads it: as the share of the pattern recovered, or as the largest angle.
+
+With k components, the share is 1 - ||sin Theta||_F^2 / k, in %; the angle is the largest principal angle.
+"""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -34,7 +37,7 @@ class Spread(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """Hold the unit of a setting's errors, one of UNITS."""
+    """Hold the unit of a setting's errors, `metric`, one of UNITS; d and k are the setting's sizes."""
 
     metric: str
     d: int
@@ -42,11 +45,12 @@ class Unit(NamedTuple):
 
     @property
     def guess(self) -> float:
-        """Return what a random guess has."""
+        """Return the value of a random guess in this unit."""
+        # It reads the unit from a page's settings: in plain view "share" and "degrees" stay as they are.
         return random_guess({"metric": self.metric, "view": "plain"}, self.d, self.k)
 
     def values(self, spread: Spread) -> Array:
-        """Return 10, 50 and 90 % over runs in this unit."""
+        """Return 10, 50 and 90 % over runs in this unit, (3,), ascending."""
         return np.array(spread.shares if self.metric == "share" else spread.angles)
 
     def at(self, sine: float) -> float:
@@ -54,6 +58,7 @@ class Unit(NamedTuple):
         return float(in_unit(self.metric, sine, self.k))
 
     def say(self, value: float) -> str:
+        """Return a value that is in this unit as text, such as 98.8 % or 2.7°."""
         return value_text(self.metric, value)
 
     def value(self, spread: Spread) -> str:
@@ -61,7 +66,10 @@ class Unit(NamedTuple):
         return self.say(self.values(spread)[1])
 
     def pattern(self, spread: Spread, only: str = "") -> str:
-        """Return what is recovered, after the verb; only: that word, where it is little."""
+        """Return the words after "we recover": "98.8 % of the pattern", or "the pattern within 2.7°".
+
+        only: a word to stand before the value, such as "only" where it is little.
+        """
         value, only = self.value(spread).removeprefix("below "), f"{only} ".lstrip()
         return (
             f"{only}{value} of the pattern" if self.metric == "share" else f"the pattern {only}within {value}"
@@ -70,8 +78,8 @@ class Unit(NamedTuple):
     def parts(self, spreads: Iterable[Spread]) -> int:
         """Return in how many parts of the pattern a chart counts what is lost; 0 where it need not.
 
-        Where all bars would end near 100 % nobody could tell them apart. The largest loss is ten parts or
-        more.
+        Where all bars would end near 100 % nobody could tell them apart. The result is a power of ten: with
+        1000 a loss of 1.2 % is 12 in 1000. It is the least for which the largest loss has ten parts or more.
         """
         lost = 100 - min(float(self.values(spread).min()) for spread in spreads)
         if self.metric != "share" or lost > 100 - _NEARLY_ALL:
@@ -86,5 +94,5 @@ def unit(settings: Settings, setting: CollaborationSetting) -> Unit:
 
 
 def lost_parts(share: float, parts: int) -> str:
-    """Return what a share in % leaves out, in so many parts: 31 in 1 million lost."""
+    """Return what a share in % leaves out, in so many parts of the pattern: "31 in 1 million lost"."""
     return f"{float(f'{parts * (1 - share / 100):.2g}'):g} in {text.patients(parts)} lost"

@@ -3,6 +3,10 @@
 The story holds what a board need not decide: exact accounting, a random start, rows divided by a public
 bound, and every error as a share or an angle (`units`). Runs are cached by their setting, so that the same
 run counts in every step.
+
+The hospitals' trust has one of three names: "own noise" (nobody is trusted), "sealed sum" and "one place". A
+protocol is a method with its options, by its key in `PROTOCOLS`. Under each trust, and without privacy, that
+protocol of a few is shown whose median error is least. `settings` are those of all controls.
 """
 
 import math
@@ -41,7 +45,7 @@ OPEN = ("sparse_pca", "sparse_pca_shrunk")
 OPEN_ALONE = ("alone open sparse", "alone open shrunk")
 IN_HOUSE = (*OPEN_ALONE, "alone open")
 PROTECTED = ("alone", "alone sparse", "alone two_stage")
-_DRAW_SECONDS = 0.1
+_DRAW_SECONDS = 0.1  # of drawing all hospitals' patients, above which only the largest one's are drawn
 _WORK = 1e8  # operations of the eigenproblems of one point of a chart: a few tenths of a second
 _CURVE = 4  # times less of them at each point of a curve
 _WIDE = 400  # measurements beyond which a chart over settings has fewer points
@@ -54,7 +58,7 @@ _SHOWN = 10  # measurements in a chart of values or weights
 
 
 def to_setting(settings: Mapping[str, Any]) -> CollaborationSetting:
-    """Return the hospitals of these settings."""
+    """Return the hospitals, budget and parameters that these settings describe, with `HELD` for others."""
     experiment, epsilon = to_experiment.from_settings({**settings, **HELD})
     same = ("population", "sizes", "k", "s_hat", "scaling", "repeats", "seed")
     return CollaborationSetting(
@@ -73,7 +77,7 @@ def working(settings: Mapping[str, Any], trust: str) -> tuple[str, ...]:
 
 
 def released_basis(setting: CollaborationSetting, protocol: str, repeat: int = 0) -> Array:
-    """Return what one run gives, (d, k); of a hospital alone the largest one's."""
+    """Return the basis, (d, k), of one run of a protocol; where hospitals stay alone, the largest one's."""
     chosen = PROTOCOLS[protocol]
     return setting.estimate(chosen, setting.hospitals[0] if chosen.alone else ALL, repeat).basis
 
@@ -81,7 +85,8 @@ def released_basis(setting: CollaborationSetting, protocol: str, repeat: int = 0
 def lone(setting: CollaborationSetting) -> CollaborationSetting:
     """Return the setting in which the largest hospital is measured alone, as on the providers page.
 
-    Where many hospitals' patients take long to draw, they are others, of that hospital only.
+    Where drawing all hospitals' patients takes long, only that hospital's are drawn. They are then other
+    patients than those of the joined hospitals.
     """
     slow = setting.seconds(PROTOCOLS["alone"]) > _DRAW_SECONDS
     return replace(setting, sizes=(max(setting.sizes),)) if slow else setting
@@ -89,19 +94,22 @@ def lone(setting: CollaborationSetting) -> CollaborationSetting:
 
 @lru_cache(maxsize=100_000)
 def error(setting: CollaborationSetting, protocol: str, repeat: int) -> tuple[float, float]:
-    """Return sin Theta of one run, and its largest angle in degrees."""
+    """Return ||sin Theta||_F of one run, and its largest angle in degrees."""
     basis, truth = released_basis(setting, protocol, repeat), setting.truth.basis
     angle = float(subspace_metrics.largest_angles(basis[None], truth)[0])
     return subspace_metrics.sin_theta(basis, truth), angle
 
 
 def runs(setting: CollaborationSetting, few: bool = False) -> int:
-    """Return how many runs are measured: all, or fewer where one takes long or few are asked."""
+    """Return how many runs are measured: all repeats, or fewer where one takes long.
+
+    few: asks for fewer, as at the points of a curve other than the current setting.
+    """
     return max(1, min(setting.repeats, int(_WORK / (_CURVE if few else 1) / setting.d**3)))
 
 
 def spread(setting: CollaborationSetting, protocol: str, few: bool = False) -> Spread:
-    """Return the error over runs."""
+    """Return 10, 50 and 90 % over runs of a protocol's error, in all its units."""
     errors = [error(setting, protocol, repeat) for repeat in range(runs(setting, few))]
     sines, angles = np.array(errors).T
     shares = 100 * subspace_metrics.share_recovered(sines, setting.k)
@@ -109,20 +117,20 @@ def spread(setting: CollaborationSetting, protocol: str, few: bool = False) -> S
 
 
 class Best(NamedTuple):
-    """Hold the method that errs least in the median, and its error."""
+    """Hold the protocol that errs least in the median, and its error."""
 
     method: str
     error: Spread
 
 
 def best(setting: CollaborationSetting, methods: Sequence[str], few: bool = False) -> Best:
-    """Return which of these methods errs least at a setting."""
+    """Return which of these protocols errs least in the median at a setting."""
     each = [Best(method, spread(setting, method, few)) for method in methods]
     return min(each, key=lambda method: method.error.middle)
 
 
 def guess(setting: CollaborationSetting) -> float:
-    """Return the error of a random guess."""
+    """Return the ||sin Theta||_F of a random guess."""
     return subspace_metrics.random_guess(setting.d, setting.k)
 
 
@@ -136,28 +144,32 @@ class Sharing(NamedTuple):
 
     @property
     def spreads(self) -> tuple[Spread, ...]:
-        """Return what the bars show: one hospital alone is all together."""
+        """Return what the bars show: of a single hospital only one, as alone and together are the same."""
         return (self.alone, self.together) if len(self.setting.sizes) > 1 else (self.together,)
 
 
 def measure_sharing(settings: Mapping[str, Any]) -> Sharing:
+    """Measure, without privacy, the largest hospital alone and all hospitals together."""
     setting = to_setting(settings)
     alone, together = best(lone(setting), OPEN_ALONE).error, best(setting, OPEN).error
     return Sharing(setting, unit(settings, setting), alone, together)
 
 
 class RebuiltRecord(NamedTuple):
-    """Hold step 2: a patient's record, and what two exact totals give away of it, to so many digits."""
+    """Hold step 2: a patient's record, (d,), and what two exact totals give away of it, to so many digits."""
 
     setting: CollaborationSetting
     patient: Array
     rebuilt: Array
     digits: int
-    rows: Array  # of the chart, the largest values first
+    rows: Array  # indices of the measurements in the chart, the largest values first
 
 
 def rebuild_record(settings: Mapping[str, Any]) -> RebuiltRecord:
-    """Rebuild a patient's record from two exact results, with and without that patient."""
+    """Rebuild a patient's record from two exact totals, with and without that patient.
+
+    The totals are over the patients of the largest hospital.
+    """
     setting = to_setting(settings)
     index, size = settings["story.patient"] - 1, max(setting.sizes)
     pair = differencing.pair(setting.population, size, index, setting.scaling, setting.seed)
@@ -170,7 +182,8 @@ def rebuild_record(settings: Mapping[str, Any]) -> RebuiltRecord:
 class Weights(NamedTuple):
     """Hold steps 3 and 8: how much each measurement counts in the true patterns and in one run's, (d,).
 
-    A measurement's weight is the length of its row: from 0 to 1, however the patterns are rotated.
+    A measurement's weight is the length of its row in the basis, (d, k): from 0 to 1, however the patterns
+    are rotated. `method` is the protocol that is shown, `error` that over its runs.
     """
 
     setting: CollaborationSetting
@@ -178,17 +191,17 @@ class Weights(NamedTuple):
     method: str
     true: Array
     released: Array
-    rows: Array  # of the chart, heaviest first
+    rows: Array  # indices of the measurements in the chart, heaviest first
     error: Spread
 
     @property
     def counted(self) -> int:
-        """Return how many of the truly heaviest, as many as are drawn, truly have a weight."""
+        """Return how many measurements truly have a weight, but no more than the chart shows."""
         return min(len(self.rows), int(np.count_nonzero(self.true > _NO_WEIGHT)))
 
     @property
     def agree(self) -> int:
-        """Return how many of the heaviest released are truly heaviest, of those counted."""
+        """Return how many of the `counted` truly heaviest measurements are among as many released ones."""
         heaviest = [set(np.argsort(-w, kind="stable")[: self.counted]) for w in (self.true, self.released)]
         return len(heaviest[0] & heaviest[1])
 
@@ -204,7 +217,10 @@ def measure_weights(settings: Mapping[str, Any], trust: str = "") -> Weights:
 
 
 class SpyAttack(NamedTuple):
-    """Hold step 4: twenty releases with and without a patient, and how often a spy's guess was right."""
+    """Hold step 4: twenty releases with and without a patient, and how often a spy's guess was right.
+
+    The spy guesses "with" where the number read off a release is above `limit`.
+    """
 
     budget: Budget
     picture: Picture
@@ -214,7 +230,7 @@ class SpyAttack(NamedTuple):
 
 
 def attack(settings: Mapping[str, Any]) -> SpyAttack:
-    """Guess from every release which of two data sets it is of."""
+    """Draw releases from two data sets, and guess from each which of the two it is of."""
     budget = to_setting(settings).budget
     seed = settings["seed"] + settings["story.draw"] - 1  # the first draw is that of the privacy page
     drawn = picture(budget, seed=seed)
@@ -223,7 +239,11 @@ def attack(settings: Mapping[str, Any]) -> SpyAttack:
 
 
 class Curve(NamedTuple):
-    """Hold steps 5 and 6: the error along a setting, with and without privacy."""
+    """Hold steps 5 and 6: the error along a setting, with and without privacy.
+
+    `at` are that setting's values, ascending; `private` and `free` are the errors at each, with and without
+    noise.
+    """
 
     setting: CollaborationSetting
     unit: Unit
@@ -246,25 +266,26 @@ class Curve(NamedTuple):
 
     @property
     def costs(self) -> list[float]:
-        """Return the share of the pattern lost to noise along the setting; 0 where noise does no harm."""
+        """Return the share of the pattern, of 1, lost to noise at each point; 0 where noise does no harm."""
         pairs = zip(self.private, self.free, strict=True)
         return [max(private.lost - free.lost, 0.0) for private, free in pairs]
 
     @property
     def cost(self) -> float:
-        """Return the share of the pattern lost to noise at the current setting."""
+        """Return the share of the pattern, of 1, lost to noise at the current setting."""
         return self.costs[self.here]
 
     @property
     def useful(self) -> tuple[bool, ...]:
-        """Return where along the setting the answer with noise is of use."""
+        """Return for each point whether the answer is of use: at most `TOO_MUCH` of a guess's error."""
         return tuple(spread.middle <= TOO_MUCH * guess(self.setting) for spread in self.private)
 
     @property
     def relaxed(self) -> float | None:
-        """Return from where on noise costs little of the pattern; None where it costs much at the end.
+        """Return from which value on noise costs less than `NEARLY_FREE`; None where the last costs more.
 
-        Between two points the cost is a power of the setting: what noise loses falls as 1/n^2.
+        Between two points the cost is interpolated as a power of the setting, since what noise loses falls as
+        1/n^2.
         """
         costs = self.costs
         first = next((i for i in range(len(costs)) if max(costs[i:]) < NEARLY_FREE), None)
@@ -278,7 +299,7 @@ class Curve(NamedTuple):
 
 
 def along_privacy(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
-    """Return the points of the curve over epsilon."""
+    """Return the settings along the curve over epsilon, ascending; the current one is among them."""
     setting = to_setting(settings)
     budget = setting.budget
     at = sorted({*EPSILONS[:: 5 if setting.d > _WIDE else 2], EPSILONS[-1], budget.epsilon})
@@ -286,20 +307,25 @@ def along_privacy(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
 
 
 def along_patients(settings: Mapping[str, Any]) -> list[CollaborationSetting]:
-    """Return the points of the curve over the patients of as many hospitals; a table's up to all of them."""
+    """Return the settings along the curve over patients, ascending; the current one is among them.
+
+    The number of hospitals stays. Simulated patients are up to a hundred million, or those that are set if
+    more; a table's are up to all that it has.
+    """
     setting = to_setting(settings)
     table = settings["data"] in TABLES
     digits = (1,) if setting.d > _WIDE else (1, 3)
     steps = {float(m * 10**p) for p in range(2, 9) for m in digits}
     if table:
         steps = {float(round(share * setting.n)) for share in (0.1, 0.2, 0.4, 0.6, 0.8)}
+    # Each hospital has at least one patient, and k patterns need k.
     least, most = max(len(setting.sizes), setting.k), setting.n if table else max(1e8, setting.n)
     at = sorted({*(n for n in steps if least <= n <= most), float(setting.n)})
     return [_part(setting, int(n)) if table else to_setting({**settings, "n": int(n)}) for n in at]
 
 
 def curve_over_privacy(settings: Mapping[str, Any]) -> Curve:
-    """Measure the error over epsilon."""
+    """Measure the error over epsilon; that without privacy is the same at all its values."""
     points = along_privacy(settings)
     free = best(to_setting(settings), OPEN)
     return _curve(settings, points, [point.budget.epsilon for point in points], lambda point, few: free)
@@ -315,8 +341,8 @@ def curve_over_patients(settings: Mapping[str, Any]) -> Curve:
 def _curve(
     settings: Mapping[str, Any],
     points: Sequence[CollaborationSetting],
-    at: Sequence[float],
-    without: Callable[[CollaborationSetting, bool], Best],
+    at: Sequence[float],  # the value of what varies, at each point
+    without: Callable[[CollaborationSetting, bool], Best],  # the best without privacy; True asks for few runs
 ) -> Curve:
     """Measure the error with noise at these points, which are at these values, beside that without."""
     setting, trust = to_setting(settings), settings["story.way"]
@@ -332,14 +358,18 @@ def _curve(
 
 
 def _part(setting: CollaborationSetting, n: int) -> CollaborationSetting:
-    """Return so many of a table's patients, in the same hospitals."""
+    """Return the setting with n of a table's patients, in as many hospitals with the same shares of them."""
     ends = [round(n * share) for share in np.cumsum(setting.sizes) / setting.n]
     sizes = tuple(max(1, end - begin) for begin, end in zip([0, *ends], ends, strict=False))
     return replace(setting, sizes=sizes)
 
 
 class Joined(NamedTuple):
-    """Hold step 7: joining by trust, the largest hospital alone, and what one hospital sends and keeps."""
+    """Hold step 7: joining by trust, the largest hospital alone, and what one hospital sends and keeps.
+
+    Alone, its result stays in-house, without noise, or is published, with noise. `free` is the error of all
+    together without privacy. `measure_joined` can leave out trusts that are not needed.
+    """
 
     setting: CollaborationSetting
     unit: Unit
@@ -401,7 +431,8 @@ def code(settings: Mapping[str, Any]) -> FigureRecipe:
     if step in (3, 8):
         method = measure_weights(settings, trust if step == 8 else "").method
         return FigureRecipe("story.weights", {"setting": setting, "method": method})
-    # A table of bars or curves has the unit of its chart.
+    # A table of bars or curves has the unit of its chart. Its recipe lists the points, each as (sizes,
+    # epsilon, number of runs), and for each answer the protocols of which the best counts.
     shown_in, parts = unit(settings, setting), None
     methods: dict[str, Sequence[str]] = {"with noise": working(settings, trust), "without noise": OPEN}
     shown = along_privacy(settings) if step == 5 else along_patients(settings)
