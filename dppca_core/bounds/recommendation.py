@@ -161,16 +161,18 @@ def recommend(
 
 
 def chosen_rows(d: int, k: int) -> int:
-    """Return about how many rows are chosen from a release; where these are all, two stages are no candidate.
+    """Return about how many of d rows two stages keep where they choose them from what stage 1 released.
 
-    Twice the square root of d, or four a component.
+    Where these are all, two stages are no candidate. The rule is twice the square root of d, or four for each
+    component where that is more.
     """
     return min(d, max(4 * k, round(2 * math.sqrt(d))))
 
 
 def heaviest_share(part: float, k: int) -> float:
-    """Return what the heaviest part of the rows hold of k directions spread over all of them.
+    """Return the share of k spread directions that their heaviest rows hold.
 
+    part: the share of the rows that counts as the heaviest, from 0 to 1.
     Rows of k spread directions have squared lengths like chi2_k: P(chi2_{k+2} > q), q its upper quantile.
     """
     return float(chdtrc(k + 2, chdtri(k, part)))

@@ -86,7 +86,7 @@ class BoundRule:
 
     @cached_property
     def constants(self) -> dict[str, float]:
-        """Return the defaults of what the paper leaves unspecified, all positive."""
+        """Return the free constants, which the paper leaves unspecified, with their positive defaults."""
         return {name: self._defaults[name] for name in self.symbols}
 
     @property

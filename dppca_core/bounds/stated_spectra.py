@@ -54,7 +54,7 @@ class StatedSpectrum(NamedTuple):
         return max(self.ratio, self.signal * (d - k) / (2 * k * (1 - self.signal)))
 
     def carriers(self, d: int, k: int) -> int:
-        """Return how many measurements carry the pattern."""
+        """Return how many measurements carry the pattern: all d, or few by the rule of the module's text."""
         return d if self.dense else min(max(8 * k, round(math.sqrt(d))), max(2 * k, round(2 * d / 3)), d)
 
 

@@ -36,7 +36,7 @@ class Policy:
 
     Attributes:
         on_fault: "stop" or "continue".
-        fewest: The number of hospitals below which the run stops anyway.
+        fewest: The number of answers below which the run stops anyway, unless all of the plan answer.
         wait_seconds: How long the server waits for the answers of one round.
 
     Raises:

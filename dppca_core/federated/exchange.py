@@ -181,7 +181,10 @@ class Exchange(ABC):
 
     @abstractmethod
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError, as the end of a sentence, for numbers that no such answer can have."""
+        """Raise ValueError, as the end of a sentence, for numbers that no honest answer can have.
+
+        hospital: its number, or `ALL` for a sealed sum. arrays: of the names and shapes of `reply_to`.
+        """
 
     @abstractmethod
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:

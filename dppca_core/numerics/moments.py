@@ -72,12 +72,15 @@ class OfHeldRows:
         raise ValueError(_NO_ROWS)
 
     def unit(self) -> Moment:
+        """Return the moment of the same rows scaled to length 1."""
         return self.held_rows().unit()
 
     def restricted_unit(self, columns: Indices) -> Moment:
+        """Return the moment, (j, j), of the same rows restricted to j columns, then scaled to length 1."""
         return self.held_rows().restricted_unit(columns)
 
     def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over the rows, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
         return self.held_rows().normalised_product(block)
 
 
@@ -154,17 +157,21 @@ class RowMoment:
         return DenseMoment((self.rows.T @ self.rows) / len(self.rows))
 
     def unit(self) -> Moment:
+        """Return the moment of the same rows scaled to length 1."""
         return RowMoment(unit_rows(self.rows))
 
     def restricted_unit(self, columns: Indices) -> Moment:
+        """Return the moment, (j, j), of the same rows restricted to j columns, then scaled to length 1."""
         return RowMoment(unit_rows(self.rows[:, columns]))
 
     def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over the rows, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
         units = self._few_units if self.rows.size <= _FEW_NUMBERS else unit_rows(self.rows)
         return normalised_product(units, block)
 
     @cached_property
     def _few_units(self) -> Array:
+        """Return the rows of a small table scaled to length 1, (n, d), kept for the next product."""
         # Iterative methods ask in every round, so the scaled rows of a small table are kept. A large table is
         # scaled anew each time, as a second one would fill the memory.
         return unit_rows(self.rows)
@@ -219,6 +226,7 @@ class ChosenRows(OfHeldRows):
         return RowMoment(self.rows).dense()
 
     def held_rows(self) -> UnitMoments:
+        """Return the moment that holds the chosen rows in one table."""
         return RowMoment(self.rows)
 
 
@@ -258,6 +266,7 @@ class UnitMoment(OfHeldRows):
         return self
 
     def held_rows(self) -> UnitMoments:
+        """Return the moment of the unscaled rows: scaling them again changes nothing."""
         return self.base
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
@@ -284,16 +293,19 @@ class SumMoment:
         return all(provider.moment.exact for provider in self.providers)
 
     def unit(self) -> Moment:
+        """Return the moment of all providers' rows, each row scaled to length 1."""
         members = (Provider(provider.n, provider.moment.unit()) for provider in self.providers)
         return SumMoment(tuple(members), self.weights)
 
     def restricted_unit(self, columns: Indices) -> Moment:
+        """Return the moment, (j, j), of the same rows restricted to j columns, then scaled to length 1."""
         members = (
             Provider(provider.n, provider.moment.restricted_unit(columns)) for provider in self.providers
         )
         return SumMoment(tuple(members), self.weights)
 
     def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over the rows, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
         return self._mean(provider.moment.normalised_product(block) for provider in self.providers)
 
     def _mean(self, parts: Iterable[Array]) -> Array:

@@ -133,10 +133,12 @@ def _draw(d: int, s: int, k: int, rounds: int, draws: int) -> Draws:
 
 
 def _transposed(block: Array) -> Array:
+    """Return each draw's matrix transposed, (draws, k, rows)."""
     return block.transpose(0, 2, 1)
 
 
 def _gram(block: Array) -> Array:
+    """Return X^T X of each draw's matrix X, (draws, k, k)."""
     return _transposed(block) @ block
 
 

@@ -84,7 +84,7 @@ class ClinicalModel:
 
     @property
     def k(self) -> int:
-        """Return the number of directions to estimate: one for each factor."""
+        """Return the number of components to estimate: one for each factor."""
         return len(FACTORS)
 
     def loadings(self) -> Array:

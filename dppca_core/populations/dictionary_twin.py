@@ -173,11 +173,12 @@ class DictionaryTwin:
             yield moments.clip_rows(rows, self.bound)
 
     def moments(self, n: int) -> TwinMoments:
-        """Return the moments of a large draw, the same each time, against which n rows are measured.
+        """Return the moments of a large draw, the same each time, which stand for the population's.
 
-        It has 20 n rows, so that it adds a twentieth to the square of a sampling error; at least 20,000, and
-        of many numbers at most 1e7/d, which is n at least where n d is at most 1e7: it then doubles that
-        square at most. So it only ever makes a rehearsed error larger.
+        Estimates from n rows are measured against them. The draw has 20 n rows, so that its sampling
+        adds a twentieth to the square of their error. It has 20,000 rows at least, and beyond these at most
+        1e7/d, which is n at least where n d is at most 1e7: the square is then doubled at most. So it only
+        ever makes a rehearsed error larger.
         """
         count = max(_LEAST, min(_MANY * n, _MOST // self.d))
         total, second = np.zeros(self.d), np.zeros((self.d, self.d))

@@ -153,6 +153,7 @@ class DrawnMoment(DenseMoment):
         return (FreshMoment(self.patients.root(), self.patients.bound, size, rng) for size in sizes)
 
     def held_rows(self) -> UnitMoments:
+        """Return the patients behind this moment, whose rows are drawn when they are needed."""
         return PatientsGiven(self.patients, self.matrix)
 
 
@@ -174,6 +175,7 @@ class DrawnShare(OfHeldRows):
         return len(self.split.factor)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        """Return the product with `block` (see Moment)."""
         matrix = self.dense()
         return matrix @ block if rows is None else matrix[rows].T @ block
 
@@ -182,6 +184,7 @@ class DrawnShare(OfHeldRows):
         return self.split.part(self.index)
 
     def held_rows(self) -> UnitMoments:
+        """Return the patients behind this moment, whose rows are drawn when they are needed."""
         return PatientsGiven(self.patients, self.dense())
 
 
@@ -224,6 +227,7 @@ class FreshMoment(OfHeldRows):
         return np.asarray(half @ half.T / (self.n * self.bound**2))
 
     def held_rows(self) -> UnitMoments:
+        """Return fresh patients with a moment of their own, whose rows are drawn when they are needed."""
         patients = GaussianPatients(lambda: self.root, self.n, self.bound, seed_of(self.rng, 0))
         return PatientsGiven(patients, self.dense())
 

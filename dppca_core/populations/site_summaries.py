@@ -131,6 +131,7 @@ class SiteMoment(DenseMoment):
         return RowMoment(self.rows())
 
     def held_rows(self) -> UnitMoments:
+        """Return the moment of the patients' rows, which are drawn the first time."""
         return self._patients
 
 

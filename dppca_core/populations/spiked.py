@@ -131,6 +131,7 @@ def _root(model: SpikedModel) -> Array:
 
 
 def _new_root(model: SpikedModel) -> Array:
+    """Return what `_root` keeps."""
     vectors = _eigenvectors(model.d, model.k, model.s, model.seed)
     root = np.asfortranarray(vectors * np.sqrt(model.eigenvalues))
     root.flags.writeable = False
