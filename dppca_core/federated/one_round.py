@@ -64,7 +64,7 @@ class CompressedMoments(Exchange):
         return {"moment": packed(sent)} if "moment" in self.reply else {"directions": sent}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for numbers that rows of length 1 and the plan's noise cannot give."""
+        """Raise ValueError for numbers that rows of length 1 at most and the plan's noise cannot give."""
         std = symmetric_gaussian.sum_noise_std(self.plan.budget) / self.plan.sizes[hospital]
         whole = 1 + SPREAD * std
         # P P^T has the noisy moment's largest eigenvalues, at most d times its largest entry.
@@ -85,8 +85,8 @@ class CompressedMoments(Exchange):
 class AveragedProjectors(Exchange):
     """Exchange each hospital's noisy projector on its own top directions, which the server averages.
 
-    An answer also holds "worth": the std of its noise and the spike and bulk by which it was set, (3,), from
-    which the server weighs the projectors. Options: spike, variance, constant, send, as for
+    An answer also holds "worth": the std of its noise, and the spike and bulk variance as released or
+    public, (3,). The server weighs the projectors by these. Options: spike, variance, constant, send, as for
     `federated_projector.fit`; "basis" sends the directions, (d, k), in place of the projector.
     """
 
@@ -118,7 +118,7 @@ class AveragedProjectors(Exchange):
         return {"projector": packed(sent.matrix), "worth": worth}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for numbers that rows of length 1 and the plan's noise cannot give."""
+        """Raise ValueError for numbers that rows of length 1 at most and the plan's noise cannot give."""
         plan, (std, *released) = self.plan, arrays["worth"]
         z = spiked_covariance.multipliers(plan.budget, self.settings["spike"] is not None, False)
         most_std = z["projector"] * math.sqrt(2 * min(plan.k, plan.d - plan.k))

@@ -81,7 +81,7 @@ class PowerRounds(Exchange):
         self.check_block(block, len(rows))
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError for a product that rows of length 1 and the plan's noise cannot give."""
+        """Raise ValueError for a product that rows of length 1 at most and the plan's noise cannot give."""
         self.check_mean(hospital, arrays, self.noise_std)
 
     def answer(

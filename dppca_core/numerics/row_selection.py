@@ -66,7 +66,7 @@ def _fit(x: Array, k: int, scale: float) -> Mixture:
     `scale` is passed on. Limits keep p and g off the ends, where the steps would stay for ever.
     """
     d = len(x)
-    # Start from the rows that one of d rows of noise would exceed by chance.
+    # Start from the rows above the level that one of d rows of noise exceeds on average.
     above = x > chdtri(k, 1 / d)
     share = min(max(float(above.mean()), 1 / d), _MOST_SHARE)
     signal = max(float(x[above].mean()) / k - 1, 1.0) if above.any() else 1.0

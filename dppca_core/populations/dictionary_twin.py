@@ -63,7 +63,7 @@ class CategoryCells(NamedTuple):
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Return the share of invented rows that have each category; a single one leaves half to "no"."""
+        """Return the share of invented rows that have each category; a single one leaves the rest to "no"."""
         c = len(self.centres)
         if 1.0 not in self.centres:
             return (1 / max(c, 2),) * c

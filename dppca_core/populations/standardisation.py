@@ -98,7 +98,7 @@ def release(site: Site, bound: float, budget: Budget, share: float, rng: np.rand
     """Return noisy means and mean squares of one hospital, in public units.
 
     bound: the public length to which rows are clipped for it. share: of the budget, for both.
-    This is the only step here that reads private rows.
+    This is the only step here that releases something of private rows; `cohort` reads them for the PCA.
     """
     z = multiplier(budget, share)
     mean, square = site.means(bound)
