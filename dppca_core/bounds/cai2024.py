@@ -35,21 +35,27 @@ from dppca_core.methods import METHODS
 from dppca_core.records import Bound, Setting
 
 SOURCE = "Cai, Xia & Zha, arXiv 2401.03820, as recalled; constants not checked against the paper"
-# The paper says "of order l" and "identity" without numbers: these two are our reading.
+# The paper says "of order l" and "identity" without numbers. These two are our reading: the largest ratio of
+# spikes to each other, and that of the bulk's largest eigenvalue to its mean.
 _ONE_ORDER = 10.0
 _FLAT = 1.1
 
 
 class Scales(NamedTuple):
-    """Hold the spike l, the bulk v, and the two privacy factors, with or without logarithms."""
+    """Hold the spike l, the bulk v, and the two summands by which privacy enters the module's brackets.
+
+    `inside` stands beside sqrt(r/n) and is about the k x k block of eigenvalues. `across` stands beside
+    sqrt(p/n) and is about the directions. Upper rates have logarithms in both, lower rates have none.
+    """
 
     spike: float
     flat: float
-    inside: float  # of the k x k block of eigenvalues, beside sqrt(r/n)
-    across: float  # of the directions, beside sqrt(p/n)
+    inside: float
+    across: float
 
 
 def _scales(setting: Setting, logs: bool) -> Scales:
+    """Return what the rates are made of at a setting; `logs` for the logarithms of an upper rate."""
     top, bulk = spectrum(setting)
     flat, r, n, budget = float(bulk.mean()), setting.k, setting.n, setting.budget
     moved = r + math.log(n) if logs else float(r)
@@ -60,6 +66,7 @@ def _scales(setting: Setting, logs: bool) -> Scales:
 
 
 def _conditions(setting: Setting, scales: Scales, c_signal: float) -> list[Check]:
+    """Return the assumptions of all four rates; c_signal scales the least signal over bulk, l/v."""
     p, n, r = setting.d, setting.n, setting.k
     top, bulk = spectrum(setting)
     ratio = scales.spike / scales.flat if scales.flat > 0 else math.inf
@@ -79,7 +86,10 @@ def _conditions(setting: Setting, scales: Scales, c_signal: float) -> list[Check
 
 
 def _flat_enough(setting: Setting, total: float, q: float) -> Check:
-    """Check the rate against what an estimate v I of the bulk leaves out, which the rate does not know."""
+    """Check that a covariance rate, `total`, is at least the Schatten-q error of taking the bulk for v I.
+
+    The paper's bulk is v I, so its rate knows nothing of the error that eigenvalues around v add.
+    """
     bulk = spectrum(setting)[1]
     left = float(np.linalg.norm(bulk - bulk.mean(), q))
     return left <= total, (
@@ -88,6 +98,10 @@ def _flat_enough(setting: Setting, total: float, q: float) -> Check:
 
 
 def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, covariance: bool) -> Bound:
+    """Return one of the module's four rates: lower or upper, for the covariance or for the projector.
+
+    c is C of the rate, c_signal that of the signal's condition, and q the Schatten norm.
+    """
     checks.within(1.0, math.inf, q=q)
     n, p, r = setting.n, setting.d, setting.k
     scales = _scales(setting, logs=not lower)
@@ -96,6 +110,7 @@ def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, co
         each, weight = r ** (1 / q), math.sqrt(scales.flat * (scales.spike + scales.flat))
         inside = scales.spike
     else:
+        # Over 2^(1/q), from the difference of projectors to sin Theta; its rate has no part for eigenvalues.
         each, weight, inside = (r / 2) ** (1 / q), ratio + math.sqrt(ratio), 0.0
     terms: dict[str, float | Array] = {
         "stat": c * each * (inside * math.sqrt(r / n) + weight * math.sqrt(p / n)),
@@ -106,6 +121,7 @@ def _rate(setting: Setting, c: float, c_signal: float, q: float, lower: bool, co
     if covariance:
         conditions.append(_flat_enough(setting, float(total), q))
     elif lower and q == 2:
+        # The first-order error of Analyze Gauss on this population, whose pairs all have the gap l.
         tau = symmetric_gaussian.entry_std(setting.budget, n, None)
         noise = (scales.spike + scales.flat) * scales.flat / n + tau**2
         attained = math.sqrt(r * (p - r) * noise) / scales.spike
@@ -212,6 +228,7 @@ _LOGS = r"(r+\log n)\log\frac1\delta"
 
 
 def _rule(title: str, compute: Callable[..., Bound], formula: str) -> BoundRule:
+    """Return the rule of one rate; its kind and measure are read off the function's name."""
     lower = compute.__name__.endswith("lower")
     return BoundRule(
         title=f"Cai, Xia & Zha 2024, {title}",

@@ -30,7 +30,11 @@ from dppca_core.records import Bound, Setting
 
 @lru_cache(maxsize=1024)
 def selection_inflation(d: int, k: int, s: int, s_hat: int) -> float:
-    """Return f^2: the mean square of the s_hat - s largest of d - s noise rows over that of all."""
+    """Return f^2: the mean square of the s_hat - s largest of d - s noise rows over that of all.
+
+    The squared length of a noise row in k columns has the law of chi2_k. Where no such row is kept, or all
+    are, it is 1.
+    """
     share = (s_hat - s) / (d - s) if d > s else 1.0
     if share <= 0 or share >= 1:
         return 1.0
@@ -55,6 +59,8 @@ def dps_prediction(setting: Setting) -> Bound:
     sigma = sum_noise_std(setting.budget, k=k, iterations=setting.iterations)
     spread = sigma * aggregate_factor(setting.provider_noise, setting.providers) / n
     top, bulk = spectrum(setting)
+    # With thresholding one pair, of the weakest spike and the mean bulk, stands for all `entries` that err;
+    # without, every pair of eigenvalues counts by itself.
     inflation = 1.0
     if s_hat < d:
         inflation = selection_inflation(d, k, s, s_hat)

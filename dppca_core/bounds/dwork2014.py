@@ -45,6 +45,7 @@ def analyze_gauss(setting: Setting, *, c: float = 1.0) -> Bound:
     """
     top, bulk = spectrum(setting)
     tau = symmetric_gaussian.entry_std(setting.budget, setting.n, None)
+    # `reach` bounds the operator norm of the noise, and `width` is the gap that it must not bridge.
     width, reach = float(top[-1] - bulk[0]), c * tau * math.sqrt(setting.d)
     terms = {
         "priv": math.sqrt(setting.k) * reach / width,

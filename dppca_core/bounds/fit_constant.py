@@ -18,12 +18,12 @@ from dppca_core.bounds.rule import BoundRule
 from dppca_core.records import Setting
 
 _GRID = np.linspace(np.log(1e-12), np.log(1e12), 2001)  # of log C, searched if a part of the total is fixed
-# A constant that moves every total by less is not determined by the totals.
+# Where C moves every total by a smaller share than this, the measured errors do not determine C.
 _SMALLEST_EFFECT = 1e-3
 
 
 class Fitted(NamedTuple):
-    """Hold the fitted constant, the ends of its interval, and the number of settings it was fitted to."""
+    """Hold the fitted constant C, the ends of its bootstrap interval, and the number of settings used."""
 
     value: float
     low: float
@@ -90,6 +90,7 @@ def fit_constant(
 
 
 def _repeats(values: ArrayLike) -> Array:
+    """Return the repeated errors of one setting, (repeats,). Raises ValueError where they are no errors."""
     array = np.asarray(values, dtype=np.float64).ravel()
     if not len(array) or not np.isfinite(array).all() or (array < 0).any():
         raise ValueError(f"measured must hold finite errors of at least 0, got {values!r}")
@@ -97,23 +98,38 @@ def _repeats(values: ArrayLike) -> Array:
 
 
 def _parts(rule: BoundRule, setting: Setting, others: dict[str, float]) -> tuple[float, float] | None:
-    """Return (fixed, moving) of the total at the output; None where it is void or C does not reach it."""
+    """Return `fixed` and `moving` of the rule's total, fixed + moving C^power, at the method's output.
+
+    Two values of C tell both. None: the bound is void there, or its total does not grow with C. others: the
+    rule's other constants, held.
+    """
     at_one, at_four = (rule(setting, **{**others, rule.fits: c}).final for c in (1.0, 4.0))
     moving = (at_four - at_one) / (4**rule.power - 1)
     if not 0 < moving < np.inf:
         return None
     fixed = at_one - moving
+    # What rounding leaves of a difference is no fixed part.
     return (fixed if fixed > 1e-9 * at_one else 0.0), moving
 
 
 def _best(parts: Array, power: float, targets: Array) -> Array:
-    """Return C for each column of `targets`, (settings, m), by least squares of logarithms: shape (m,)."""
+    """Return the best C for each column of `targets` by least squares of logarithms: shape (m,).
+
+    Without a fixed part log C is a mean. With one, C is sought on the grid and refined by the parabola
+    through the least loss and its two neighbours.
+
+    Args:
+        parts: `fixed` and `moving` of every setting, (settings, 2).
+        power: The power of C in the total.
+        targets: Errors to be matched, a column for each fit, (settings, m).
+    """
     fixed, moving = parts[:, :1], parts[:, 1:]
     wanted = np.log(np.maximum(targets, np.finfo(float).tiny))  # a resample's median may be 0
     if not fixed.any():
         best: Array = np.exp((wanted - np.log(moving)).mean(axis=0) / power)
         return best
     curves = np.log(fixed + moving * np.exp(power * _GRID))
+    # The squares of `wanted` are the same at every C, so they are left out.
     loss = (curves**2).sum(axis=0) - 2 * wanted.T @ curves
     at = loss.argmin(axis=1).clip(1, len(_GRID) - 2)
     left, middle, right = (np.take_along_axis(loss, (at + i)[:, None], axis=1)[:, 0] for i in (-1, 0, 1))

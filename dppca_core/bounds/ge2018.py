@@ -28,17 +28,23 @@ SOURCE = "Ge, Wang, Wang & Liu, AISTATS 2018, Theorem 4.3 and (supplement) Assum
 
 
 def contraction(top: float, below: float) -> float:
-    """Return gamma for lambda_k = `top` and lambda_{k+1} = `below`; below 1 whenever top > below."""
+    """Return gamma, which rho is without noise, for lambda_k = `top` and lambda_{k+1} = `below`.
+
+    It is below 1 whenever top > below.
+    """
     return (3 * below + top) / (3 * top + below)
 
 
 def contraction_with_noise(gamma: float, alpha: float) -> float:
-    """Return rho; 1, where the theorem is void, for alpha >= 1 - gamma."""
+    """Return rho = gamma/(1 - alpha), whose fourth root is the factor by which a step shrinks the term opt.
+
+    For alpha >= 1 - gamma, where it would reach 1 and the theorem is void, it is 1.
+    """
     return gamma / (1 - alpha) if alpha < 1 - gamma else 1.0
 
 
 def noise_room(rho: float, k: int) -> float:
-    """Return the most that B.3 lets alpha/(1 - alpha) be."""
+    """Return the largest alpha/(1 - alpha) that assumption B.3 allows."""
     least: float = min((1 - rho**2) ** 1.5 / 3, (1 - rho**0.25) / 6)
     return least / (1 + 2 * math.sqrt(k))
 
@@ -46,9 +52,10 @@ def noise_room(rho: float, k: int) -> float:
 def error_terms(
     rho: float, alpha: float, *, sampling: float, selection: float, iterations: int
 ) -> dict[str, float | Array]:
-    """Return stat, priv and opt for a rho < 1.
+    """Return the module's terms stat, priv and opt for a rho below 1; opt is an array over t, (iterations,).
 
-    sampling: stat times 1 - rho^1/4. selection: k s / s_hat.
+    sampling: the part of stat that does not depend on rho, which is stat times 1 - rho^1/4. selection: the
+    ratio k s / s_hat in priv.
     """
     geometric = 1 - rho**0.25
     lead = min(math.sqrt(rho * (1 - math.sqrt(rho))) / 2, 0.25)
@@ -99,6 +106,7 @@ def ge2018(setting: Setting, *, c1: float = 1.0, c1_rows: float = 1.0, c2: float
     sampling = c1 * math.sqrt(k) * gap * math.sqrt(s * (k + math.log(d)) / n)
     terms = error_terms(rho, alpha, sampling=sampling, selection=k * s / s_hat, iterations=setting.iterations)
 
+    # What follows are the two sides of assumptions B.3 to B.6, in the supplement's notation.
     noise, room = alpha / (1 - alpha), noise_room(rho, k)
     rows_needed = c1_rows * max(math.ceil(4 * k / (rho**-0.5 - 1) ** 2), 1) * s
     psi = c2 * gap * math.sqrt(s_hat * (k + math.log(d)) / n)

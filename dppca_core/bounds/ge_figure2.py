@@ -27,7 +27,10 @@ _ITERATIONS = 10  # T, the step whose error is drawn
 
 
 def curves(epsilons: Sequence[float] | Array) -> dict[str, Array]:
-    """Return alpha, rho, stat, priv, opt and total at each epsilon, within EPSILONS."""
+    """Return alpha, rho, stat, priv, opt and total by name, an array over epsilons (within EPSILONS) each.
+
+    The sampling term is what makes the total at the figure's left end the height that was read off there.
+    """
     left = _at(EPSILONS[0], 1.0)
     sampling = (OVERALL_AT_LEFT - left["priv"] - left["opt"]) / left["stat"]
     rows = [_at(float(epsilon), sampling) for epsilon in epsilons]
@@ -35,7 +38,7 @@ def curves(epsilons: Sequence[float] | Array) -> dict[str, Array]:
 
 
 def _at(epsilon: float, sampling: float) -> dict[str, float]:
-    """Return the terms at one epsilon. sampling: the sampling term times 1 - rho^1/4."""
+    """Return the terms of step T at one epsilon. sampling: the term stat times 1 - rho^1/4."""
     alpha = ALPHA_EPSILON / epsilon
     rho = ge2018.contraction_with_noise(GAMMA, alpha)
     terms = ge2018.error_terms(rho, alpha, sampling=sampling, selection=_SELECTION, iterations=_ITERATIONS)

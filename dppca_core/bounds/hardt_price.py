@@ -31,7 +31,11 @@ SOURCE = "Hardt & Price, NeurIPS 2014, Theorem 2.1, as quoted by Balcan, Du, Wan
 
 
 def noise_std(setting: Setting) -> float:
-    """Return the std of each entry of G on the scale of means; as printed for max|X_t| at its largest, 1."""
+    """Return sigma_G, the std of each entry of G on the scale of means over n patients.
+
+    The printed noise is proportional to the iterate's largest entry, max|X_t|, which is not known beforehand:
+    it is taken at its largest, 1.
+    """
     return sum_noise_std(setting.budget, setting.k, setting.iterations, 1.0) / setting.n
 
 
@@ -41,7 +45,7 @@ def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bou
     Args:
         setting: Where the theorem is evaluated.
         c: Constant of the number of steps.
-        start: t, how unlucky a random start may be.
+        start: t, how unlucky a random start may be: a larger one covers more of the possible starts.
 
     Returns:
         The bound; its terms priv and sampling add up.
@@ -52,6 +56,7 @@ def noisy_power(setting: Setting, *, c: float = 1.0, start: float = 10.0) -> Bou
     d, k, steps = setting.d, setting.k, setting.iterations
     top, bulk = spectrum(setting)
     std, width = noise_std(setting), float(top[-1] - bulk[0])
+    # Limits of |G| and of |U_k^T G| that hold in every step, and e, the error that the first of them allows.
     norm = std * (math.sqrt(d) + math.sqrt(k) + setting.tau)
     inside = std * (2 * math.sqrt(k) + setting.tau)
     reached = 5 * norm / width

@@ -34,7 +34,7 @@ LABEL = "first order"
 
 
 def pair_eigenvalues(top: Array, bulk: Array) -> tuple[Array, Array]:
-    """Return lambda_j as (k, 1) and lambda_i as (1, d - k)."""
+    """Return lambda_j as (k, 1) and lambda_i as (1, d - k), which combine into all pairs, (k, d - k)."""
     return top[:, None], bulk[None, :]
 
 
@@ -44,12 +44,18 @@ def sampling_pairs(over: Number, under: Number, n: int) -> Number:
 
 
 def iterated_pairs(over: Number, under: Number, std: float) -> Number:
-    """Return sin^2 from fresh noise in each step of a power iteration for such a pair, elementwise."""
+    """Return sin^2 from fresh noise in each step of a power iteration, elementwise.
+
+    The pair is lambda_j = `over` and lambda_i = `under`; `std` is the noise of each entry of a step.
+    """
     return (std / over) ** 2 / (1 - (under / over) ** 2)
 
 
 def symmetric_pairs(over: Number, under: Number, std: float) -> Number:
-    """Return sin^2 from a symmetric noise matrix with this std off the diagonal for a pair, elementwise."""
+    """Return sin^2 from a symmetric noise matrix with this std off the diagonal, elementwise.
+
+    The pair is lambda_j = `over` and lambda_i = `under`.
+    """
     return (std / (over - under)) ** 2
 
 
@@ -59,7 +65,7 @@ def sampling(top: Array, bulk: Array, n: int) -> float:
 
 
 def check_small_error(setting: Setting, total: float) -> Check:
-    """Check that a predicted error is small enough for the first order."""
+    """Check that a predicted sin Theta is at most a third of a guess's, where the first order is right."""
     guess = random_guess(setting.d, setting.k)
     return total <= SMALL_SHARE * guess, (
         f"{LABEL}: predicted error {total:.3g} should be below {SMALL_SHARE * guess:.3g}, "
@@ -68,7 +74,10 @@ def check_small_error(setting: Setting, total: float) -> Check:
 
 
 def check_converged(setting: Setting, total: float) -> Check:
-    """Check that T steps from a random start leave less of it than the error itself."""
+    """Check that T steps leave less of a random start than `total`, the predicted sin Theta.
+
+    Each step shrinks what is left of the start by lambda_{k+1}/lambda_k.
+    """
     top, bulk = spectrum(setting)
     ratio = float(bulk[0] / top[-1])
     left = random_guess(setting.d, setting.k) * ratio**setting.iterations
@@ -88,8 +97,14 @@ def predict(
 ) -> Bound:
     """Return the record of a closed form: sin^2 from privacy plus sin^2 from sampling, where both are small.
 
-    private, sampled: of every pair, (k, d - k), or summed over pairs with one gap. gaps: lambda_j - lambda_i.
-    quantities gains "energy_lost", in the units of the setting's eigenvalues.
+    Args:
+        setting: Where the closed form is evaluated.
+        private: sin^2 by privacy of every pair, (k, d - k), or summed over pairs with one gap.
+        sampled: sin^2 by sampling, likewise.
+        gaps: lambda_j - lambda_i of every pair, or the one gap.
+        conditions: Assumptions beside that of a small error.
+        quantities: Intermediate numbers by name; "energy_lost" is added, in the units of the setting's
+            eigenvalues.
     """
     squares = {"privacy": float(np.sum(private)), "sampling": float(np.sum(sampled))}
     total = math.sqrt(sum(squares.values()))
@@ -103,7 +118,10 @@ def predict(
 def predict_from_pairs(
     setting: Setting, private: Array, quantities: Mapping[str, float], *conditions: Check
 ) -> Bound:
-    """Return the record of a closed form from sin^2 of every pair by privacy, (k, d - k)."""
+    """Return the record of a closed form from sin^2 of every pair by privacy, (k, d - k).
+
+    The error by sampling is that of n Gaussian rows.
+    """
     top, bulk = spectrum(setting)
     over, under = pair_eigenvalues(top, bulk)
     sampled = sampling_pairs(over, under, setting.n)

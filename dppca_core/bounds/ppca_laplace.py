@@ -29,6 +29,7 @@ def ppca_laplace(setting: Setting) -> Bound:
     References:
         Derived here, in the module's text, for the law of Chaudhuri, Sarwate & Sinha, JMLR 14, 2013.
     """
+    # The method holds the factor below what doubles resolve, and so does its prediction.
     factor = min(strength(setting.budget) * setting.n, bingham.STRONGEST / 2)
     over, under = perturbation.pair_eigenvalues(*spectrum(setting))
     return perturbation.predict_from_pairs(setting, 1 / (2 * factor * (over - under)), {"strength": factor})

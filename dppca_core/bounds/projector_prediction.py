@@ -38,6 +38,8 @@ def projector_prediction(setting: Setting) -> Bound:
     d, n, k, budget = setting.d, setting.n, setting.k, setting.budget
     top, bulk = spectrum(setting)
     flat = float(bulk.mean())
+    # These are the method's own steps: `blur` is the noise of the released spectrum, by which it moves spike
+    # and bulk to the cautious side before it takes the projector's sensitivity at them.
     z = spiked_covariance.multipliers(budget, known=False, covariance=True)
     blur = spiked_covariance.spectrum_std(budget, n, z["spectrum"])
     spike, raised = spiked_covariance.move_cautiously(float(top[-1]), flat, blur, d, k)

@@ -42,11 +42,11 @@ _ONE_MOMENT = {
     "secure aggregation": "cape",
     "untrusted server": "own_noise_sparse",  # which keeps all features by default
 }
-_GRID = 64
+_GRID = 64  # eigenvalues that stand for the bulk's
 _HIGHEST = 0.9  # of the spike: where the bulk would reach beyond it, it ends there
-_FORGOTTEN = 20.0
-_LIKELY = 0.5
-_NOTHING = 0.9  # of a guess: from there on an answer is called one
+_FORGOTTEN = 20.0  # a random start is forgotten once rounds have shrunk it to 1/20 of the directions sought
+_LIKELY = 0.5  # a chance from here on is told as one of finding all features
+_NOTHING = 0.9  # of a guess's error: a method that errs by more is called no better than a guess
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,7 @@ def recommend(
         checks.whole(k, d, s_hat=s_hat)
     if matter is not None:
         checks.whole(k, d, matter=matter)
+    # The declared population as a setting; `missed` is sin^2 by features that matter beyond those kept.
     kept = chosen_rows(d, k) if s_hat is None else s_hat
     if matter is None:
         matter = d if kept == d else max(k, kept // 2)
@@ -143,6 +144,7 @@ def recommend(
     if kept < d:
         predict = two_stage_own_noise_prediction if trust == "untrusted server" else two_stage_prediction
         rounds = _rounds_to_converge(setting) if rounds is None else rounds
+        # What rounds leave of a random start depends on the bulk's largest eigenvalues, so it is spread out.
         _, grid = _bulk(setting)
         uneven = np.interp(np.arange(d - k), np.linspace(0, d - k - 1, _GRID), grid[::-1])
         uneven = np.concatenate([setting.eigenvalues[:k], uneven])
@@ -159,36 +161,45 @@ def recommend(
 
 
 def chosen_rows(d: int, k: int) -> int:
-    """Return about how many rows are chosen from a release; where these are all, two stages are no candidate.
+    """Return about how many of d rows two stages keep where they choose them from what stage 1 released.
 
-    Twice the square root of d, or four a component.
+    Where these are all, two stages are no candidate. The rule is twice the square root of d, or four for each
+    component where that is more.
     """
     return min(d, max(4 * k, round(2 * math.sqrt(d))))
 
 
 def heaviest_share(part: float, k: int) -> float:
-    """Return what the heaviest part of the rows hold of k directions spread over all of them.
+    """Return the share of k spread directions that their heaviest rows hold.
 
+    part: the share of the rows that counts as the heaviest, from 0 to 1.
     Rows of k spread directions have squared lengths like chi2_k: P(chi2_{k+2} > q), q its upper quantile.
     """
     return float(chdtrc(k + 2, chdtri(k, part)))
 
 
 def _bulk(setting: Setting) -> tuple[float, Array]:
-    """Return the spike and a grid over the bulk."""
+    """Return the spike's eigenvalue and a grid of eigenvalues that stands for the bulk, (64,), ascending.
+
+    The grid is even from 0 to twice the bulk's mean, or to _HIGHEST of the spike where that is less.
+    """
     spike, bulk = float(setting.eigenvalues[0]), float(setting.eigenvalues[-1])
     return spike, min(2 * bulk, _HIGHEST * spike) * (np.arange(_GRID) + 0.5) / _GRID
 
 
 def _rounds_to_converge(setting: Setting) -> int:
-    """Return the rounds after which a random start is forgotten, four at least."""
+    """Return the rounds after which a random start is forgotten, from 4 to 12.
+
+    The tangent of a random start's angle is about sqrt(d/k), and a round multiplies it by the bulk's largest
+    eigenvalue over the spike.
+    """
     spike, bulk = _bulk(setting)
     forgotten = math.log(_FORGOTTEN * math.sqrt(setting.d / setting.k)) / math.log(spike / bulk[-1])
     return min(max(math.ceil(forgotten) + 1, two_stage.ROUNDS), stacked.ROUNDS)
 
 
 def _sampling(setting: Setting) -> float:
-    """Return sin^2 by sampling, over all pairs."""
+    """Return sin^2 by sampling n rows, over all pairs of a spike and an eigenvalue of the bulk."""
     spike, bulk = _bulk(setting)
     pairs = setting.k * (setting.d - setting.k)
     return pairs * float(perturbation.sampling_pairs(np.full(_GRID, spike), bulk, setting.n).mean())
@@ -199,6 +210,7 @@ def _stacked_rounds(setting: Setting, trust: str) -> float:
     d, n, k = setting.d, setting.n, setting.k
     spike, bulk = _bulk(setting)
     std = stacked.noise_std(setting.budget, trust, setting.providers, n, stacked.ROUNDS)
+    # All rows are kept, so the number s that carry the spikes plays no part, and s = k is the cheapest.
     rows = reduced_rounds.SpikedRows(d, k, (spike,) * k, float(bulk.mean()))
     few = reduced_rounds.affordable(reduced_rounds.FEW_DRAWS, k, stacked.ROUNDS)
     draws = reduced_rounds.draw(rows, stacked.ROUNDS, few)
@@ -211,7 +223,7 @@ def _stacked_rounds(setting: Setting, trust: str) -> float:
 
 
 def _one_moment(setting: Setting, trust: str) -> float:
-    """Return the predicted sin^2 of one moment of rows of length 1."""
+    """Return the predicted sin^2 of the top eigenvectors of one noisy moment of rows of length 1."""
     d, k = setting.d, setting.k
     spike, bulk = _bulk(setting)
     std = symmetric_gaussian.entry_std(setting.budget, setting.n, None, trust, setting.providers)
@@ -220,10 +232,15 @@ def _one_moment(setting: Setting, trust: str) -> float:
 
 
 def _why(method: str, error: float, guess: float, chance: float) -> str:
+    """Return why the method is the best, as a clause without capital and full stop.
+
+    error, guess: predicted sin Theta of the method, and of a random guess. chance: that two stages keep all
+    features that matter.
+    """
     if error > _NOTHING * guess:
         return f"no method is predicted to do much better than a guess, which has error {guess:.2g}"
     if method.startswith("two_stage") and chance >= _LIKELY:
-        # Of 64 draws: a chance of 99 % is not known from one of 95 %.
+        # The chance is estimated from 64 draws, which cannot tell 99 % from 95 %.
         shown = "above 95 %" if chance > 0.95 else f"of {100 * chance:.0f} %"
         return f"it finds all features that matter with a chance {shown}"
     if method.startswith("two_stage"):
@@ -234,6 +251,7 @@ def _why(method: str, error: float, guess: float, chance: float) -> str:
 
 
 def _reason(method: str, error: float, guess: float, why: str) -> str:
+    """Return the sentences of `Recommendation.reason`, of which `why` is a clause."""
     title, why = METHODS[method].title, f"{why[0].upper()}{why[1:]}."
     if error > _NOTHING * guess:
         return f"{why} {title} has the least error."

@@ -34,6 +34,7 @@ _SAMPLING = ("sampling", "stat")
 def regime(rule: BoundRule, setting: Setting, **constants: float) -> str:
     """Return the region of `setting`, one of REGIONS, by this rule.
 
+    constants: the rule's free constants and options.
     Raises ValueError for a rule that is a lower bound, or whose terms do not tell privacy from sampling.
     """
     if rule.kind == "lower":
@@ -42,6 +43,7 @@ def regime(rule: BoundRule, setting: Setting, **constants: float) -> str:
     if not bound.terms:
         return SILENT
     failed = bound.failed
+    # A closed form that lacks nothing but a small error says that the error is large: that is an answer.
     if rule.kind == "prediction" and len(failed) == 1 and failed[0].startswith(perturbation.LABEL):
         return HOPELESS
     if failed:
@@ -53,6 +55,10 @@ def regime(rule: BoundRule, setting: Setting, **constants: float) -> str:
 
 
 def _term(rule: BoundRule, bound: Bound, names: tuple[str, ...]) -> float:
+    """Return the bound's term by the first of `names` that it has, at the output; ValueError if it has none.
+
+    Closed forms and theorems call the same terms by different names.
+    """
     for name in names:
         if name in bound.terms:
             return float(np.asarray(bound.terms[name]).flat[-1])
@@ -67,9 +73,16 @@ def regions(
     scaled: Callable[[int], Array],
     **constants: float,
 ) -> list[list[str]]:
-    """Return the `regime` of `base` at each number of patients (rows) and each epsilon (columns).
+    """Return the region of `base` at each number of patients (outer list) and each epsilon (inner lists).
 
-    scaled: the eigenvalues at n patients, since the public row bound of a population grows with n.
+    Args:
+        rule: As for `regime`.
+        base: The setting whose patients, eigenvalues and epsilon are replaced.
+        patients: Numbers of patients, n.
+        epsilons: Values of epsilon.
+        scaled: Returns the eigenvalues of the scaled rows, (d,), at n patients: the public row bound of a
+            population, by whose square they are divided, grows with n.
+        constants: The rule's free constants and options.
     """
     budgets = [replace(base.budget, epsilon=epsilon) for epsilon in epsilons]
     rows = []

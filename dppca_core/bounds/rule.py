@@ -25,7 +25,7 @@ CLOSED_FORM = "closed form derived for this tool; checked against simulation in 
 # Smaller eigenvalues count as zero: their squares would be lost to rounding.
 _ZERO = 1e-100
 
-Check = tuple[bool, str]
+Check = tuple[bool, str]  # whether an assumption holds, and the sentence that states it with its numbers
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,14 @@ class BoundRule:
             the options.
         kind: "upper", "lower" or "prediction": a closed form unless it is said to be another.
         source: Paper and theorem; a closed form of this tool's own has none.
-        symbols: The constants' names on screen.
+        symbols: The keywords of `compute` that are free constants, each with its name on screen.
         measure: "sin" (Frobenius norm of sin Theta) or "covariance" (of the rows' covariance, in their scaled
             units).
-        fits: The constant C in total = fixed + moving C^power, "" where none scales the total.
-        power: Of that constant.
-        needs_gap: Whether it is void without a spectral gap.
-        smooth: Whether plans may interpolate and invert it: not where a chance falls off an edge.
+        fits: The keyword of the constant C in total = fixed + moving C^power, "" where none scales the total.
+        power: The power of that constant.
+        needs_gap: Whether it is void without a spectral gap; if False, `compute` sees to that itself.
+        smooth: Whether plans may interpolate and invert it. They may not where the error jumps within a
+            narrow range of n or epsilon, as where features are found or lost.
         name: Key of the registry, the name of the function unless given.
 
     Raises:
@@ -74,16 +75,18 @@ class BoundRule:
         if not set(self.symbols) <= set(self._defaults):
             raise ValueError(f"symbols must name some of {sorted(self._defaults)}, got {self.symbols!r}")
         checks.one_of({"", *self.constants}, fits=self.fits)
+        # The only way to fill in a field of a frozen dataclass.
         object.__setattr__(self, "name", self.name or self.compute.__name__)
 
     @cached_property
     def _defaults(self) -> dict[str, float]:
+        """Return the keyword-only parameters of `compute` with their defaults: constants and options."""
         parameters = signature(self.compute).parameters.values()
         return {each.name: each.default for each in parameters if each.kind is Parameter.KEYWORD_ONLY}
 
     @cached_property
     def constants(self) -> dict[str, float]:
-        """Return the defaults of what the paper leaves unspecified, all positive."""
+        """Return the free constants, which the paper leaves unspecified, with their positive defaults."""
         return {name: self._defaults[name] for name in self.symbols}
 
     @property
@@ -92,9 +95,10 @@ class BoundRule:
         return {name: default for name, default in self._defaults.items() if name not in self.symbols}
 
     def __call__(self, setting: Setting, **constants: float) -> Bound:
-        """Return the bound at `setting`.
+        """Return the bound at `setting`, with its source and the values of its constants filled in.
 
-        Raises ValueError for an unknown constant or one that is not positive.
+        constants: free constants and options that differ from their defaults, by keyword.
+        Raises ValueError for an unknown keyword, or a free constant that is not positive.
         """
         for name, value in constants.items():
             checks.one_of(self._defaults, constant=name)
@@ -108,7 +112,10 @@ class BoundRule:
 
 
 def spectrum(setting: Setting) -> tuple[Array, Array]:
-    """Return the k largest eigenvalues and the others; a zero that rounding left about zero is zero."""
+    """Return the k largest eigenvalues, (k,), and the others, (d - k,), none below zero.
+
+    A population's zero eigenvalue may come as a tiny number of either sign, which rounding left.
+    """
     eigenvalues = np.where(setting.eigenvalues > _ZERO, setting.eigenvalues, 0.0)
     return eigenvalues[: setting.k], eigenvalues[setting.k :]
 
@@ -119,7 +126,10 @@ def make_bound(
     total: float | Array,
     quantities: Mapping[str, float] | None = None,
 ) -> Bound:
-    """Return the record: `applies` where every condition holds, each of them a line of `why`."""
+    """Return the record of a bound: it `applies` where every condition holds, each being a line of `why`.
+
+    terms: the summands of the total by name. quantities: intermediate numbers that a screen may show.
+    """
     why = tuple(f"{'holds' if holds else 'fails'}: {text}" for holds, text in conditions)
     return Bound(
         dict(terms), total, all(holds for holds, _ in conditions), why, quantities=dict(quantities or {})
@@ -127,12 +137,16 @@ def make_bound(
 
 
 def check_gap(top: Array, bulk: Array) -> Check:
-    """Check the spectral gap, without which no bound has a value."""
+    """Check the gap between lambda_k, the last of `top`, and lambda_{k+1}, the first of `bulk`."""
     return bool(top[-1] > bulk[0]), f"gap: λ_k = {top[-1]:.3g} should be above λ_k+1 = {bulk[0]:.3g}"
 
 
 def check_reachable(setting: Setting, total: float, attained: float = math.inf, method: str = "") -> Check:
-    """Check that guessing, or `method`, attains at least a lower bound; if not, its constant is less."""
+    """Check a lower bound, `total`, against errors that are known to be attained.
+
+    No lower bound can exceed the error of a random guess, or `attained`, that of `method`. Where it does, the
+    paper's unspecified constant must be smaller than the one that was put in.
+    """
     best = min(attained, random_guess(setting.d, setting.k))
     who = f"{method} or guessing" if method else "guessing"
     return total <= best, (
@@ -141,5 +155,5 @@ def check_reachable(setting: Setting, total: float, attained: float = math.inf, 
 
 
 def void_bound(conditions: Sequence[Check], quantities: Mapping[str, float] | None = None) -> Bound:
-    """Return the bound without terms and with an infinite total, with what failed."""
+    """Return a bound without terms and with an infinite total, for where its formula has no value."""
     return make_bound(conditions, {}, math.inf, quantities)

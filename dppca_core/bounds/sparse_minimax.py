@@ -39,6 +39,7 @@ def sparse_minimax(setting: Setting, *, c2: float = 1.0) -> Bound:
     width, below = float(top[-1] - bulk[0]), float(bulk[0])
     rate = math.sqrt(float(top[0]) * below) / width
     stat = c2 * rate * math.sqrt(s * (k + math.log(d) / 4) / setting.n)
+    # kappa is the relative gap that the class of covariances is defined by.
     kappa = width / below if below > 0 else math.inf
     conditions = (
         (kappa > 0, f"gap over λ_k+1: κ = {kappa:.3g} should be above 0"),

@@ -13,6 +13,10 @@ next eigenvalue, in the median 1.5, and k lambda_k/tr Sigma was .13 to .71. Rows
 dictionary with these spectra were kinder than the release in 5 of 20 cases (ten tables, k = 2, epsilon = 1
 and 2). The worst of the three erred .6 to 3.1 times as much, 1.6 times in the median. Gaussian rows with
 spikes three times the top, the median of tables, were kinder in 13 of 16 (`benchmarks/own_tables.py`).
+
+Throughout, the top of the bulk is its largest eigenvalue, and a spike's size is stated as a multiple of it.
+The bulk is taken as spread evenly from 0 to its top, so that its mean is half of the top. Carriers are the
+measurements on which the spikes' directions have entries that are not zero.
 """
 
 import math
@@ -24,11 +28,11 @@ from dppca_core.bounds.recommendation import recommend
 from dppca_core.mechanisms import two_stage
 from dppca_core.privacy import Budget
 
-_LEAST_SPIKE = 1.01  # tops of the bulk: a spike is above it
+_LEAST_SPIKE = 1.01  # times the top of the bulk, since a spike must lie above it
 
 
 class StatedSpectrum(NamedTuple):
-    """Hold a spectrum in words and numbers, for every d and k.
+    """Hold one of the module's stated spectra, in words and in numbers that give it for every d and k.
 
     Attributes:
         title: How its pattern is, in words.
@@ -43,11 +47,14 @@ class StatedSpectrum(NamedTuple):
     dense: bool
 
     def times(self, d: int, k: int) -> float:
-        """Return how many times the top of the bulk the spikes are; the bulk's mean is half of its top."""
+        """Return how many times the top of the bulk the spikes are.
+
+        That is `ratio`, or more where `signal`, the share k lambda/tr Sigma, asks for more.
+        """
         return max(self.ratio, self.signal * (d - k) / (2 * k * (1 - self.signal)))
 
     def carriers(self, d: int, k: int) -> int:
-        """Return how many measurements carry the pattern."""
+        """Return how many measurements carry the pattern: all d, or few by the rule of the module's text."""
         return d if self.dense else min(max(8 * k, round(math.sqrt(d))), max(2 * k, round(2 * d / 3)), d)
 
 
@@ -59,18 +66,28 @@ STATED = (
 
 
 class Pattern(NamedTuple):
-    """Hold the eigenvalues of a twin's population: its spikes, in tops of the bulk, and who carries them."""
+    """Hold the spectrum of a population on which a release is tried out before it is made.
+
+    Attributes:
+        title: The spectrum in words.
+        spikes: The k spikes, falling, each as a multiple of the top of the bulk.
+        carriers: How many features carry the spikes.
+        guessed: Whether the visitor guessed it. Then it can add a curve to a chart, and decides nothing.
+        paid: Whether it follows from private eigenvalues, for whose release a budget was spent.
+        square: The mean squared length of rows over the square of their bound, which such eigenvalues add up
+            to; 0 where none were paid for.
+    """
 
     title: str
     spikes: tuple[float, ...]
     carriers: int
-    guessed: bool = False  # by the visitor: it can add a curve, and nothing else
-    paid: bool = False  # of eigenvalues that were paid for
-    square: float = 0.0  # mean square of rows, shares of the bound's, that eigenvalues paid for; else 0
+    guessed: bool = False
+    paid: bool = False
+    square: float = 0.0
 
 
 def paid_spikes(eigenvalues: Array, std: float, k: int, centred: bool) -> tuple[float, ...]:
-    """Return the k spikes that paid eigenvalues promise, in tops of the bulk; nothing where noise hides them.
+    """Return the k spikes that privately released eigenvalues promise, as multiples of the top of the bulk.
 
     The eigenvalues are of the second moment about the middle of the ranges, C + m m^T. About the mean the
     i-th eigenvalue of C is at least the (i+1)-th of these (Weyl): then the first, which the mean may be, is
@@ -83,7 +100,7 @@ def paid_spikes(eigenvalues: Array, std: float, k: int, centred: bool) -> tuple[
         centred: Whether a release is of rows about their mean.
 
     Returns:
-        k numbers above 1, or none.
+        k numbers above 1; none where the k-th spike is below two standard deviations of the noise.
     """
     shift = int(centred)
     rest = 2 * float(eigenvalues[k:].mean())
@@ -95,13 +112,17 @@ def paid_spikes(eigenvalues: Array, std: float, k: int, centred: bool) -> tuple[
 def patterns(
     d: int, k: int, centred: bool = False, eigenvalues: Array | None = None, std: float = 0.0
 ) -> list[Pattern]:
-    """Return the populations that a table may be of: of eigenvalues that were paid for, or else three stated.
+    """Return the spectra that a table's population may have, on which a release is tried out.
+
+    They follow from privately released eigenvalues where these tell a pattern. Else they are the three of the
+    module's text.
 
     Args:
         d: Features.
         k: Components.
         centred: Whether a release is of rows about their mean.
-        eigenvalues: Those that were paid for, as in `paid_spikes`; None where none were.
+        eigenvalues: Noisy eigenvalues of the table that a budget was spent on, as in `paid_spikes`; None
+            where there are none.
         std: Standard deviation of their noise.
 
     Returns:
@@ -110,6 +131,7 @@ def patterns(
     spikes = () if eigenvalues is None else paid_spikes(eigenvalues, std, k, centred)
     if not spikes:
         return [Pattern(each.title, (each.times(d, k),) * k, each.carriers(d, k)) for each in STATED]
+    # Eigenvalues do not tell how many features carry the pattern, so both ends are taken.
     ends = {STATED[0].carriers(d, k): "in few measurements", d: "in all measurements"}
     assert eigenvalues is not None
     square = float(eigenvalues[int(centred) :].sum())
@@ -131,7 +153,7 @@ def predicted(
     s_hat: int | None = None,
     providers: int = 1,
 ) -> tuple[dict[str, float], float]:
-    """Return the predicted error of every candidate on one population, and that of a random guess.
+    """Return the predicted error of every candidate method on one population, and that of a random guess.
 
     Args:
         trust: Whom the hospitals trust, one of `recommendation.TRUSTS`.
@@ -180,10 +202,10 @@ def errors_on(
     budget: Budget,
     providers: int,
 ) -> dict[str, tuple[float, ...]]:
-    """Return the predicted errors of every candidate on some populations.
+    """Return the predicted errors of every candidate method on some populations.
 
     Args:
-        populations: As of `patterns`; the weakest spike counts.
+        populations: Spectra as `patterns` returns them; of each, all k spikes count as the weakest.
         trust: Whom the hospitals trust, one of `recommendation.TRUSTS`.
         n: Patients of all hospitals.
         d: Features.
@@ -203,7 +225,10 @@ def errors_on(
 
 
 def worst_then_all(errors: Sequence[float]) -> tuple[float, float]:
-    """Return what methods are compared by: the largest of some errors, then their sum."""
+    """Return what methods are compared by: the largest of their errors on some spectra, then the sum.
+
+    Errors are rounded, so that two that differ by rounding alone tie and the sum decides.
+    """
     rounded = [round(error, 9) for error in errors]
     return max(rounded), sum(rounded)
 

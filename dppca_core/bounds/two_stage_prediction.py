@@ -46,12 +46,15 @@ from dppca_core.numerics import reduced_rounds, row_shrinkage, unit_rows
 from dppca_core.numerics.reduced_rounds import Draws, Kept, KeptDraws, SpikedRows
 from dppca_core.records import Bound, Setting
 
-_LIKELY = 0.5
+_LIKELY = 0.5  # the chance of keeping all features that matter, from which on the closed form applies
 _HOPELESS = 0.02  # a chance below this in FEW_DRAWS is not drawn more often
 
 
 def selection_factor(d: int, k: int, s: int, s_hat: int, sampled: float) -> float:
-    """Return F; `sampled` is rho, the share of stage 1's error that is sampling."""
+    """Return F, by which rows kept by chance raise the sampling error; `sampled` is rho.
+
+    rho is the share of stage 1's error that is sampling, from 0 to 1. `inflated` is F_2 of the module's text.
+    """
     if s_hat <= s or s_hat <= k:
         return 1.0
     _, share = reduced_rounds.heaviest(SpikedRows(d, s, (1.0,) * k, 0.0), s_hat)
@@ -61,6 +64,10 @@ def selection_factor(d: int, k: int, s: int, s_hat: int, sampled: float) -> floa
 
 @lru_cache(maxsize=1024)
 def _kept_by_rounds(rows: SpikedRows, s_hat: int, stds: tuple[float, ...], sampling: float) -> Kept:
+    """Return how well the noisy rounds of stage 1 name the s rows that matter, from runs without patients.
+
+    stds: noise of each entry of every round, (T,). sampling: variance of such an entry by sampling.
+    """
     k, rounds = len(rows.spikes), len(stds)
     few, most = (
         reduced_rounds.affordable(draws, k, rounds)
@@ -68,11 +75,12 @@ def _kept_by_rounds(rows: SpikedRows, s_hat: int, stds: tuple[float, ...], sampl
     )
 
     def each(draws: Draws) -> KeptDraws:
+        """Run stage 1 with these draws, and return which rows it keeps."""
         leading, _ = reduced_rounds.stacked(rows, stds, sampling, two_stage.left_out(rounds), draws)
         return reduced_rounds.kept_rows(rows, draws, leading, s_hat)
 
     first = each(reduced_rounds.draw(rows, rounds, few))
-    # Few draws see no weak row of the truth, and so say nothing about a chance near 1.
+    # A chance near 0 is known from few draws. One near 1 is not: it fails by rare, weak rows of the truth.
     if few == most or first.summary().chance < _HOPELESS:
         return first.summary()
     # More draws begin with the few, which need not be run again.
@@ -80,7 +88,12 @@ def _kept_by_rounds(rows: SpikedRows, s_hat: int, stds: tuple[float, ...], sampl
 
 
 def _kept_by_moment(rows: SpikedRows, s_hat: int, top: Array, variances: Array) -> Kept:
-    """Return how well one moment names the rows: top eigenvalues and variances of its entries, (k,) each."""
+    """Return how well one noisy moment, in place of rounds, names the s rows that matter.
+
+    top: the k largest eigenvalues of the moment, (k,). variances: of its entries in each of these directions,
+    by noise and sampling, (k,). A row of the truth is missed if its chi-square lies below the level of the
+    lightest row kept.
+    """
     truth = reduced_rounds.draw(rows, 0, reduced_rounds.DRAWS).truth[:, : rows.s]
     level, _ = reduced_rounds.heaviest(rows, s_hat)
     missing = chndtr(level, len(top), np.square(truth) @ (top**2 / variances))
@@ -135,6 +148,7 @@ def two_stage_own_noise_prediction(
 
 
 def _predicted(setting: Setting, trust: str, stage_one: str, iterations: int) -> Bound:
+    """Return the closed form of the module's text; `trust` decides who adds the noise."""
     checks.one_of(two_stage.STAGE_ONE, stage_one=stage_one)
     d, n, k, s, s_hat = setting.d, setting.n, setting.k, setting.s, setting.s_hat
     top, others = spectrum(setting)
@@ -143,6 +157,8 @@ def _predicted(setting: Setting, trust: str, stage_one: str, iterations: int) ->
     public_n = setting.budget.neighbours == "replace-one"
     share = None if public_n else two_stage.SHARE_WITHOUT_N
     noise = two_stage.stage_noise(setting.budget, factor, d=d, n=n, share=share, iterations=iterations)
+    # Stage 1: how well it names the features. Both branches also give the variance of one of its entries by
+    # sampling and by noise, whose shares are those of its error. Eigenvalues are shares of the trace here.
     rows = SpikedRows(d, s, tuple((top / trace).tolist()), bulk / trace)
     if stage_one == "rounds":
         sampling = rows.bulk / (k * n)
@@ -156,6 +172,7 @@ def _predicted(setting: Setting, trust: str, stage_one: str, iterations: int) ->
         whole = unit_rows.expected_unit_eigenvalues(np.concatenate([top, others]))
         sampling, by_noise = float(whole[k - 1] * whole[k:].mean()) / n, noise.moment_std**2 / 2
         kept = _kept_by_moment(rows, s_hat, whole[:k], by_noise + whole[:k] * whole[k:].mean() / n)
+    # Stage 2: the moment of the s_hat rows kept, which hold the spikes and s_hat - k eigenvalues of the bulk.
     off_diagonal = noise.block_std / math.sqrt(2)
     within = np.concatenate([top, np.full(s_hat - k, bulk)])
     values = unit_rows.expected_unit_eigenvalues(within)

@@ -32,14 +32,19 @@ CLIPPED: Check = (True, "rows of norm at most 1: they are clipped to it")
 
 
 def _ratios(setting: Setting) -> tuple[float, float]:
-    """Return lambda_1^2/g^2 and lambda_1 lambda_{k+1}/g^2."""
+    """Return lambda_1^2/g^2, for upper bounds, and lambda_1 lambda_{k+1}/g^2, for lower ones."""
     top, bulk = spectrum(setting)
     lead, below, gap = float(top[0]), float(bulk[0]), float(top[-1] - bulk[0])
     return (lead / gap) ** 2, lead * below / gap**2
 
 
 def _noise_check(setting: Setting, total: float, directions: int) -> Check:
-    """Check that an upper bound is at least the error of the method's noise in `directions` of the bulk."""
+    """Check that an upper bound, `total`, is at least the error that the method's noise alone causes.
+
+    directions: how many of the bulk the noise can turn the components towards: all d - k, or the s - k of a
+    known support. Those of the smallest eigenvalues are taken, which have the widest gaps, so that the check
+    demands no more than is certain.
+    """
     top, bulk = spectrum(setting)
     std = symmetric_gaussian.entry_std(setting.budget, setting.n, None, "local")
     pairs = perturbation.pair_eigenvalues(top, bulk[len(bulk) - directions :])
@@ -57,7 +62,11 @@ def _record(
     conditions: Sequence[Check],
     directions: int | None = None,
 ) -> Bound:
-    """Return the bound on sin from one on sin^2; `directions` of the bulk check an upper bound."""
+    """Return the record of a theorem: the bound on sin Theta, from `squared`, the one on its square.
+
+    directions: for an upper bound, as `_noise_check` takes them; None for a lower bound, which is checked
+    against the error of a random guess.
+    """
     total = math.sqrt(squared)
     plausible = (
         check_reachable(setting, total) if directions is None else _noise_check(setting, total, directions)
@@ -167,7 +176,10 @@ def wang_xu_sparse_lower(setting: Setting, *, c: float = 1.0, c_n: float = 1.0) 
 def _rule(
     theorem: int, compute: Callable[..., Bound], methods: tuple[str, ...], numerator: str, **symbols: str
 ) -> BoundRule:
-    """Return the rule of one theorem; `numerator` over n epsilon^2 in its formula."""
+    """Return the rule of one theorem; its kind is read off the function's name.
+
+    numerator: LaTeX of what stands over n epsilon^2 in its formula. symbols: as of `BoundRule`.
+    """
     lower = compute.__name__.endswith("lower")
     lead = r"\ge C\,\frac{\lambda_1\lambda_{k+1}}" if lower else r"\le C\,\frac{\lambda_1^2}"
     lead += r"{(\lambda_k-\lambda_{k+1})^2}"

@@ -1,4 +1,9 @@
-"""The server's loop over rounds, whatever carries its messages, and a policy for what goes wrong."""
+"""The server's loop over rounds, whatever carries its messages, and a policy for what goes wrong.
+
+In a round the server asks all hospitals one question, and makes the next basis, or the result, of their
+answers. A record holds the plan and all rounds, and is written as lines of JSON while the run goes on
+(`record`).
+"""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +21,9 @@ from dppca_core.federated.plan import Plan
 from dppca_core.federated.record import Record, RecordedAnswer, Round, closing_line, opening_line, round_line
 from dppca_core.numerics import block_power
 
-# A transport: it carries a question to hospitals and returns, by hospital, an answer or the end of a sentence
-# that says why there is none. Where the server may see only the sum, it returns that alone, under ALL.
+# A transport, ask(question, hospitals, seconds to wait): it carries a question to hospitals and returns, by
+# hospital, an answer or the end of a sentence that says why there is none. Where the server may see only the
+# sum of all answers, it returns that alone, under ALL.
 Ask = Callable[[Message, Sequence[int], float], Mapping[int, RecordedAnswer | str]]
 
 
@@ -25,9 +31,16 @@ Ask = Callable[[Message, Sequence[int], float], Mapping[int, RecordedAnswer | st
 class Policy:
     """Say what happens when a hospital fails: the run stops, or goes on with those that are left.
 
-    A hospital that failed once is asked no more in that run. fewest: hospitals below which it stops anyway.
-    wait_seconds: for the answers of one round. A secure aggregation always stops: without one hospital's
-    part, the sum has less noise than was promised. Raises ValueError for a value out of range.
+    A hospital that failed once is asked no more in that run. A secure aggregation always stops: without one
+    hospital's part, the sum has less noise than was promised.
+
+    Attributes:
+        on_fault: "stop" or "continue".
+        fewest: The number of answers below which the run stops anyway, unless all of the plan answer.
+        wait_seconds: How long the server waits for the answers of one round.
+
+    Raises:
+        ValueError: For a value out of range.
     """
 
     on_fault: Literal["stop", "continue"] = "stop"
@@ -41,9 +54,9 @@ class Policy:
 
 
 def public_start(plan: Plan, rng: np.random.Generator) -> Array | None:
-    """Return a random Q(0), (d, k), for a method that iterates, else None.
+    """Return a random Q(0), (d, k) orthonormal, for a method that starts from a basis, else None.
 
-    It reads no patients: no secret.
+    It depends on no patient, so it may be public.
     """
     iterates = protocol.exchange_of(plan).iterates
     return block_power.random_start(plan.d, plan.k, rng) if iterates else None
@@ -59,11 +72,20 @@ def run(
     about: Mapping[str, str] | None = None,
     earlier: Record | None = None,
 ) -> Record:
-    """Run all rounds of a plan, or as many as the policy allows; `write` gets the record line by line.
+    """Run all rounds of a plan, or as many as the policy allows, and return the record.
 
-    earlier: the record of this run, broken off, and its start with it. Its finished rounds stand, hospitals
-    that failed in them stay left out, and those that had answered the next one repeat what they had sent.
-    Raises ValueError for a start that does not suit the method, or the record of another run.
+    Args:
+        plan: What hospitals and server agreed on.
+        ask: The transport.
+        start: Q(0), (d, k) orthonormal, for a method that starts from a basis, else None.
+        policy: What happens when a hospital fails.
+        write: Gets the record line by line, as the run goes on.
+        about: What the record is to say about the run, by name.
+        earlier: The record of this run, broken off. Its start and its finished rounds stand, hospitals that
+            failed in them stay left out, and those that had answered the next one repeat what they had sent.
+
+    Raises:
+        ValueError: For a start that does not suit the method, or the record of another run.
     """
     if earlier is not None:
         if earlier.plan != plan:
@@ -71,6 +93,7 @@ def run(
         start = earlier.start
     state, begun, ended = protocol.start(plan, start), time.perf_counter(), ""
     rounds = [done for done in earlier.rounds if done.stands] if earlier else []
+    # The server's state is not recorded: it follows from the recorded answers.
     for done in rounds:
         state = protocol.server_step(plan, state, {i: answer.message for i, answer in done.answers.items()})
     for line in (opening_line(Record(plan, start, about=about or {})), *map(round_line, rounds)):
@@ -89,7 +112,11 @@ def run(
 def _round(
     plan: Plan, ask: Ask, state: ServerState, left: list[int], policy: Policy
 ) -> tuple[Round, ServerState, str]:
-    """Return one round, the server after it, and the sentence with which the run ends here, if it does."""
+    """Return one round, the server after it, and the sentence with which the run ends, or "".
+
+    state: the server before the round, which is returned where the run ends. left: the hospitals that are
+    asked.
+    """
     begun = time.perf_counter()
     question = protocol.question(plan, state)
     answers: dict[int, RecordedAnswer] = {}
@@ -103,6 +130,8 @@ def _round(
             answers[hospital] = answer
         except ValueError as reason:
             faults[hospital] = str(reason)
+    # `prior` is what the round paid for if it comes before the method's: a mean, or mean squares
+    # (`prior_round`).
     prior: Arrays = {}
     basis, ended = None, _why_over(plan, question.round, faults, len(answers), policy)
     if not ended:
@@ -119,6 +148,10 @@ def _round(
 
 
 def _why_over(plan: Plan, number: int, faults: Mapping[int, str], answered: int, policy: Policy) -> str:
+    """Return the sentence with which the policy ends the run in round `number`, or nothing.
+
+    faults: by hospital, the end of a sentence about it. answered: the number of hospitals that answered.
+    """
     summed = protocol.exchange_of(plan).summed
     failed = "; ".join(
         f"{'the sum' if hospital == ALL else plan.name(hospital)} {why}" for hospital, why in faults.items()

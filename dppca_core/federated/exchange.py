@@ -1,4 +1,9 @@
-"""The interface of an exchange: the questions and answers of one method, round by round."""
+"""The interface of an exchange: the questions and answers of one method, round by round.
+
+A question holds arrays that the server sends to all hospitals; an answer holds those that a hospital sends
+back, noise included. Rounds count from 1. Hospitals are numbered from 0 in the plan's order. Sums are sealed
+where the server sees the sum of all hospitals' answers and no single one (secure aggregation).
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -15,11 +20,11 @@ from dppca_core.numerics.block_power import SparseBasis
 from dppca_core.privacy import Event
 
 ALL = -1  # the key of an answer that is the sum of all hospitals'
-SPREAD = 50.0  # standard deviations of noise that an honest answer stays within
+SPREAD = 50.0  # standard deviations of noise, within which an honest answer stays
 
 
 class NoisyMean(NamedTuple):
-    """Hold the mean of a round over all patients, and the std of the noise in each of its entries."""
+    """Hold the mean of a round's answers over all patients, and the std of the noise in each entry."""
 
     mean: Array
     std: float
@@ -27,10 +32,14 @@ class NoisyMean(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ServerState:
-    """Hold where the server stands: rounds that are over, Q, and all Q(t) so far, at the end the result.
+    """Hold where the server stands between two rounds.
 
-    received: means of all rounds, for a method that combines them. prior: "mean" and "squares" of the
-    rows, where rounds before the method's paid for them.
+    Attributes:
+        rounds: The number of rounds that are over.
+        current: The basis Q that is asked with next, for a method that truncates it.
+        iterates: All bases Q(t) so far, (d, k) each; after the last round the last one is the result.
+        received: The means of all rounds, for a method that combines them.
+        prior: "mean" and "squares" of the rows, (d,) each, where rounds before the method's paid for them.
     """
 
     rounds: int = 0
@@ -41,14 +50,17 @@ class ServerState:
 
 
 class RoundNoise(NamedTuple):
-    """Hold a hospital's own generator of one round, and the one that all hospitals share, if they do."""
+    """Hold the generators of a hospital's noise in one round: its own, and one that all hospitals share.
+
+    The latter is None unless all are to add the same noise.
+    """
 
     rng: np.random.Generator
     shared: np.random.Generator | None
 
 
 def check_magnitude(arrays: Arrays, most: float) -> None:
-    """Raise ValueError, as the end of a sentence, for an entry beyond `most`.
+    """Raise ValueError, as the end of a sentence about the sender, for an entry that is larger than `most`.
 
     Rows have norm at most 1, so what is made of them is bounded, and noise lies within 50 of its standard
     deviations with a probability that no computer can tell from one. Beyond, an answer is not honest, and a
@@ -62,12 +74,24 @@ def check_magnitude(arrays: Arrays, most: float) -> None:
 class Exchange(ABC):
     """Exchange messages of one method between the hospitals and the server of a plan.
 
-    Unless a method says otherwise it has one round, in which nothing is asked. defaults: its options where
-    the plan says nothing, or None. Raises ValueError for other options.
+    Hospitals and server each make their own from their copy of the plan. It keeps no state of a run. Unless a
+    method says otherwise it has one round, in which nothing is asked.
 
-    `summed`: the server sees the sum of all hospitals' answers and nothing else (secure aggregation).
-    `iterates`: it begins at a public basis. `reply`: what an answer holds. `keeps`: arrays of a question that
-    a hospital keeps, and is not asked with again, for its answers in later rounds.
+    Args:
+        plan: What hospitals and server agreed on.
+        defaults: The method's options by name, with their values where the plan says nothing, or None.
+
+    Attributes:
+        rounds: The number of rounds.
+        summed: Whether the server sees the sum of all hospitals' answers and nothing else.
+        iterates: Whether the method begins at a public basis.
+        keeps: Names of arrays in a question that a hospital keeps for its answers in later rounds, so that
+            these need not be sent again.
+        reply: The names and shapes of an answer's arrays, for a method whose rounds are alike.
+        settings: The method's options, by name.
+
+    Raises:
+        ValueError: For options that the method does not have.
     """
 
     rounds = 1
@@ -85,24 +109,30 @@ class Exchange(ABC):
 
     @abstractmethod
     def spends(self, number: int) -> tuple[Event, ...]:
-        """Return what this round costs each hospital's patients."""
+        """Return the privacy events that round `number` costs each hospital's patients."""
 
     def check_start(self, start: Array | None) -> Array:
-        """Return Q(0), (d, k). Raises ValueError for none, or one that is not orthonormal."""
+        """Return Q(0), (d, k), once it is checked. Raises ValueError unless it is there and orthonormal."""
         if start is None:
             raise ValueError("start must be given: the iteration begins at a basis that all hospitals see")
         checks.orthonormal(self.plan.d, self.plan.k, start=start)
         return start
 
     def check_block(self, block: Array, rows: int) -> None:
-        """Raise ValueError unless the columns of a question's block are orthonormal."""
+        """Raise ValueError unless the columns of a question's block, (rows, k), are orthonormal.
+
+        A hospital checks them since the sensitivity, by which its noise is set, is proved for such columns.
+        """
         try:
             checks.orthonormal(rows, self.plan.k, block=block)
         except ValueError as reason:
             raise ValueError(f"asked with a block that a hospital must not answer: {reason}") from None
 
     def check_mean(self, hospital: int, arrays: Arrays, noise_std: Callable[[int], float]) -> None:
-        """Raise ValueError for a mean, or the weighted sum of all, that rows and noise cannot reach."""
+        """Raise ValueError for a mean, or with `ALL` a sum, that rows and noise cannot reach.
+
+        noise_std: returns the std of the noise in each entry of a hospital's mean.
+        """
         if hospital == ALL:
             most = sum(n * (1 + SPREAD * noise_std(i)) for i, n in enumerate(self.plan.sizes))
         else:
@@ -110,7 +140,10 @@ class Exchange(ABC):
         check_magnitude(arrays, most)
 
     def mean(self, answers: Mapping[int, Arrays], name: str) -> Array:
-        """Return the mean over all patients of what hospitals sent by this name, or of its sealed sum."""
+        """Return the mean over all patients of the array of this name, from the hospitals' answers.
+
+        Each answer counts by its hospital's size; a sealed sum holds answers that were weighted already.
+        """
         n = sum(self.plan.sizes if self.summed else self.plan.sizes_of(answers))
         mean = np.zeros(next(iter(answers.values()))[name].shape)
         for hospital in sorted(answers):  # a fixed order makes sums equal to the bit
@@ -118,19 +151,22 @@ class Exchange(ABC):
         return mean
 
     def reply_to(self, number: int) -> Shapes:
-        """Return what an answer holds in this round."""
+        """Return the names and shapes of an answer's arrays in round `number`."""
         return self.reply
 
     def open(self, start: Array | None) -> ServerState:
-        """Return the state before the first round. `start`: (d, k) orthonormal, for a method that has one."""
+        """Return the server before the first round. start: Q(0), (d, k), for a method that begins at one."""
         return ServerState()
 
     def question(self, state: ServerState) -> Arrays:
-        """Return what the server asks in its next round."""
+        """Return the arrays with which the server asks in its next round."""
         return {}
 
     def check_question(self, number: int, arrays: Arrays) -> None:
-        """Raise ValueError for a question that a hospital must not answer in this round."""
+        """Raise ValueError, as the end of a sentence, for a question that a hospital must not answer.
+
+        A hospital calls it, since a server may lie.
+        """
         if arrays:
             raise ValueError(f"asked with {', '.join(sorted(arrays))} where nothing is asked")
 
@@ -138,12 +174,21 @@ class Exchange(ABC):
     def answer(
         self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
     ) -> Arrays:
-        """Return a hospital's answer in this round."""
+        """Return a hospital's answer in round `number`; it reads private rows and adds the noise.
+
+        arrays: those of the question, and those that the hospital kept of earlier ones.
+        """
 
     @abstractmethod
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
-        """Raise ValueError, as the end of a sentence, for numbers that no such answer can have."""
+        """Raise ValueError, as the end of a sentence, for numbers that no honest answer can have.
+
+        hospital: its number, or `ALL` for a sealed sum. arrays: of the names and shapes of `reply_to`.
+        """
 
     @abstractmethod
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
-        """Return the server after a round, from the answers of those hospitals that gave one."""
+        """Return the server after a round, from the answers of those hospitals that gave one.
+
+        answers: by hospital, or the one sum under `ALL`.
+        """

@@ -15,7 +15,10 @@ from dppca_core.federated.record import Record, RecordedAnswer
 
 
 class InProcess:
-    """Carry messages to hospitals that live here, and keep their states."""
+    """Carry questions to hospitals that live in this process, and keep their states.
+
+    It is called as a transport of `coordinator`.
+    """
 
     def __init__(self, states: Sequence[protocol.ProviderState]) -> None:
         self.states = list(states)
@@ -23,7 +26,11 @@ class InProcess:
     def __call__(
         self, question: Message, hospitals: Sequence[int], wait: float
     ) -> Mapping[int, RecordedAnswer | str]:
-        """Run each hospital's step in turn; of a secure aggregation return the sum alone."""
+        """Run each hospital's step in turn, and return their answers, or why there is none, by hospital.
+
+        Of a secure aggregation it returns the sum alone, under `ALL`. `wait` plays no part: nothing is waited
+        for.
+        """
         answers: dict[int, RecordedAnswer] = {}
         refused: dict[int, str] = {}
         for hospital in hospitals:
@@ -39,7 +46,10 @@ class InProcess:
 
 
 def add_answers(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
-    """Return what an ideal secure aggregation hands to the server: the sum of all, and of none of them."""
+    """Return what an ideal secure aggregation hands to the server: the sum of all answers, and no single one.
+
+    It takes as long as the slowest hospital.
+    """
     first = answers[0].message
     arrays = {name: np.sum([a.message.arrays[name] for a in answers], axis=0) for name in first.arrays}
     message = Message(first.run, first.round, arrays)
@@ -51,6 +61,7 @@ def simulate(
 ) -> tuple[Record, tuple[protocol.ProviderState, ...]]:
     """Run all rounds in this process; return the record, and each hospital's state afterwards.
 
+    noise: of each hospital, in the plan's order. start: Q(0), (d, k), for a method that begins at a basis.
     Raises ValueError where plan and cohort do not fit.
     """
     given = zip(cohort, noise, strict=True)

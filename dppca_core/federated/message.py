@@ -18,7 +18,7 @@ Shapes = Mapping[str, tuple[int, ...]]  # of an answer's arrays, which are all f
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """Hold arrays by name, of one round (1, 2, ...) of one run."""
+    """Hold a question or an answer: arrays by name, of one round (1, 2, ...) of the run of this name."""
 
     run: str
     round: int
@@ -41,7 +41,7 @@ class Message:
 
 
 def read_array(dtype: str, shape: Sequence[int], data: bytes | memoryview) -> NDArray[Any]:
-    """Return the array whose little-endian numbers are the first of `data`.
+    """Return the array whose little-endian numbers are the first of `data`; more may follow.
 
     Raises ValueError for another type, or a shape of more numbers.
     """
@@ -55,8 +55,9 @@ def read_array(dtype: str, shape: Sequence[int], data: bytes | memoryview) -> ND
 
 
 def check(message: Message, run: str, number: int, expected: Shapes) -> None:
-    """Raise ValueError, as the end of a sentence, unless the message is of this round and holds just these.
+    """Raise ValueError, as the end of a sentence, unless a message is of this run and holds what it should.
 
+    number: that of the round. expected: names and shapes of the arrays.
     Numbers must be finite. Nothing is converted: another type is another message.
     """
     if message.run != run:
@@ -75,5 +76,6 @@ def check(message: Message, run: str, number: int, expected: Shapes) -> None:
 
 
 def _listed(names: Mapping[str, object]) -> str:
+    """Return names in one short line for a sentence."""
     # Names that others chose go into sentences, logs and records: keep them short, in plain letters.
     return ascii(", ".join(sorted(names))[:60])[1:-1] or "nothing"

@@ -1,5 +1,8 @@
 """Methods of one round: every hospital sends what it made of its own patients, and nothing is asked.
 
+Each class is an `exchange.Exchange`: it says what hospitals send and how the server combines it. The methods
+themselves, with their privacy proofs, stand in `dppca_core.methods`.
+
 A symmetric (d, d) matrix travels as its upper triangle, d (d + 1)/2 numbers.
 """
 
@@ -19,12 +22,12 @@ from dppca_core.privacy import Event
 
 
 def packed(symmetric: Array) -> Array:
-    """Return the upper triangle with its diagonal, row by row."""
+    """Return the upper triangle of a (d, d) matrix with its diagonal, row by row, (d (d + 1)/2,)."""
     return symmetric[np.triu_indices(len(symmetric))]
 
 
 def unpacked(triangle: Array, d: int) -> Array:
-    """Return the symmetric (d, d) matrix of an upper triangle."""
+    """Return the symmetric (d, d) matrix of an upper triangle as `packed` returns it."""
     whole = np.zeros((d, d))
     whole[np.triu_indices(d)] = triangle
     whole += np.triu(whole, 1).T
@@ -32,35 +35,43 @@ def unpacked(triangle: Array, d: int) -> Array:
 
 
 class CompressedMoments(Exchange):
-    """Exchange DPdisPCA's messages. Options: rank, weights, decomposition, noise, as for `dpdis_pca.fit`."""
+    """Exchange DPdisPCA's messages: each hospital's noisy second moment, compressed to some directions.
+
+    For the rank d the moment is sent as it is. Options: rank, weights, decomposition, noise, as for
+    `dpdis_pca.fit`.
+    """
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, rank=min(2 * plan.k, plan.d), weights=None, decomposition="eigh", noise=None)
         rank = self.settings["rank"]
         checks.whole(plan.k, plan.d, rank=rank)
         checks.one_of(("eigh", "svd"), decomposition=self.settings["decomposition"])
-        dpdis_pca.shares(plan.sizes, plan.budget, self.settings["weights"])
+        dpdis_pca.shares(plan.sizes, plan.budget, self.settings["weights"])  # it checks the weights
         whole = rank == plan.d
         shape = (plan.d * (plan.d + 1) // 2,) if whole else (plan.d, rank)
         self.reply = {"moment" if whole else "directions": shape}
 
     def spends(self, number: int) -> tuple[Event, ...]:
+        """Return the privacy events of the one round."""
         return dpdis_pca.spends(self.plan.budget)
 
     def answer(
         self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
     ) -> Arrays:
+        """Return one hospital's noisy moment, or its directions, from private rows."""
         form = (self.settings[name] for name in ("rank", "decomposition", "noise"))
         sent = dpdis_pca.message(provider, self.plan.budget, noise.rng, *form)
         return {"moment": packed(sent)} if "moment" in self.reply else {"directions": sent}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
+        """Raise ValueError for numbers that rows of length 1 at most and the plan's noise cannot give."""
         std = symmetric_gaussian.sum_noise_std(self.plan.budget) / self.plan.sizes[hospital]
         whole = 1 + SPREAD * std
         # P P^T has the noisy moment's largest eigenvalues, at most d times its largest entry.
         check_magnitude(arrays, whole if "moment" in arrays else math.sqrt(self.plan.d * whole))
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
+        """Return the server with the result, from the answers of those hospitals that gave one."""
         share = dpdis_pca.shares(self.plan.sizes_of(answers), self.plan.budget, self.settings["weights"])
         full = "moment" in self.reply
         parts = (
@@ -72,7 +83,12 @@ class CompressedMoments(Exchange):
 
 
 class AveragedProjectors(Exchange):
-    """Exchange projectors. Options: spike, variance, constant, send, as for `federated_projector.fit`."""
+    """Exchange each hospital's noisy projector on its own top directions, which the server averages.
+
+    An answer also holds "worth": the std of its noise, and the spike and bulk variance as released or
+    public, (3,). The server weighs the projectors by these. Options: spike, variance, constant, send, as for
+    `federated_projector.fit`; "basis" sends the directions, (d, k), in place of the projector.
+    """
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, spike=None, variance=None, constant=None, send="projector")
@@ -84,6 +100,7 @@ class AveragedProjectors(Exchange):
         self.reply = {"projector" if whole else "basis": shape, "worth": (3,)}
 
     def spends(self, number: int) -> tuple[Event, ...]:
+        """Return the privacy events of the one round."""
         return federated_projector.spends(
             self.plan.budget, spike=self.settings["spike"], variance=self.settings["variance"]
         )
@@ -91,6 +108,7 @@ class AveragedProjectors(Exchange):
     def answer(
         self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
     ) -> Arrays:
+        """Return one hospital's noisy projector or basis, and its worth, from private rows."""
         sent = federated_projector.message(
             provider, self.plan.k, self.plan.budget, noise.rng, **self.settings
         )
@@ -100,6 +118,7 @@ class AveragedProjectors(Exchange):
         return {"projector": packed(sent.matrix), "worth": worth}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
+        """Raise ValueError for numbers that rows of length 1 at most and the plan's noise cannot give."""
         plan, (std, *released) = self.plan, arrays["worth"]
         z = spiked_covariance.multipliers(plan.budget, self.settings["spike"] is not None, False)
         most_std = z["projector"] * math.sqrt(2 * min(plan.k, plan.d - plan.k))
@@ -111,6 +130,7 @@ class AveragedProjectors(Exchange):
         check_magnitude({name: a for name, a in arrays.items() if name != "worth"}, 1 + SPREAD * most_std)
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
+        """Return the server with the result, from the answers of those hospitals that gave one."""
         sent = []
         for i in sorted(answers):
             answer = answers[i]

@@ -13,7 +13,7 @@ from dppca_core import checks
 from dppca_core.accounting import gaussian
 from dppca_core.privacy import Budget
 
-Option = float | int | str | None
+Option = float | int | str | None  # the value of a method's option; None stands for its default
 MOST_HOSPITALS = 10_000
 MOST_PATIENTS = 10**12  # of one hospital
 MOST_FEATURES = 10**6
@@ -22,12 +22,23 @@ _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # it names files
 
 @dataclass(frozen=True)
 class Plan:
-    """Hold a run: its name, method, hospitals' public sizes, d, k, budget, and the method's options.
+    """Hold what hospitals and server agreed on for one run.
 
-    `names` are the hospitals', for sentences; "Hospital 1", ... where there are none. mean_share: of the
-    budget (as 1/z^2), pays in a first round for the mean at which rows are centred; 0 has no such round.
-    scale_share: likewise, in the next round for the scales that they are divided by.
-    Raises ValueError for a field out of its range.
+    Attributes:
+        run: Name of the run, which also names files.
+        method: Key of the method in `protocol.EXCHANGES`.
+        sizes: Numbers of patients of the hospitals, which are public.
+        d: Number of features.
+        k: Number of components.
+        budget: Privacy budget of the whole run, for each hospital's patients.
+        options: The method's options, each a name and a value; those left out have their defaults.
+        names: What the hospitals are called in sentences; none for "Hospital 1" and so on.
+        mean_share: The share of the budget (as 1/z^2, z the noise multiplier) that pays in a first round for
+            the mean at which rows are centred; 0 has no such round.
+        scale_share: The share that pays in the next round for the scales that rows are divided by, likewise.
+
+    Raises:
+        ValueError: For a field out of its range.
     """
 
     run: str
@@ -58,7 +69,7 @@ class Plan:
         checks.not_negative(mean_share=self.mean_share, scale_share=self.scale_share)
         for share in (self.mean_share, self.scale_share, self.mean_share + self.scale_share):
             if share:
-                gaussian.remaining(self.budget, share)
+                gaussian.remaining(self.budget, share)  # for what it raises: a share must leave something
 
     @property
     def hospitals(self) -> int:
@@ -66,7 +77,10 @@ class Plan:
 
     @property
     def after_mean(self) -> "Plan":
-        """Return the plan of what follows the mean: with what it leaves of the budget."""
+        """Return the plan of the rounds after the mean: with what the mean leaves of the budget.
+
+        Its scale_share is of that rest. Without a paid mean it is the plan itself.
+        """
         if not self.mean_share:
             return self
         budget, left = gaussian.remaining(self.budget, self.mean_share), 1 - self.mean_share
@@ -74,7 +88,7 @@ class Plan:
 
     @property
     def after_scales(self) -> "Plan":
-        """Return the plan of the method itself: with what mean and scales leave of the budget."""
+        """Return the plan of the method's own rounds: with what mean and scales leave of the budget."""
         plan = self.after_mean
         if not plan.scale_share:
             return plan
@@ -94,9 +108,10 @@ class Plan:
 
 
 def to_dict(plan: Plan) -> dict[str, Any]:
-    """Return what JSON can hold; `from_dict` gives the same plan back.
+    """Return a plan as a dictionary that JSON can hold; `from_dict` gives the same plan back.
 
-    A plan without a mean or scales reads as before there were any, so that old records stay what they are.
+    A share of 0 is left out: records from before there were such shares have no such field, and must stay as
+    they are.
     """
     plain = asdict(plan) | {"sizes": list(plan.sizes), "names": list(plan.names)}
     for share in ("mean_share", "scale_share"):
@@ -106,7 +121,10 @@ def to_dict(plan: Plan) -> dict[str, Any]:
 
 
 def from_dict(plain: object) -> Plan:
-    """Return the plan. Raises ValueError naming what is unknown, missing or unsuitable."""
+    """Return the plan of a dictionary from JSON, which may be anything that a file can hold.
+
+    Raises ValueError naming what is unknown, missing or unsuitable.
+    """
     given = _fields("plan", plain, Plan)
     budget = Budget(**_fields("budget", given["budget"], Budget))
     options = given.get("options", {})
@@ -124,6 +142,10 @@ def from_dict(plain: object) -> Plan:
 
 
 def _fields(what: str, plain: object, kind: type[Plan] | type[Budget]) -> dict[str, Any]:
+    """Return a dictionary, checked to have the fields of `kind`: none unknown, and all without a default.
+
+    what: its name in the sentence of a ValueError.
+    """
     if not isinstance(plain, Mapping):
         raise ValueError(f"{what} must be an object, got {plain!r}")
     if unknown := plain.keys() - {field.name for field in fields(kind)}:

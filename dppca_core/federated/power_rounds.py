@@ -6,6 +6,9 @@ that asked with longer ones would see through the noise.
 
 With secure aggregation a hospital contributes n_i H_i, with G_i ~ N(0, sigma^2/N), to a sum of which the
 server sees the total alone. That takes all hospitals: without one, the sum has too little noise.
+
+Here S_i is hospital i's second moment, n_i its number of patients, N the number of hospitals, and G_i noise,
+whose entries otherwise have variance sigma^2. The server averages the H_i and makes the next Q from the mean.
 """
 
 from collections.abc import Mapping
@@ -24,7 +27,10 @@ from dppca_core.records import PROVIDER_NOISE
 
 
 class PowerRounds(Exchange):
-    """Exchange noisy products. Options: iterations, s_hat, burn_in, provider_noise, as for `dps_pca.fit`."""
+    """Exchange noisy products of the hospitals' moments with a basis, T times.
+
+    Options: iterations, s_hat, burn_in, provider_noise, as for `dps_pca.fit`.
+    """
 
     iterates = True
 
@@ -38,7 +44,7 @@ class PowerRounds(Exchange):
         self.reply = {"weighted product" if self.summed else "product": (plan.d, plan.k)}
 
     def spends(self, number: int) -> tuple[Event, ...]:
-        """Return one Gaussian release; the rounds together are `dps_pca.spends`."""
+        """Return the Gaussian release that one round is; the rounds together are `dps_pca.spends`."""
         (whole,) = dps_pca.spends(self.plan.budget, k=self.plan.k, iterations=self.rounds)
         assert isinstance(whole, Release)
         return (Release(whole.noise_multiplier),)
@@ -50,15 +56,18 @@ class PowerRounds(Exchange):
         return sigma * share / self.plan.sizes[hospital]
 
     def open(self, start: Array | None) -> ServerState:
+        """Return the server before the first round, with Q(0) truncated if there is no burn-in."""
         current = block_power.truncate(self.check_start(start), self._kept(0))
         return ServerState(current=current, iterates=(current.full,))
 
     def question(self, state: ServerState) -> Arrays:
+        """Return the rows of Q that are not zero, and which these are."""
         assert state.current is not None
         rows = np.arange(self.plan.d) if state.current.rows is None else state.current.rows
         return {"block": state.current.block, "rows": rows.astype(np.int64)}
 
     def check_question(self, number: int, arrays: Arrays) -> None:
+        """Raise ValueError unless the question holds distinct rows and a block with orthonormal columns."""
         d, k = self.plan.d, self.plan.k
         if set(arrays) != {"block", "rows"}:
             raise ValueError(f"asked with {', '.join(sorted(arrays)) or 'nothing'} instead of block, rows")
@@ -72,11 +81,13 @@ class PowerRounds(Exchange):
         self.check_block(block, len(rows))
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
+        """Raise ValueError for a product that rows of length 1 at most and the plan's noise cannot give."""
         self.check_mean(hospital, arrays, self.noise_std)
 
     def answer(
         self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
     ) -> Arrays:
+        """Return a hospital's noisy H_i, or n_i times it for a sealed sum, from private rows."""
         block, rows = arrays["block"], arrays["rows"]
         rng = noise.shared if self.provider_noise == "shared" else noise.rng
         if rng is None:
@@ -88,6 +99,7 @@ class PowerRounds(Exchange):
         return {"weighted product": product * provider.n} if self.summed else {"product": product}
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
+        """Return the server with the next Q, which after the last round is the result."""
         if self.summed:
             mean = answers[ALL]["weighted product"] / sum(self.plan.sizes)
         else:

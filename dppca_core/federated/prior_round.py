@@ -38,9 +38,18 @@ from dppca_core.privacy import Event
 
 
 class PriorRound(Exchange):
-    """Exchange what is paid for first, then the messages of `method`, an exchange of the rest of the plan.
+    """Exchange a mean or mean squares in a first round, then pass every round on to `method`.
 
-    name: of the array that is exchanged, "mean" or "squares".
+    `method` is the exchange of the plan that is left, whose round 1 is round 2 here: so it is called with
+    numbers that are one less. It may be a PriorRound itself, for squares after a mean.
+
+    Args:
+        plan: The plan, with the share of the budget that pays for the first round.
+        method: The exchange of what follows.
+        name: Of the array that the first round is about, "mean" or "squares".
+
+    Attributes:
+        part: The part of the noise's std that a hospital adds: 1, or 1/sqrt(N) to a sealed sum.
     """
 
     def __init__(self, plan: Plan, method: Exchange, name: str) -> None:
@@ -52,12 +61,16 @@ class PriorRound(Exchange):
         self.reply = {f"weighted {name}" if self.summed else name: (plan.d,)}
 
     def changed(self, rows: Array, known: Array) -> Array:
-        """Return rows changed by what is known of all patients, none longer than 1."""
+        """Return rows centred at the mean, or divided by the scales that follow from squares, at most 1 long.
+
+        rows: (n, d). known: the mean or the mean squares of all patients that the first round gave, (d,).
+        """
         if self.name == "mean":
             return paid_centre.centred(rows, known, self.plan.budget.neighbours)
         return paid_scale.scaled(rows, scales(self.plan, known, self.summed))
 
     def reply_to(self, number: int) -> Shapes:
+        """Return the names and shapes of an answer's arrays in a round."""
         return self.reply if number == 1 else self.method.reply_to(number - 1)
 
     def spends(self, number: int) -> tuple[Event, ...]:
@@ -73,15 +86,18 @@ class PriorRound(Exchange):
         return (1.0 if hospital == ALL else self.part) * noise_std(self.plan.budget, self.share, n)
 
     def open(self, start: Array | None) -> ServerState:
+        """Return the server before the first round."""
         return self.method.open(start)
 
     def question(self, state: ServerState) -> Arrays:
+        """Return nothing in round 1; then what the method asks, in round 2 with what round 1 gave."""
         if self.name not in state.prior:
             return {}
         asked = self.method.question(replace(state, rounds=state.rounds - 1))
         return {**asked, self.name: state.prior[self.name]} if state.rounds == 1 else asked
 
     def check_question(self, number: int, arrays: Arrays) -> None:
+        """Raise ValueError for a question that a hospital must not answer, the method's own included."""
         if number == 1:
             super().check_question(number, arrays)
             return
@@ -93,6 +109,7 @@ class PriorRound(Exchange):
         self.method.check_question(number - 1, arrays)
 
     def _check_known(self, known: Array) -> None:
+        """Raise ValueError for a mean or mean squares, from the server, that rows and noise cannot give."""
         if known.dtype != np.float64 or known.shape != (self.plan.d,):
             raise ValueError(f"asked with a {self.name} as {known.dtype} of shape {known.shape}")
         senders = (ALL,) if self.summed else range(self.plan.hospitals)
@@ -101,11 +118,16 @@ class PriorRound(Exchange):
             raise ValueError(f"asked with a {self.name} that is not finite or longer than {most:.3g}")
 
     def _most_length(self, std: float) -> float:
+        """Return the greatest length of an honest mean with this noise in each entry (module's text)."""
         return 1 + std * (math.sqrt(self.plan.d) + SPREAD)
 
     def answer(
         self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
     ) -> Arrays:
+        """Return a hospital's noisy mean or mean squares, in later rounds what the method answers.
+
+        The method gets the rows as they were changed by what the first round gave.
+        """
         rows = _rows(provider)
         if number == 1:
             release = paid_centre.release if self.name == "mean" else paid_scale.release
@@ -116,6 +138,7 @@ class PriorRound(Exchange):
         return self.method.answer(number - 1, hospital, about, self._without(arrays), noise)
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
+        """Raise ValueError for an answer that rows and noise cannot give; its array tells of which round."""
         if arrays.keys() != self.reply.keys():
             self.method.check_reply(hospital, arrays)
             return
@@ -125,6 +148,7 @@ class PriorRound(Exchange):
             raise ValueError(f"sent a {self.name} longer than {most:.3g}, which no patients can give")
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
+        """Return the server after a round: with the mean over all patients, or as the method makes it."""
         if self.name in state.prior:
             after = self.method.combine(replace(state, rounds=state.rounds - 1), answers)
             return replace(after, rounds=state.rounds + 1, prior={**state.prior, **after.prior})
@@ -132,16 +156,22 @@ class PriorRound(Exchange):
         return replace(state, rounds=1, prior={**state.prior, self.name: self.mean(answers, name)})
 
     def _without(self, arrays: Arrays) -> Arrays:
+        """Return what is the method's of a question."""
         return {name: array for name, array in arrays.items() if name != self.name}
 
 
 def _rows(provider: Provider) -> Array:
+    """Return a hospital's rows, (n, d). Raises ValueError where it holds only their moment."""
     if not isinstance(provider.moment, RowMoment):
         raise ValueError("cannot centre its patients: it holds their moment, and not their rows")
     return provider.moment.rows
 
 
 def scales(plan: Plan, squares: Array, summed: bool) -> paid_scale.ColumnScales:
-    """Return by what rows about the mean are divided. plan: with what the mean leaves of the budget."""
+    """Return the scales that centred rows are divided by, from the released mean squares, (d,).
+
+    plan: with what the mean leaves of the budget. summed: whether sums are sealed; else the noise is that of
+    one curator with sqrt(N) times fewer patients.
+    """
     n = sum(plan.sizes) / (1.0 if summed else math.sqrt(plan.hospitals))
     return paid_scale.of_release(squares, plan.budget, plan.scale_share, plan.after_scales.budget, n)

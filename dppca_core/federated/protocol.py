@@ -43,10 +43,13 @@ class Silent(np.random.Generator):
 
 @dataclass(frozen=True)
 class Noise:
-    """Give a hospital's noise: from the operating system's entropy, unless it is a simulation.
+    """Give the generators of a hospital's noise, seeded by the operating system unless it is a simulation.
 
-    seed: of a simulation's noise, anew for each round. shared: a seed that all hospitals hold, for noise
-    "shared" as printed. silent: no noise at all.
+    Attributes:
+        seed: Of a simulation's noise, which also depends on the round; None for real noise.
+        shared: A seed that all hospitals hold, for the mode in which all add the same noise, as DPS-PCA's
+            paper prints it; None where they have none.
+        silent: Whether there is no noise at all, for tests.
     """
 
     seed: tuple[int, ...] | None = None
@@ -54,7 +57,7 @@ class Noise:
     silent: bool = False
 
     def for_round(self, number: int) -> RoundNoise:
-        """Return the generators of one round."""
+        """Return fresh generators for round `number`."""
         if self.silent:
             silent = Silent(np.random.default_rng(0).bit_generator)
             return RoundNoise(silent, silent)
@@ -63,9 +66,9 @@ class Noise:
 
 
 class LimitError(ValueError):
-    """Refuse a question that the hospital's limit does not allow.
+    """Refuse a question that would spend more than the hospital's limit allows.
 
-    `detail`: numbers, which do not leave it.
+    detail: a sentence with the numbers, for the hospital's own log. The server is not told it.
     """
 
     def __init__(self, message: str, detail: str) -> None:
@@ -74,7 +77,11 @@ class LimitError(ValueError):
 
 
 class SentMessage(NamedTuple):
-    """Hold a round that was answered: its question's fingerprint, the answer, and what later rounds need."""
+    """Hold a round that a hospital has answered.
+
+    question: the fingerprint of the question. answer: what was sent. kept: the arrays of the question that
+    answers in later rounds need.
+    """
 
     question: str
     answer: Message
@@ -85,9 +92,18 @@ class SentMessage(NamedTuple):
 class ProviderState:
     """Hold one hospital in one run.
 
-    limit: what all runs together may spend of its patients' privacy, by default the plan's budget. spent: the
-    events so far, by run and round, those of earlier runs too, all for the limit's neighbours. sent: the
-    answers of this run by round. Raises ValueError where patients, plan and limit do not fit.
+    Attributes:
+        hospital: Its number in the plan, from 0.
+        plan: Its own copy of the plan.
+        provider: Its patients.
+        noise: Where its noise comes from.
+        limit: What all runs together may spend of its patients' privacy; None for the plan's budget.
+        spent: The privacy events so far by run and round, those of earlier runs too, all counted for the
+            neighbours of the limit.
+        sent: The rounds of this run that it answered, by number.
+
+    Raises:
+        ValueError: Where patients, plan and limit do not fit.
     """
 
     hospital: int
@@ -110,11 +126,15 @@ class ProviderState:
 
     @property
     def allowed(self) -> Budget:
+        """Return the limit, or the plan's budget where none was set."""
         return self.limit or self.plan.budget
 
 
 def exchange_of(plan: Plan) -> Exchange:
-    """Return the exchange of a plan's method. Raises ValueError for a method without one, or bad options."""
+    """Return the exchange of a plan: of its method, with rounds for mean and scales before it if paid for.
+
+    Raises ValueError for a method without one, or bad options.
+    """
     checks.one_of(EXCHANGES, method=plan.method)
     method = EXCHANGES[plan.method](plan.after_scales)
     if plan.scale_share:
@@ -164,17 +184,20 @@ def provider_step(state: ProviderState, question: Message) -> tuple[ProviderStat
 
 
 def start(plan: Plan, basis: Array | None = None) -> ServerState:
-    """Return the server before the first round. `basis`: Q(0), (d, k), for a method that iterates."""
+    """Return the server before the first round. basis: Q(0), (d, k), for a method that begins at one."""
     return exchange_of(plan).open(basis)
 
 
 def question(plan: Plan, state: ServerState) -> Message:
-    """Return what the server asks all hospitals next."""
+    """Return the question with which the server opens its next round, the same for all hospitals."""
     return Message(plan.run, state.rounds + 1, exchange_of(plan).question(state))
 
 
 def check_answer(plan: Plan, number: int, hospital: int, answer: Message) -> None:
-    """Raise ValueError, as the end of a sentence about its sender, for an answer that must not be used."""
+    """Raise ValueError, as the end of a sentence about its sender, for an answer that must not be used.
+
+    number: that of the round. hospital: its number, or `ALL` for a sealed sum.
+    """
     exchange = exchange_of(plan)
     message.check(answer, plan.run, number, exchange.reply_to(number))
     exchange.check_reply(hospital, answer.arrays)
@@ -183,11 +206,16 @@ def check_answer(plan: Plan, number: int, hospital: int, answer: Message) -> Non
 def server_step(plan: Plan, state: ServerState, answers: Mapping[int, Message]) -> ServerState:
     """Return the server after one more round; after the last, its last iterate is the result.
 
-    A round that pays for mean or scales adds no iterate.
+    A round that pays for mean or scales adds no iterate. Hospitals without an answer are left out: the
+    others' weights then add up to one.
 
-    `answers` by hospital; of a secure aggregation the one sum, under `ALL`. Hospitals without an answer are
-    left out: the others' weights then add up to one. Raises ValueError for no answer, one that does not
-    check, or a run that is over.
+    Args:
+        plan: The server's copy of the plan.
+        state: The server before the round.
+        answers: By hospital; of a secure aggregation the one sum, under `ALL`.
+
+    Raises:
+        ValueError: For no answer, one that `check_answer` refuses, or a run that is over.
     """
     exchange = exchange_of(plan)
     if state.rounds == exchange.rounds:

@@ -30,12 +30,15 @@ from dppca_core.mechanisms.paid_scale import ColumnScales
 
 MOST_CHARACTERS = 200 * 2**20
 PRIOR = ("mean", "squares")  # what rounds before the method's may pay for, in their order
-_MOST_SAID = 200  # characters of a reason, which may quote what was uploaded
+_MOST_SAID = 200  # characters of an error's reason that are shown, as it may quote an uploaded file
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedAnswer:
-    """Hold one hospital's answer as it arrived: bytes on the wire, and seconds from the question."""
+    """Hold one hospital's answer as it arrived at the server.
+
+    wire_bytes: what it took on the network. seconds: from the question to the answer.
+    """
 
     message: Message
     wire_bytes: int = 0
@@ -44,7 +47,17 @@ class RecordedAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """Hold one round: the question, answers and faults by hospital; basis after it, or what it paid for."""
+    """Hold one round as the server saw it.
+
+    Attributes:
+        number: Its number, from 1.
+        question: What all hospitals were asked.
+        answers: The answers by hospital, or the one sum under `ALL`.
+        faults: By hospital that gave no answer, or one that was refused, the end of a sentence that says why.
+        basis: The basis that the server made of it, (d, k); None where it made none.
+        seconds: How long it took.
+        prior: The mean, or the mean squares, that it paid for, by name, where it comes before the method's.
+    """
 
     number: int
     question: Message
@@ -56,13 +69,22 @@ class Round:
 
     @property
     def stands(self) -> bool:
-        """Return True where the server could go on after it."""
+        """Return True where it gave the server a basis, or what it paid for, so that the run could go on."""
         return self.basis is not None or bool(self.prior)
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Hold a run. `ended`: empty for one that came to its end, else the sentence that says why it did not."""
+    """Hold a run as the server saw it.
+
+    Attributes:
+        plan: What hospitals and server agreed on.
+        start: Q(0), (d, k), for a method that begins at a basis.
+        rounds: The rounds, the last of which may have failed.
+        ended: Empty for a run that came to its end, else the sentence that says why it did not.
+        seconds: How long the run took.
+        about: Notes on the run by name, such as what carried the messages.
+    """
 
     plan: Plan
     start: Array | None
@@ -79,12 +101,12 @@ class Record:
 
     @property
     def mean(self) -> Array | None:
-        """Return the mean at which rows were centred, (d,), in units of the bound; None without one."""
+        """Return the mean at which rows were centred, (d,), in units of the public row bound, or None."""
         return self.rounds[0].prior.get("mean") if self.rounds else None
 
     @property
     def scales(self) -> ColumnScales | None:
-        """Return by what centred rows were divided, in units of the bound; None without paid scales."""
+        """Return the scales that centred rows were divided by, in units of the row bound, or None."""
         squares = next((done.prior["squares"] for done in self.rounds if "squares" in done.prior), None)
         if squares is None:
             return None
@@ -92,10 +114,12 @@ class Record:
 
 
 def opening_line(record: Record) -> str:
+    """Return the record's first line, with the plan and the start."""
     return _line(kind="plan", plan=to_dict(record.plan), start=record.start, about=dict(record.about))
 
 
 def round_line(done: Round) -> str:
+    """Return the record's line for one round."""
     answers = {
         hospital: {
             "arrays": dict(answer.message.arrays),
@@ -117,17 +141,19 @@ def round_line(done: Round) -> str:
 
 
 def closing_line(record: Record) -> str:
+    """Return the record's last line, which says how the run ended."""
     return _line(kind="end", seconds=round(record.seconds, 6), ended=record.ended)
 
 
 def read(text: str) -> Record:
-    """Return the record in JSON lines. Without an end it is of a run that was broken off.
+    """Return the record that JSON lines hold, checked as strictly as the messages were on arrival.
 
+    A record without its last line is of a run that was broken off.
     Raises ValueError, with the number of the line, for anything that is not such a record.
     """
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"a record may have {MOST_CHARACTERS:,} characters, got {len(text):,}")
-    # Not splitlines(): a name may hold what else it takes for the end of a line.
+    # Not splitlines(), which also splits at characters that a hospital's name may hold.
     given = [line for line in text.split("\n") if line.strip()]
     if not given:
         raise ValueError("a record must have lines, got none")
@@ -154,23 +180,27 @@ def read(text: str) -> Record:
 
 
 def _json(line: str) -> object:
+    """Return what a line of JSON holds, or raise ValueError whatever is wrong with it."""
     try:
         return json.loads(line)
-    except (ValueError, RecursionError):  # also a number of thousands of digits
+    except (ValueError, RecursionError):  # deep nesting recurses; a number of thousands of digits is refused
         raise ValueError("it is not JSON") from None
 
 
 def _line(**plain: object) -> str:
+    """Return one line of JSON, arrays packed."""
     return json.dumps(plain, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=_pack)
 
 
 def _pack(array: NDArray[Any]) -> dict[str, Any]:
+    """Return an array as the ARRAY of the module's text."""
     numbers = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     data = base64.b64encode(numbers.tobytes()).decode("ascii")
     return {"dtype": array.dtype.name, "shape": list(array.shape), "data": data}
 
 
 def _unpack(plain: object) -> NDArray[Any]:
+    """Return the array of an ARRAY of the module's text. Raises ValueError where it is none."""
     given = _object(plain)
     shape = given.get("shape")
     if not isinstance(shape, list) or len(shape) > 2:
@@ -183,11 +213,14 @@ def _unpack(plain: object) -> NDArray[Any]:
 
 
 def _arrays(plain: object) -> Arrays:
+    """Return the arrays of a message by name."""
     return {str(name): _unpack(value) for name, value in _object(plain).items()}
 
 
 def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
+    """Return round `number` from its line, after the same checks as on arrival. Raises ValueError."""
     exchange = protocol.exchange_of(plan)
+    # Only the rounds that the plan pays a mean or scales in may have one, the first and the second of them.
     paid = [name for name, share in zip(PRIOR, (plan.mean_share, plan.scale_share), strict=True) if share]
     given_here = [name for name in paid[number - 1 : number] if name in plain]
     _keys(plain, "round", "round", "seconds", "question", "basis", "answers", "faults", *given_here)
@@ -214,12 +247,14 @@ def _round(plain: dict[str, Any], plan: Plan, number: int) -> Round:
 
 
 def _hospital(key: str, known: Mapping[str, int]) -> int:
+    """Return the hospital, or `ALL`, that a key of a line names. known: these by their keys."""
     if key not in known:
         raise ValueError(f"hospital must be one of {len(set(known) - {str(ALL)})}, got {key!r}")
     return known[key]
 
 
 def _basis(plain: object, plan: Plan) -> Array | None:
+    """Return the basis of a line, (d, k) orthonormal, or None where there is none."""
     if plain is None:
         return None
     basis = _unpack(plain)
@@ -228,17 +263,20 @@ def _basis(plain: object, plan: Plan) -> Array | None:
 
 
 def _seconds(plain: Any) -> float:
+    """Return a time of a line, checked to be a number of at least 0."""
     checks.not_negative(seconds=plain)
     return float(plain)
 
 
 def _object(plain: object) -> dict[str, Any]:
+    """Return what JSON calls an object. Raises ValueError for anything else."""
     if not isinstance(plain, dict):
         raise ValueError(f"it must be an object, got {str(plain)[:40]!r}")
     return plain
 
 
 def _keys(plain: dict[str, Any], kind: str | None, *names: str) -> None:
+    """Raise ValueError unless an object has just these keys, and is of this kind where it has one."""
     if kind is not None and plain.get("kind") != kind:
         raise ValueError(f"kind must be {kind}, got {plain.get('kind')!r}")
     expected = {*names, *([] if kind is None else ["kind"])}

@@ -32,7 +32,7 @@ from dppca_core.records import SIGNAL
 
 
 class TwoStages(Exchange):
-    """Exchange both stages, each hospital with noise of its own.
+    """Exchange both stages of the module's text, each hospital adding noise of its own.
 
     Options: s_hat, iterations, share, signal, as for `two_stage_own_noise.fit`. The sizes in the plan are
     public, so that rules may use them under add or remove too.
@@ -46,15 +46,21 @@ class TwoStages(Exchange):
         checks.whole(plan.k, plan.d, s_hat=self.kept)
         trust = "secure aggregation" if self.summed else "untrusted server"
         factor = normalised_product.noise_factor(trust, plan.hospitals)
+        # The share of stage 1 follows from all hospitals together, so that it is the same at each of them.
         self._together = self._noise(factor, sum(plan.sizes), self.settings["share"])
-        self.stacked = self.settings["iterations"]
+        self.stacked = self.settings["iterations"]  # T, the rounds of stage 1
         self.rounds = self.stacked + 1
 
     def _noise(self, factor: float, n: int, share: float | None) -> two_stage.StageNoise:
+        """Return the std of the noise of every release on the scale of means over n patients.
+
+        factor: of one curator's noise. share: w of stage 1, None for the rule's.
+        """
         named = {name: self.settings[name] for name in ("signal", "iterations")}
         return two_stage.stage_noise(self.plan.budget, factor, d=self.plan.d, n=n, share=share, **named)
 
     def reply_to(self, number: int) -> Shapes:
+        """Return the names and shapes of an answer's arrays: a product in rounds 1 to T, then a moment."""
         weighted = "weighted " if self.summed else ""
         if number < self.rounds:
             return {f"{weighted}product": (self.plan.d, self.plan.k)}
@@ -67,20 +73,23 @@ class TwoStages(Exchange):
         return (events[number - 1],)
 
     def noise_std(self, number: int, hospital: int) -> float:
-        """Return the std of the noise in each entry of a hospital's mean, on the diagonal of a moment."""
+        """Return the std of the noise in each entry of a hospital's mean; of a moment, on its diagonal."""
         factor = self.plan.hospitals**-0.5 if self.summed else 1.0
         noise = self._noise(factor, self.plan.sizes[hospital], self._together.share)
         return noise.round_stds[number - 1] if number < self.rounds else noise.block_std
 
     def open(self, start: Array | None) -> ServerState:
+        """Return the server before the first round, with Q(0)."""
         return ServerState(iterates=(self.check_start(start),))
 
     def question(self, state: ServerState) -> Arrays:
+        """Return Q in rounds 1 to T, then J, the s_hat heaviest rows of the rounds together."""
         if state.rounds < self.stacked:
             return {"block": state.iterates[-1]}
         return {"rows": linalg.largest_rows(self._leading(state.received), self.kept).astype(np.int64)}
 
     def check_question(self, number: int, arrays: Arrays) -> None:
+        """Raise ValueError unless the question is an orthonormal Q, or s_hat distinct rows after round T."""
         expected = "block" if number < self.rounds else "rows"
         if set(arrays) != {expected}:
             raise ValueError(f"asked with {', '.join(sorted(arrays)) or 'nothing'} instead of {expected}")
@@ -96,6 +105,10 @@ class TwoStages(Exchange):
     def answer(
         self, number: int, hospital: int, provider: Provider, arrays: Arrays, noise: RoundNoise
     ) -> Arrays:
+        """Return a hospital's noisy mean of v q^T, or its noisy restricted moment, from private rows.
+
+        For a sealed sum either is multiplied by its number of patients.
+        """
         std = self.noise_std(number, hospital)
         if number < self.rounds:
             own_patients = Cohort((provider,), provider.moment)
@@ -107,12 +120,15 @@ class TwoStages(Exchange):
         return {name: sent * provider.n if self.summed else sent}
 
     def check_reply(self, hospital: int, arrays: Arrays) -> None:
+        """Raise ValueError for an answer that rows and noise cannot give; its array tells of which stage."""
         number = 1 if next(iter(arrays)).endswith("product") else self.rounds
         self.check_mean(hospital, arrays, partial(self.noise_std, number))
 
     def combine(self, state: ServerState, answers: Mapping[int, Arrays]) -> ServerState:
+        """Return the server after a round: with the next Q, or after the last with the result."""
         number, d, k = state.rounds + 1, self.plan.d, self.plan.k
         (name,) = self.reply_to(number)
+        # Noise of independent answers adds in squares, each by the hospital's weight in the mean.
         together = range(self.plan.hospitals) if self.summed else sorted(answers)
         n = sum(self.plan.sizes_of(together))
         mean = self.mean(answers, name)
@@ -128,11 +144,12 @@ class TwoStages(Exchange):
         return ServerState(number, iterates=(*state.iterates, basis), received=received)
 
     def _leading(self, received: Sequence[NoisyMean]) -> Array:
+        """Return the rounds so far, stacked and projected on their k leading directions, (d, k)."""
         means, stds = zip(*received, strict=True)
         return stacked_rounds.leading(means, stds, two_stage.left_out(self.stacked))
 
 
 class SealedTwoStages(TwoStages):
-    """Exchange both stages by sealed sums: all hospitals together add the noise of one curator."""
+    """Exchange both stages by sealed sums: all hospitals together add as much noise as one curator would."""
 
     summed = True

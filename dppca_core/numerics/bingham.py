@@ -29,14 +29,16 @@ from dppca_core import checks
 from dppca_core.arrays import Array
 from dppca_core.numerics.linalg import oriented, orthonormalise
 
-STRONGEST = 1e14  # double precision resolves no single unit beyond, which the density needs
-_CANDIDATES = 16  # floors tried at once
-_FLOOR_ERROR = 0.1  # costs at most 1 % of the acceptance rate
+STRONGEST = 1e14  # beyond, doubles resolve no energy to a unit, which the density needs
+_CANDIDATES = 16  # floors t that are tried at once
+_FLOOR_ERROR = 0.1  # of t: it costs at most 1 % of the acceptance rate
 _PATIENCE = 1000  # blocks without a draw: the floor was lost to rounding if the rate is below 1e-4
 
 
 def energies(matrix: Array) -> tuple[Array, Array]:
-    """Return l_max - l of a symmetric (d, d) matrix, ascending, (d,), and its eigenvectors in that order.
+    """Return the energies l_max - l of a symmetric (d, d) matrix, ascending, (d,), and its eigenvectors.
+
+    The eigenvectors are the columns of a (d, d) matrix, in the energies' order.
 
     Raises ValueError if they spread over more than STRONGEST.
     """
@@ -49,10 +51,19 @@ def energies(matrix: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Conditional:
-    """Hold the exact law of one column given the others, from which columns can be drawn.
+    """Hold the exact law of one column given the m others, from which columns can be drawn.
 
-    The first m coordinates, where P may be negative, are `head` @ xi; the rest are
-    (g + frame (inner @ xi - frame^T g)) / root, for xi and g standard normal.
+    The proposal is the module's Gaussian z. Its first m coordinates, where P may be negative, are `head` @
+    xi; the rest are (g + frame (inner @ xi - frame^T g)) / root, for xi and g standard normal. Why is said in
+    `conditional`.
+
+    Attributes:
+        energies: a, ascending, (d,).
+        floor: t of the module's text.
+        head: (m, r), r being min(m, d - m).
+        inner: What ties g to xi within the span of `frame`, (r, r).
+        frame: Orthonormal columns that span the constraint beyond the first m coordinates, (d - m, r).
+        root: Square roots of P, (d - m,), beyond the first m coordinates.
     """
 
     energies: Array
@@ -64,12 +75,14 @@ class Conditional:
 
     @property
     def dimension(self) -> int:
+        """Return q = d - m, the dimension of the space that the column lies in."""
         return len(self.energies) - len(self.head)
 
     def propose(self, count: int, rng: np.random.Generator) -> Array:
-        """Return directions of the proposal Gaussian, (d, count)."""
+        """Draw directions z/|z| of the proposal Gaussian: columns of length 1, (d, count)."""
         split = len(self.head)
         drawn = np.empty((len(self.energies), count))
+        # `loose` is g, whose part along the frame is replaced by what `tied`, xi, says.
         loose = rng.standard_normal((len(self.root), count))
         tied = rng.standard_normal((self.head.shape[1], count))
         loose += self.frame @ (self.inner @ tied - self.frame.T @ loose)
@@ -85,8 +98,9 @@ class Conditional:
         return -above + q / 2 * np.log((1 + 2 * above) / q) + (q - 1) / 2
 
     def draw(self, count: int, rng: np.random.Generator) -> Array:
-        """Return independent exact draws, (d, count), in blocks of at most max(d, 64) proposals.
+        """Draw `count` independent columns by rejection, exactly, (d, count).
 
+        They come from blocks of at most max(d, 64) proposals, which bounds the memory.
         Raises ArithmeticError, instead of trying for ever, where rounding leaves nothing to accept.
         """
         kept: list[Array] = []
@@ -106,9 +120,9 @@ class Conditional:
 
 
 def conditional(energies: Array, others: Array) -> Conditional:
-    """Return the law of a column orthogonal to `others`, (d, m) orthonormal, 0 <= m < d.
+    """Return the law of a column given `others`, to which it is orthogonal.
 
-    `energies` ascend.
+    energies: ascending, (d,). others: the columns given, (d, m) orthonormal, 0 <= m < d.
 
     P is diagonal but for the constraint others^T z = 0. By interlacing it is positive from coordinate m + 1
     on. There y = P^(1/2) z enters the constraint only through its m coordinates in the basis `frame` of
@@ -126,6 +140,7 @@ def conditional(energies: Array, others: Array) -> Conditional:
         frame, triangle = np.linalg.qr(scaled[m:])
         null = np.linalg.qr(np.concatenate([scaled[:m], triangle]), mode="complete")[0][:, m:]
         weights = np.concatenate([precision[:m] / root[:m] ** 2, np.ones(len(triangle))])
+        # Rounding can make P seem negative where it is barely positive: then a lower floor is tried.
         try:
             factor = np.linalg.cholesky((null.T * weights) @ null)
         except np.linalg.LinAlgError:
@@ -140,8 +155,10 @@ def conditional(energies: Array, others: Array) -> Conditional:
 def _floor(energies: Array, others: Array) -> float:
     """Return the largest t, to _FLOOR_ERROR, with P > 0 on null(others^T) and tr P^-1 <= 1.
 
-    Both from the m x m matrix G = others^T P^-1 others: P on the null space has as many negative
-    eigenvalues as P has more than G (Haynsworth), and tr = sum 1/P_i - tr(G^-1 others^T P^-2 others).
+    The acceptance rate is best at tr P^-1 = 1. A bracket of floors is narrowed, many being tried at once.
+    Both conditions follow from the m x m matrix G = others^T P^-1 others: P on the null space has as many
+    negative eigenvalues as P has more than G (Haynsworth), and
+    tr = sum 1/P_i - tr(G^-1 others^T P^-2 others).
     """
     d, m = others.shape
     pairs = (others[:, :, None] * others[:, None, :]).reshape(d, m * m)
@@ -165,9 +182,10 @@ def _floor(energies: Array, others: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Hold the state of a chain: `frame`, (d, k) orthonormal in the eigenbasis, and its trace.
+    """Hold where a Gibbs chain stands: `frame`, (d, k) orthonormal in A's eigenbasis, and its trace.
 
-    trace: the energy sum_i a_i |V_i|^2 = k l_max - tr V^T A V after every scan, (scans,).
+    trace: the energy sum_i a_i |V_i|^2 = k l_max - tr V^T A V after every scan, (scans,), from which one can
+    tell whether the chain has mixed.
     """
 
     frame: Array
@@ -175,8 +193,9 @@ class Chain:
 
 
 def chain(energies: Array, start: Array, scans: int, rng: np.random.Generator) -> Chain:
-    """Run `scans` sweeps over the columns of `start`, (d, k) orthonormal in the eigenbasis, k < d.
+    """Run a Gibbs chain: `scans` sweeps, in each of which every column is drawn anew given the others.
 
+    energies: ascending, (d,). start: the first frame, (d, k) orthonormal in the eigenbasis, k < d.
     Raises ValueError for scans below 1 or k outside 1..d-1. The start is not modified.
     """
     d, k = start.shape

@@ -3,6 +3,9 @@
 Ge, Wang, Wang & Liu (AISTATS 2018), Algorithm 1, lines 12 to 15, with the product as an argument:
 
     K <- product(Q, t);  V <- thin QR of K;  Q <- thin QR of the s_hat heaviest rows of V.
+
+The heaviest rows are those of largest Euclidean norm; the others become zero. The first steps, the burn-in,
+keep all rows.
 """
 
 from collections.abc import Callable
@@ -14,8 +17,8 @@ from dppca_core import checks
 from dppca_core.arrays import Array, Indices, Moment
 from dppca_core.numerics import linalg
 
-_SPARSE_STEPS, _SPARSE_TOLERANCE = 60, 1e-6
-_TOLERANCE = 1e-9  # of an iteration without noise
+_SPARSE_STEPS, _SPARSE_TOLERANCE = 60, 1e-6  # of `sparse_eigenspace`, which ends with the first of both
+_TOLERANCE = 1e-9  # Frobenius norm of a step's movement at which an iteration without noise ends
 MOST_STEPS = 100_000  # the noise of more steps T would not fit in memory
 
 
@@ -25,8 +28,9 @@ def random_start(d: int, k: int, rng: np.random.Generator) -> Array:
 
 
 def begin(start: Array | None, d: int, k: int, rng: np.random.Generator) -> Array:
-    """Return `start`, (d, k), checked, or a random one for None: sensitivities hold for orthonormal blocks.
+    """Return the start of an iteration, (d, k): `start` once it is checked, or a random basis for None.
 
+    It is checked because the sensitivities that set the noise are proved for orthonormal columns.
     Raises ValueError unless it is (d, k) with orthonormal columns.
     """
     if start is None:
@@ -53,7 +57,10 @@ def start_near(truth: Array, error: float, rng: np.random.Generator) -> Array:
 
 
 def checked_rows(d: int, k: int, s_hat: int | None, iterations: int, burn_in: int) -> int:
-    """Return the number of rows that are kept. Raises ValueError for options out of range."""
+    """Return the number of rows that are kept: s_hat, or all d for None.
+
+    It checks the options of an iteration on the way. Raises ValueError for one that is out of range.
+    """
     kept = d if s_hat is None else s_hat
     checks.whole(k, d, s_hat=kept)
     checks.whole(1, MOST_STEPS, iterations=iterations)
@@ -62,9 +69,10 @@ def checked_rows(d: int, k: int, s_hat: int | None, iterations: int, burn_in: in
 
 
 class SparseBasis(NamedTuple):
-    """Hold Q, (d, k), and the block of its rows that are not zero.
+    """Hold a basis Q, `full`, (d, k), and the block of its rows that may not be zero.
 
-    `rows` None: none is known to be zero, and the block is Q.
+    block: those rows, (s_hat, k), with which a product is cheaper. rows: their indices, ascending, (s_hat,);
+    None where no row is known to be zero, so that the block is Q.
     """
 
     full: Array
@@ -73,7 +81,10 @@ class SparseBasis(NamedTuple):
 
 
 def truncate(columns: Array, s_hat: int) -> SparseBasis:
-    """Return the thin QR of the s_hat heaviest rows of `columns`, (d, k); for s_hat = d the columns."""
+    """Return the basis that keeps the s_hat heaviest rows of `columns`, (d, k), orthonormalised.
+
+    For s_hat = d these are the columns as they were given.
+    """
     d = len(columns)
     if s_hat >= d:
         return SparseBasis(columns, columns, None)
@@ -83,26 +94,29 @@ def truncate(columns: Array, s_hat: int) -> SparseBasis:
 
 
 def advance(product: Array, s_hat: int) -> SparseBasis:
-    """Return the next Q from the noisy product K, (d, k): lines 13 to 15. s_hat = d thresholds nothing."""
+    """Return the next basis Q from the noisy product K, (d, k): lines 13 to 15 of the algorithm.
+
+    s_hat: rows that are kept; d keeps all.
+    """
     return truncate(linalg.orthonormalise(product), s_hat)
 
 
 class PowerIteration:
-    """Hold one run of the iteration from `start`, (d, k), which goes on product by product.
+    """Hold one run of the iteration from `start`, (d, k), which goes on with each product that it is given.
 
     The first `burn_in` steps keep all rows (0 is the paper, which thresholds the start as well):
     thresholding a random start loses the support for good in a share of runs.
     """
 
     def __init__(self, start: Array, *, s_hat: int, burn_in: int) -> None:
-        self._kept = (len(start), s_hat)  # rows, within the burn-in and after it
+        self._kept = (len(start), s_hat)  # rows kept within the burn-in, and after it
         self._burn_in = int(burn_in)
         self.current = truncate(start, self._kept[self._burn_in == 0])
         self._iterates = [self.current.full]
 
     @property
     def step(self) -> int:
-        """Return how many products were taken."""
+        """Return how many products the run has used so far."""
         return len(self._iterates) - 1
 
     def update(self, product: Array) -> None:
@@ -113,7 +127,7 @@ class PowerIteration:
     def finish(
         self, product: Callable[[Array, Indices | None, int], Array], steps: int, tolerance: float = 0.0
     ) -> tuple[Array, ...]:
-        """Return all bases up to Q(steps); see `iterate`."""
+        """Run on to `steps` steps, asking `product` for each, and return all bases; see `iterate`."""
         for step in range(self.step, steps):
             before = self.current.full
             self.update(product(self.current.block, self.current.rows, step))
@@ -136,8 +150,15 @@ def iterate(
 ) -> tuple[Array, ...]:
     """Return the bases Q(0), ..., Q(steps), each (d, k), from `start`, (d, k).
 
-    burn_in: as for `PowerIteration`. `product(block, rows, step)` is (d, k); with `rows`, the block holds
-    just those rows of Q, the others being zero. With `tolerance` > 0 it stops once the basis moves less.
+    Args:
+        product: Returns the noisy product with Q, (d, k): `product(block, rows, step)`. With `rows`, the
+            block holds just those rows of Q, the others being zero; with None it is Q.
+        start: Q(0), (d, k) orthonormal.
+        s_hat: Rows that are kept.
+        steps: Number of steps.
+        burn_in: First steps that keep all rows.
+        tolerance: Frobenius norm of the part of a new basis outside the one before, below which the iteration
+            ends early; 0 never ends it early.
     """
     return PowerIteration(start, s_hat=s_hat, burn_in=burn_in).finish(product, steps, tolerance)
 
@@ -145,7 +166,10 @@ def iterate(
 def converge(
     moment: Moment, start: Array, s_hat: int, steps: int = 300, burn_in: int = 5
 ) -> tuple[Array, ...]:
-    """Return the bases of an iteration without noise until it stands still, to 1e-9; see `iterate`."""
+    """Return the bases, (d, k) each, of an iteration without noise until it moves by less than 1e-9.
+
+    moment: the matrix that is multiplied by. steps: the most that are made. The others are as for `iterate`.
+    """
     return iterate(
         lambda block, rows, _: moment.apply(block, rows),
         start,

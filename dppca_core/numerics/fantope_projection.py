@@ -14,7 +14,9 @@ from dppca_core.arrays import Array
 
 
 def clip_spectrum(eigenvalues: Array, k: float) -> Array:
-    """Return min(max(g - theta, 0), 1) with theta such that they sum to k: the projection's eigenvalues.
+    """Return the eigenvalues of a matrix's projection on the Fantope, in the order of `eigenvalues`, g.
+
+    They are min(max(g - theta, 0), 1) with theta such that they sum to k.
 
     f(theta) = sum of the clipped values falls and is linear between the knots {g} and {g - 1}; the
     first knot with f < k ends the piece that holds theta. Exact, any real k in (0, d], ties included.
@@ -24,6 +26,7 @@ def clip_spectrum(eigenvalues: Array, k: float) -> Array:
         raise ValueError(f"k must lie in (0, {len(eigenvalues)}], got {k!r}")
 
     def excess(knot: float) -> float:
+        """Return k - f at a knot, which grows with the knot, as a bisection needs it."""
         return k - float(np.clip(eigenvalues - knot, 0.0, 1.0).sum())
 
     knots = np.unique(np.concatenate([eigenvalues, eigenvalues - 1.0]))
@@ -36,10 +39,11 @@ def clip_spectrum(eigenvalues: Array, k: float) -> Array:
 
 
 def project(symmetric: Array, k: float, guess: int = 0) -> tuple[Array, int]:
-    """Return the nearest point of the Fantope in Frobenius norm, (d, d), and its rank.
+    """Return the nearest point of the Fantope to a matrix in Frobenius norm, (d, d), and its rank.
 
-    It keeps the eigenvectors and clips the eigenvalues. `guess` only saves time: that many of the largest
-    are computed first, and when the smallest of them is clipped to zero, so are all the others.
+    It keeps the eigenvectors and clips the eigenvalues. `guess`, a number of eigenvalues, only saves time: so
+    many of the largest are computed first, and where the smallest of them is clipped to zero, all others are.
+    0 makes no guess.
     Raises ValueError unless 0 < k <= d.
     """
     d = len(symmetric)
@@ -53,6 +57,7 @@ def project(symmetric: Array, k: float, guess: int = 0) -> tuple[Array, int]:
 
 
 def _compose(vectors: Array, clipped: Array) -> tuple[Array, int]:
+    """Return the matrix with these eigenvectors and clipped eigenvalues, (d, d), and its rank."""
     kept = clipped > 0
     half = vectors[:, kept] * np.sqrt(clipped[kept])
     return half @ half.T, int(kept.sum())

@@ -27,18 +27,24 @@ from dppca_core.arrays import Array
 from dppca_core.numerics import fantope_projection, linalg
 
 STEPS = 100
-_IMBALANCE = 10.0  # of the residuals, before rho moves
-_STEP = 2.0
-_SPARE = 4  # eigenvectors beyond the last rank
+_IMBALANCE = 10.0  # ratio of the residuals beyond which rho moves
+_STEP = 2.0  # the factor by which rho moves
+_SPARE = 4  # eigenvectors that are computed beyond the rank of the last projection, which the next may exceed
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
     """Hold where the alternating directions stopped, at one penalty.
 
-    projection: X, (d, d), in the Fantope to rounding. sparse: Y, (d, d), entries exactly zero, trace
-    only near k. The two meet at the optimum. primal: |X - Y|_F; dual: rho |Y - Y_old|_F with S
-    normalised. converged: both within the tolerance.
+    Attributes:
+        penalty: lam, in the units of S.
+        projection: X, (d, d), which lies in the Fantope to rounding.
+        sparse: Y, (d, d), which has entries that are exactly zero, and a trace only near k. X and Y meet at
+            the optimum.
+        primal: The residual |X - Y|_F.
+        dual: The residual rho |Y - Y_old|_F, S divided by its largest entry.
+        iterations: Steps that were made.
+        converged: Whether both residuals came within the tolerance.
     """
 
     penalty: float
@@ -56,7 +62,7 @@ class Solution:
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """Return the numbers above, by the names that a screen shows."""
+        """Return the solution's numbers, by the names that a screen shows."""
         return {
             "penalty": self.penalty,
             "steps": self.iterations,
@@ -67,7 +73,7 @@ class Solution:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return no note when converged, else one."""
+        """Return the warning that the steps ended too early; nothing where they converged."""
         stopped = f"Fantope selection stopped after {self.iterations} steps, before it had converged"
         return () if self.converged else (stopped,)
 
@@ -97,9 +103,15 @@ def select(
 
     At lam = 0 that is the solution, so a vanishing penalty gives plain PCA exactly, not to a tolerance.
 
-    second_moment: S, (d, d) symmetric; penalty: lam >= 0 in the units of S. start: another Y, (d, d).
-    tolerance: of both residuals, times sqrt k; the default is the package's, 1e-8 with some thousand steps
-    gives six digits.
+    Args:
+        second_moment: S, (d, d) symmetric.
+        k: The trace of X.
+        penalty: lam >= 0, in the units of S.
+        start: Another Y to start from, (d, d).
+        steps: The most steps that are made.
+        tolerance: Both residuals must fall below this times sqrt k. The default is the package's; 1e-8 with
+            some thousand steps gives six digits.
+
     Raises ValueError unless 0 < k <= d, steps >= 1, tolerance > 0 and the penalty is at least 0.
     """
     checks.whole(1, steps=steps)
@@ -110,6 +122,7 @@ def select(
         start = top @ top.T
     scale = float(np.abs(second_moment).max()) or 1.0
     target = second_moment / scale
+    # Y, U, and an array that each step works in.
     sparse = start
     dual_variable, work = np.zeros_like(target), np.empty_like(target)
     rho, rank = 1.0, 0
@@ -142,5 +155,8 @@ def select(
 
 
 def cost(d: int, k: int, providers: int) -> float:
-    """Return the cost of one run of `select` in partial d x d eigenproblems, when it uses all its steps."""
+    """Return the cost of one run of `select` that uses all its steps, in partial d x d eigenproblems.
+
+    Each step solves one, and so does the start. The arguments, which all methods' costs have, play no part.
+    """
     return 1.0 + STEPS

@@ -14,13 +14,13 @@ from dppca_core.arrays import Array, Indices
 # Cholesky-QR leaves columns orthonormal to about eps * cond^2; below this ratio of pivots we leave it
 # for Householder reflections, so the loss stays near 2e-16 * 1e6.
 _CHOLESKY_PIVOT_RATIO = 1e-3
-_BLOCK = 64
-_BELOW = np.tri(_BLOCK, k=-1, dtype=bool)
+_BLOCK = 64  # side of the blocks in which noise is made symmetric
+_BELOW = np.tri(_BLOCK, k=-1, dtype=bool)  # True below the diagonal of such a block
 # A matrix of so many numbers does not fit in the fast cache.
 _LARGE = 2**18
-_MOST_HELD = 1024  # 8 MB
+_MOST_HELD = 1024  # side of the largest matrix whose memory is kept for the next eigenproblem, 8 MB
 _PIECE, _LEAST_PIECE = 2**17, 16  # numbers, 1 MB; fewer rows than that make no product of two matrices
-_WORKSPACE = local()
+_WORKSPACE = local()  # the memory that each thread keeps for its eigenproblems
 
 
 def orthonormalise(columns: Array) -> Array:
@@ -55,13 +55,13 @@ def narrow_product(matrix: Array, block: Array) -> Array:
 
 
 def pieces(count: int, features: int) -> Iterator[slice]:
-    """Return slices that cut so many rows of `features` numbers into pieces that stay in the cache."""
+    """Return slices that cut `count` rows of `features` numbers each into pieces that stay in the cache."""
     step = max(_LEAST_PIECE, _PIECE // features)
     return (slice(begin, min(begin + step, count)) for begin in range(0, count, step))
 
 
 def gram(parts: Iterable[Array], features: int) -> Array:
-    """Return the sum of X^T X over parts X, (m, d) each: (d, d)."""
+    """Return the sum of X^T X over `parts`, blocks X of a table's rows, (m, d) each: (d, d)."""
     total = np.zeros((features, features))
     for part in parts:
         total += part.T @ part
@@ -69,8 +69,9 @@ def gram(parts: Iterable[Array], features: int) -> Array:
 
 
 def gram_product(parts: Iterable[Array], block: Array) -> Array:
-    """Return the sum of X^T (X block) over parts X, (m, d) each, of a table's rows: (d, k), row-major.
+    """Return the sum of X^T (X block) over `parts`, blocks X of a table's rows, (m, d) each.
 
+    block: (d, k). The sum is (d, k) and row-major.
     Each part is used twice while it is in the cache, where two products with all rows read them twice from
     memory.
     """
@@ -114,7 +115,11 @@ def top_eigenpairs(symmetric: Array, k: int) -> tuple[Array, Array]:
 
 
 def axes_within(basis: Array, symmetric: Array) -> tuple[Array, Array]:
-    """Return a symmetric matrix's axes within a subspace, (d, k), largest first, and its values on them."""
+    """Return the principal axes of a symmetric matrix within a subspace, and the matrix's values on them.
+
+    basis: orthonormal columns that span the subspace, (d, k). symmetric: (d, d). The axes are a rotation of
+    the basis that makes the matrix diagonal there, (d, k); the values are that diagonal, largest first, (k,).
+    """
     values, turn = top_eigenpairs(basis.T @ symmetric @ basis, basis.shape[1])
     return basis @ turn, values
 
@@ -145,13 +150,18 @@ def _last_eigenpairs(workspace: Array, k: int) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=256)
 def _eigenproblem_memory(d: int) -> tuple[int, int]:
+    """Return the lengths of the float and integer work arrays that LAPACK asks for at this size.
+
+    They are kept for each size, so that LAPACK is not asked again.
+    """
     lwork, liwork, _ = dsyevr_lwork(d, lower=1)
     return int(lwork), int(liwork)
 
 
 def oriented(vectors: Array) -> Array:
-    """Return eigenvectors, (..., d, k), each with its largest entry positive, in place.
+    """Return eigenvectors, (..., d, k), each with its sign chosen so that its largest entry is positive.
 
+    The signs are changed in place.
     Noise that meets them later adds up differently for either sign, and the sign that LAPACK leaves differs
     from one processor to another: the same seed would give other results there.
     """
@@ -166,8 +176,9 @@ def oriented(vectors: Array) -> Array:
 
 
 def _workspace_copy(symmetric: Array) -> Array:
-    # LAPACK overwrites a column-major copy. Reuse this thread's memory for it, as fresh pages cost a tenth
-    # of the eigenproblem; keep the last size only, and no large matrix.
+    """Return a column-major copy of a symmetric matrix, which LAPACK may overwrite."""
+    # Reuse this thread's memory, as fresh pages cost a tenth of the eigenproblem; keep the last size only,
+    # and no large matrix.
     d = len(symmetric)
     if d > _MOST_HELD:
         return symmetric.T.copy(order="K")
@@ -179,9 +190,10 @@ def _workspace_copy(symmetric: Array) -> Array:
 
 
 def isotropic_noise(d: int, std: float, rng: np.random.Generator) -> Array:
-    """Draw (G + G^T)/2, G i.i.d. N(0, std^2): variance std^2 on the diagonal, std^2/2 off it.
+    """Draw (G + G^T)/2, G i.i.d. N(0, std^2): variance std^2 on the diagonal, std^2/2 off it, (d, d).
 
-    Isotropic in the Frobenius norm on symmetric matrices, so it goes with the Frobenius sensitivity.
+    It is isotropic in the Frobenius norm on symmetric matrices, so `std` is to be calibrated to the
+    sensitivity in that norm.
     """
     noise = rng.standard_normal((d, d))
     for block in _blocks(d):
@@ -193,9 +205,9 @@ def isotropic_noise(d: int, std: float, rng: np.random.Generator) -> Array:
 
 
 def mirrored_noise(d: int, std: float, rng: np.random.Generator) -> Array:
-    """Draw an upper triangle with diagonal i.i.d. N(0, std^2) and mirror it.
+    """Draw an upper triangle, diagonal included, i.i.d. N(0, std^2), and mirror it, (d, d).
 
-    It goes with the triangle's l2 norm.
+    `std` is to be calibrated to the sensitivity in the l2 norm of the upper triangle.
     """
     noise = rng.standard_normal((d, d))
     noise *= std
@@ -208,5 +220,6 @@ def mirrored_noise(d: int, std: float, rng: np.random.Generator) -> Array:
 
 
 def _blocks(d: int) -> Iterator[slice]:
+    """Return slices that cut d rows or columns into blocks, the last perhaps smaller."""
     # Work in place and by blocks: page faults of a second d x d matrix cost more than the sums.
     return (slice(begin, min(begin + _BLOCK, d)) for begin in range(0, d, _BLOCK))

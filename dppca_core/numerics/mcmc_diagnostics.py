@@ -3,6 +3,9 @@
 Both are estimates from a finite chain: a bad value shows that it has not mixed, a good one never proves
 that it has. Short traces (20 scans) give rough values: split R-hat of a perfect sampler then exceeds 1.2
 about once in thirty runs.
+
+A scan is one sweep of a chain over all that it samples. A trace is one number after every scan, such as the
+energy.
 """
 
 import numpy as np
@@ -45,11 +48,13 @@ def autocorrelation_time(traces: Array) -> float:
         return 1.0
     rho = covariance / covariance[0]
     pairs = rho[: scans // 2 * 2].reshape(-1, 2).sum(axis=1)
+    # Each rho counts twice, but for rho_0 = 1, which the first pair holds: hence the -1 below.
     ended = int(np.argmax(pairs < 0)) if (pairs < 0).any() else len(pairs)
     return float(max(1.0, 2 * pairs[:ended].sum() - 1))
 
 
 def _checked(traces: Array) -> int:
+    """Return the number of scans, at least 4. Raises ValueError for traces of another shape."""
     if traces.ndim != 2 or traces.shape[0] < 1 or traces.shape[1] < 4:
         raise ValueError(f"traces must have shape (chains, at least 4 scans), got {traces.shape!r}")
     return int(traces.shape[1])

@@ -1,5 +1,10 @@
 """Second moments of a provider's rows, and the clipping that bounds them.
 
+A provider is a hospital, a row x is a patient, d is the number of features, and the second moment of n rows X
+is X^T X / n, (d, d). The classes differ in what they hold (the matrix, the rows, or other moments) and answer
+alike: they are `dppca_core.arrays.Moment`s. A block is a few columns, (d, k), that a moment is multiplied by;
+where it has few rows that are not zero, callers hand over just those and say which they are.
+
 Rows are bounded by a public constant: each row x becomes x min(1, bound/|x|) / bound, so |x| <= 1
 and replacing or adding one row moves the sum of x x^T by at most the sensitivities that each method
 states.
@@ -18,9 +23,9 @@ from dppca_core.arrays import MATRIX_LIMIT, Array, Divisible, Indices, Moment, P
 from dppca_core.numerics import linalg
 from dppca_core.numerics.unit_rows import normalised_product, unit_rows
 
-# Rows are clipped in blocks of this many numbers, so that a wide table costs one copy and not four.
+# Rows are clipped in blocks of this many numbers, so that a wide table costs one copy of it and not four.
 _BLOCK = 2**20
-_FEW_NUMBERS = 2**17  # of a table whose rows of length 1 are kept beside it, 1 MB
+_FEW_NUMBERS = 2**17  # in a table up to which its rows scaled to length 1 are kept beside it, 1 MB
 _NO_ROWS = (
     "moment must hold rows, or be drawn from a population, to be scaled to length 1: here is only its matrix"
 )
@@ -44,6 +49,7 @@ def clip_rows(rows: Array, bound: float) -> Array:
 
 
 def _clip(rows: Array, bound: float, clipped: Array) -> None:
+    """Write the rows, (m, d), each shortened to norm `bound` and divided by it, into `clipped`."""
     # Divide by the largest entry first: squares of entries near 1e308 overflow, near 0 they vanish.
     largest = np.abs(rows).max(axis=1, keepdims=True)
     np.divide(rows, np.where(largest > 0, largest, 1.0), out=clipped)
@@ -51,24 +57,30 @@ def _clip(rows: Array, bound: float, clipped: Array) -> None:
     rounding = 1 + (rows.shape[1] + 4) * np.finfo(float).eps  # of a norm over d entries
     with np.errstate(over="ignore"):
         ratio = (largest / bound) * length * rounding
-    clipped /= np.where(length > 0, length, 1.0) * rounding
+    clipped /= np.where(length > 0, length, 1.0) * rounding  # length 1, which only long rows keep
     np.divide(rows, bound, out=clipped, where=ratio <= 1)
 
 
 class OfHeldRows:
-    """Answer for rows scaled to length 1 by what holds the rows of the same patients."""
+    """Give a moment the methods that need rows scaled to length 1, by passing them on to `held_rows`.
+
+    A second moment does not tell the rows behind it, so another object that holds them has to answer.
+    """
 
     def held_rows(self) -> UnitMoments:
-        """Return what holds the rows. Raises ValueError for a matrix alone, which does not tell them."""
+        """Return what holds the rows of the same patients. Raises ValueError where nothing does."""
         raise ValueError(_NO_ROWS)
 
     def unit(self) -> Moment:
+        """Return the moment of the same rows scaled to length 1."""
         return self.held_rows().unit()
 
     def restricted_unit(self, columns: Indices) -> Moment:
+        """Return the moment, (j, j), of the same rows restricted to j columns, then scaled to length 1."""
         return self.held_rows().restricted_unit(columns)
 
     def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over the rows, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
         return self.held_rows().normalised_product(block)
 
 
@@ -76,7 +88,8 @@ class OfHeldRows:
 class DenseMoment(OfHeldRows):
     """Hold a second moment as its (d, d) matrix, made read-only.
 
-    Taken as it is: finite, symmetric, of rows of norm at most 1. `cohort_from_rows` sees to that itself.
+    The matrix is not checked: it must be finite, symmetric, and of rows of norm at most 1. exact: whether it
+    is the moment of rows, and does not only come close to its law.
     """
 
     matrix: Array
@@ -102,9 +115,9 @@ class DenseMoment(OfHeldRows):
 
 @dataclass(frozen=True, eq=False)
 class RowMoment:
-    """Hold a second moment as its rows, (n, d), already clipped.
+    """Hold a second moment as its rows, (n, d), already clipped to norm 1.
 
-    d x d is formed, once, only where it is the cheaper of the two or asked for.
+    The d x d matrix is formed, once, only where products with it are cheaper, or where it is asked for.
     """
 
     rows: Array
@@ -119,7 +132,7 @@ class RowMoment:
 
     @property
     def tall(self) -> bool:
-        """Return True where the matrix is formed for products."""
+        """Return True where there are so many rows that products use the d x d matrix."""
         return _tall(len(self.rows), self.features)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
@@ -144,18 +157,23 @@ class RowMoment:
         return DenseMoment((self.rows.T @ self.rows) / len(self.rows))
 
     def unit(self) -> Moment:
+        """Return the moment of the same rows scaled to length 1."""
         return RowMoment(unit_rows(self.rows))
 
     def restricted_unit(self, columns: Indices) -> Moment:
+        """Return the moment, (j, j), of the same rows restricted to j columns, then scaled to length 1."""
         return RowMoment(unit_rows(self.rows[:, columns]))
 
     def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over the rows, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
         units = self._few_units if self.rows.size <= _FEW_NUMBERS else unit_rows(self.rows)
         return normalised_product(units, block)
 
     @cached_property
     def _few_units(self) -> Array:
-        # Rounds ask again and again; a large table is scaled anew, as a second one would fill memory.
+        """Return the rows of a small table scaled to length 1, (n, d), kept for the next product."""
+        # Iterative methods ask in every round, so the scaled rows of a small table are kept. A large table is
+        # scaled anew each time, as a second one would fill the memory.
         return unit_rows(self.rows)
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
@@ -165,13 +183,13 @@ class RowMoment:
 
 @dataclass(frozen=True, eq=False)
 class ChosenRows(OfHeldRows):
-    """Hold the second moment of some rows of several tables for one product, gathering them piece by piece.
+    """Hold the second moment of some rows of several hospitals' tables, for one product.
 
-    No d x d is formed for it.
+    The rows are gathered from the tables piece by piece, and no d x d matrix is formed.
     """
 
     tables: tuple[Array, ...]
-    chosen: tuple[Indices, ...]  # of each table
+    chosen: tuple[Indices, ...]  # the indices of the rows, for each table
     exact: ClassVar[bool] = True
 
     @property
@@ -186,6 +204,7 @@ class ChosenRows(OfHeldRows):
         )
 
     def _parts(self) -> Iterator[Array]:
+        """Yield the chosen rows in pieces, (m, d), each valid only until the next, which uses its memory."""
         buffer = np.empty((0, self.features))
         for table, indices in zip(self.tables, self.chosen, strict=True):
             for piece in linalg.pieces(len(indices), self.features):
@@ -207,23 +226,27 @@ class ChosenRows(OfHeldRows):
         return RowMoment(self.rows).dense()
 
     def held_rows(self) -> UnitMoments:
+        """Return the moment that holds the chosen rows in one table."""
         return RowMoment(self.rows)
 
 
 @dataclass(frozen=True, eq=False)
 class UnitMoment(OfHeldRows):
-    """Hold the moment of another moment's rows scaled to length 1, formed when first asked for."""
+    """Hold the moment of the rows of `base` scaled to length 1, formed when first asked for.
+
+    Methods that never ask for it do not pay for it.
+    """
 
     base: Moment
 
     @property
     def features(self) -> int:
-        """d."""
+        """Return d, the number of features."""
         return self.base.features
 
     @property
     def exact(self) -> bool:
-        """Return True where it is the moment of rows and not only close to their law."""
+        """Return True where it is the moment of rows, and does not only come close to its law."""
         return self._moment.exact
 
     @cached_property
@@ -243,6 +266,7 @@ class UnitMoment(OfHeldRows):
         return self
 
     def held_rows(self) -> UnitMoments:
+        """Return the moment of the unscaled rows: scaling them again changes nothing."""
         return self.base
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
@@ -254,7 +278,7 @@ class UnitMoment(OfHeldRows):
 
 @dataclass(frozen=True, eq=False)
 class SumMoment:
-    """Hold the moment of several providers' rows together: the sum of n_i/n, or of `weights`, times each."""
+    """Hold the moment of several providers' rows together: their mean, weighted by n_i or by `weights`."""
 
     providers: tuple[Provider, ...]
     weights: tuple[float, ...] | None = None
@@ -269,19 +293,23 @@ class SumMoment:
         return all(provider.moment.exact for provider in self.providers)
 
     def unit(self) -> Moment:
+        """Return the moment of all providers' rows, each row scaled to length 1."""
         members = (Provider(provider.n, provider.moment.unit()) for provider in self.providers)
         return SumMoment(tuple(members), self.weights)
 
     def restricted_unit(self, columns: Indices) -> Moment:
+        """Return the moment, (j, j), of the same rows restricted to j columns, then scaled to length 1."""
         members = (
             Provider(provider.n, provider.moment.restricted_unit(columns)) for provider in self.providers
         )
         return SumMoment(tuple(members), self.weights)
 
     def normalised_product(self, block: Array) -> Array:
+        """Return the mean of v q^T over the rows, (d, k): v = x/|x|, q = Q^T x/|Q^T x|, Q the block."""
         return self._mean(provider.moment.normalised_product(block) for provider in self.providers)
 
     def _mean(self, parts: Iterable[Array]) -> Array:
+        """Return the weighted mean of one array for each provider, all of one shape."""
         weights = self.weights or tuple(provider.n for provider in self.providers)
         total = np.zeros(())
         for weight, part in zip(weights, parts, strict=True):
@@ -290,9 +318,9 @@ class SumMoment:
 
     @cached_property
     def tall(self) -> bool:
-        """Return True where products use the matrix, as for one table of all rows.
+        """Return True where products use the pooled d x d matrix: for many rows, as in one table of all.
 
-        One hospital that holds a matrix is enough.
+        It is also so where some hospital holds no rows, so that its matrix is there already.
         """
         tables = [provider.moment for provider in self.providers if isinstance(provider.moment, RowMoment)]
         return len(tables) < len(self.providers) or _tall(
@@ -323,6 +351,8 @@ class SumMoment:
         ]
         if len(tables) < len(self.providers):
             raise ValueError(_NO_BATCHES)
+        # Deal all rows at random, numbered through the tables, and turn each group's numbers into indices
+        # of the tables. Once a group is sorted, the rows of each table follow one another in it.
         ends = np.cumsum([len(table) for table in tables])
         order = rng.permutation(int(ends[-1]))
         for group in np.split(order, np.cumsum(sizes)[:-1]):
@@ -338,9 +368,9 @@ class SumMoment:
 
 
 def _tall(rows: int, features: int) -> bool:
-    """Return True for n > d/2, where a product with the matrix costs less than two with the rows.
+    """Return True for n > d/2, where a product with the d x d matrix costs less than two with the n rows.
 
-    Not above the size at which no method forms it.
+    Above MATRIX_LIMIT features no method forms the matrix, so it is False there.
     """
     return features <= MATRIX_LIMIT and 2 * rows > features
 
@@ -348,7 +378,8 @@ def _tall(rows: int, features: int) -> bool:
 def _transient_matrix(provider: Provider) -> Array:
     """Return the provider's matrix, (d, d), for one use.
 
-    That of few rows is not kept, as there may be many such providers.
+    A provider of few rows would keep that matrix in memory, and there may be many such providers: so a copy
+    of its moment forms it, and is dropped afterwards.
     """
     moment = provider.moment
     if isinstance(moment, RowMoment) and not moment.tall:

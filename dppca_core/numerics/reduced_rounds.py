@@ -13,6 +13,10 @@ round of normalised rows (`unit_rows.expected_normalised_product`) is close to
 Where only the heaviest rows are kept, those of noise that stay are the heaviest of d - s: each holds
 P(chi2_{k+2} > q)/P(chi2_k > q) times more than another, q the level of the lightest row that stays. The draws
 are the same at every noise, so what is predicted changes smoothly with a setting.
+
+In the code a draw is one simulated run, and all draws run together along the first axis of the arrays; their
+second axis holds the s + m rows, those of the population first. A stack is the noisy rounds so far, side by
+side (`stacked_rounds`).
 """
 
 import math
@@ -26,10 +30,10 @@ from scipy.special import bdtrc, chdtrc, chdtri
 from dppca_core.arrays import Array
 from dppca_core.numerics import linalg
 
-DRAWS = 64
-FEW_DRAWS = 16
-_TUNING_DRAWS = 32
-_COLUMNS = 20  # up to which the eigenvectors of a stack cost next to nothing
+DRAWS = 64  # by which a chance near 1 is estimated
+FEW_DRAWS = 16  # enough for a median error, or a chance near 0
+_TUNING_DRAWS = 32  # by which numbers of rounds are compared
+_COLUMNS = 20  # of a stack, up to which its eigenvectors cost next to nothing
 _MOST_KEPT = 2**19  # normals up to which draws are kept for the next call, 4 MB: else they fill memory
 DECLARED_ENERGY = 1 / 3  # mean |x|^2 of rows inside a public bound, .2 to .6 for Gaussian rows
 _NO_NOISE = 1e-200  # variance of rows of noise where there are none
@@ -37,14 +41,22 @@ MOST_ROUNDS = 15  # among which the best number of rounds is sought
 
 
 def affordable(most: int, k: int, rounds: int) -> int:
-    """Return how many draws to take, at most `most`: fewer where a stack has many columns, four at least."""
+    """Return how many draws to take: `most`, or fewer, from four on, where a stack has many columns.
+
+    A stack of all rounds has k * rounds columns, and its eigenproblem would cost too much in every draw.
+    """
     return max(4, most * _COLUMNS // max(_COLUMNS, k * rounds))
 
 
 class SpikedRows(NamedTuple):
-    """Hold what rounds see of a population: `spikes` (k of them) on s of d rows, the bulk's eigenvalue.
+    """Hold what rounds see of a population.
 
-    The bulk's part in the trace is `rest`, or (d - k) times its eigenvalue where None.
+    Attributes:
+        d: Number of features, which are the rows of a basis.
+        s: Number of rows on which the spikes' directions lie.
+        spikes: The k largest eigenvalues.
+        bulk: The one eigenvalue that stands for all others.
+        rest: The sum of the others; None for (d - k) times `bulk`.
     """
 
     d: int
@@ -61,30 +73,34 @@ class SpikedRows(NamedTuple):
 
     @staticmethod
     def declared(d: int, k: int, s: int, signal: float, energy: float = 1.0) -> "SpikedRows":
-        """Return the population that is declared by `signal`, k lambda_k/tr Sigma, its trace being `energy`.
+        """Return the population with k equal spikes that `signal`, a guess of k lambda_k/tr Sigma, declares.
 
-        Its spikes are equal. Where all rows are kept the number s plays no part, and k is the cheapest.
+        energy: its trace. s: where all rows are kept it plays no part, and s = k is the cheapest.
         """
         spike = energy * signal / k
         return SpikedRows(d, s, (spike,) * k, min(energy * (1 - signal) / (d - k), spike))
 
 
 class Draws(NamedTuple):
-    """Hold draws of U, (draws, rows, k), and of the noise of a start and T rounds, (T + 1, draws, rows, k).
+    """Hold the random numbers of simulated runs, for noise of standard deviation 1.
 
-    The first s rows are the population's; the others stand for the d - s that carry noise alone.
+    truth: U, the spikes' directions, (draws, rows, k). noise: of a random start and of T rounds, (T + 1,
+    draws, rows, k). The first s rows are the population's; the others stand for the d - s of noise alone.
     """
 
     truth: Array
     noise: Array
 
     def after(self, count: int) -> "Draws":
-        """Return the draws that follow the first `count`."""
+        """Return the draws that follow the first `count`, for a caller that has run those already."""
         return Draws(self.truth[count:], self.noise[:, count:])
 
 
 def draw(rows: SpikedRows, rounds: int, draws: int) -> Draws:
-    """Return the draws of a run of this many rounds; more draws begin with those of fewer."""
+    """Return the random numbers of `draws` runs of this many rounds, the same ones each time.
+
+    More draws begin with those of fewer, so that a caller can go on from few to many.
+    """
     k = len(rows.spikes)
     width = k * (rounds + 1)
     normals = draws * (rows.s + min(rows.d - rows.s, width)) * (k + width)
@@ -94,8 +110,13 @@ def draw(rows: SpikedRows, rounds: int, draws: int) -> Draws:
 
 @lru_cache(maxsize=2)  # a map asks for the same draws at hundreds of settings, few and many by turns
 def _draw(d: int, s: int, k: int, rounds: int, draws: int) -> Draws:
+    """Return the random numbers of `draw`, which does not keep them where they are many.
+
+    B of the module's text stands for the d - s rows of noise where it has fewer rows than these.
+    """
     others, width = d - s, k * (rounds + 1)
     height = min(others, width)
+    # B's diagonal has a generator of its own, so that more draws begin with those of fewer.
     rng, diagonal = np.random.default_rng([0, d, s, k]), np.random.default_rng([1, others, k])
     drawn = rng.standard_normal((draws, s + height, k + width))
     truth = drawn[:, :, :k].copy()
@@ -112,14 +133,17 @@ def _draw(d: int, s: int, k: int, rounds: int, draws: int) -> Draws:
 
 
 def _transposed(block: Array) -> Array:
+    """Return each draw's matrix transposed, (draws, k, rows)."""
     return block.transpose(0, 2, 1)
 
 
 def _gram(block: Array) -> Array:
+    """Return X^T X of each draw's matrix X, (draws, k, k)."""
     return _transposed(block) @ block
 
 
 def _orthonormal(block: Array) -> Array:
+    """Return an orthonormal basis of each draw's columns, (draws, rows, k)."""
     values, axes = np.linalg.eigh(_gram(block))
     scales = np.sqrt(np.maximum(values, np.finfo(float).tiny))[:, None, :]
     basis: Array = block @ (linalg.oriented(axes) / scales)
@@ -127,7 +151,10 @@ def _orthonormal(block: Array) -> Array:
 
 
 def _product(rows: SpikedRows, truth: Array, basis: Array) -> Array:
-    """Return S Q for every draw."""
+    """Return S Q, the mean of a plain round, for every draw, (draws, rows, k).
+
+    truth: U. basis: Q. S = U Lambda U^T + b (I - U U^T) is not formed.
+    """
     above = np.array(rows.spikes) - rows.bulk
     return (truth * above) @ (_transposed(truth) @ basis) + rows.bulk * basis
 
@@ -142,12 +169,14 @@ def stacked(
         stds: Noise of each entry of every round, (T,).
         sampling: Variance of an entry of a round by sampling.
         left_out: First rounds that are not stacked (`stacked_rounds`).
-        draws: Of at least T rounds.
+        draws: The random numbers, for at least T rounds.
 
     Returns:
-        The stack on its top k right singular vectors, (draws, rows, k), and its orthonormal basis.
+        The last stack projected on its top k right singular vectors, (draws, rows, k), and the orthonormal
+        basis of that, of the same shape.
     """
     k = len(rows.spikes)
+    # The factor E(chi_k)/k / sqrt(tr S) of the module's second formula.
     length = math.sqrt(2) * math.exp(math.lgamma((k + 1) / 2) - math.lgamma(k / 2)) / k  # E(chi_k)/k
     length /= math.sqrt(rows.trace)
     basis, parts = _orthonormal(draws.noise[0]), list[Array]()
@@ -155,8 +184,10 @@ def stacked(
         product = _product(rows, draws.truth, basis)
         values, axes = np.linalg.eigh(_transposed(basis) @ product)
         values = np.maximum(values, np.finfo(float).eps * values[:, -1:])  # which rounding leaves about zero
+        # S Q (Q^T S Q)^(-1/2), by the eigenvectors of Q^T S Q.
         mean = length * product @ ((axes / np.sqrt(values)[:, None, :]) @ _transposed(axes))
         noisy = mean + math.sqrt(std**2 + sampling) * draws.noise[step + 1]
+        # Until a first round is stacked, each round stands alone.
         parts = [*(parts if step > left_out else ()), noisy / std]
         stack = np.concatenate(parts, axis=2)
         values, axes = np.linalg.eigh(_gram(stack))
@@ -173,7 +204,11 @@ def squared_errors(draws: Draws, basis: Array) -> Array:
 
 
 class Kept(NamedTuple):
-    """Hold the chance that all s rows are kept, and sin^2 by those that are not: its mean and its median."""
+    """Hold how well the heaviest rows of a block name the s rows that matter, over all draws.
+
+    chance: that all s rows are kept. missed: the mean over draws of the sin^2 that rows not kept cost.
+    missed_median: its median.
+    """
 
     chance: float
     missed: float
@@ -181,7 +216,10 @@ class Kept(NamedTuple):
 
 
 class KeptDraws(NamedTuple):
-    """Hold the chance that all s rows are kept, and sin^2 by those that are not, of each draw, (draws,)."""
+    """Hold, for each draw, the chance that all s rows are kept, and the sin^2 that rows not kept cost.
+
+    Both are (draws,), and expectations over the d - s rows of noise.
+    """
 
     chance: Array
     missed: Array
@@ -191,12 +229,21 @@ class KeptDraws(NamedTuple):
         return KeptDraws(*map(np.concatenate, zip(self, others, strict=True)))
 
     def summary(self) -> Kept:
-        """Return the means over the draws, and the median."""
+        """Return the means over the draws, and the median of what is missed."""
         return Kept(float(self.chance.mean()), float(self.missed.mean()), float(np.median(self.missed)))
 
 
 def kept_rows(rows: SpikedRows, draws: Draws, leading: Array, s_hat: int) -> KeptDraws:
-    """Return how well the s_hat heaviest rows of a stack, (draws, rows, k), name the population's s rows."""
+    """Return how well the s_hat heaviest rows of a block name the population's s rows, draw by draw.
+
+    Args:
+        rows: The population.
+        draws: The random numbers, of which the truth is used.
+        leading: The block, (draws, rows, k), as `stacked` returns it.
+        s_hat: Rows kept of all d.
+    """
+    # |row|^2 over the variance of an entry of noise has the law of chi2_k for a row of noise. The variance is
+    # that of the d - s rows, whose squares add up to those of the few rows that stand for them.
     others, k = rows.d - rows.s, len(rows.spikes)
     weights = np.square(leading).sum(axis=2)
     variance = weights[:, rows.s :].sum(axis=1) / max(others * k, 1)
@@ -205,13 +252,18 @@ def kept_rows(rows: SpikedRows, draws: Draws, leading: Array, s_hat: int) -> Kep
     # A row stays while fewer than `room` rows of noise are heavier, given the s rows that are.
     room = s_hat - 1 - rank
     missing = np.where(room < 0, 1.0, bdtrc(np.clip(room, 0, others), others, chdtrc(k, scaled)))
+    # The rows of noise decide together: where the lightest row of the truth stays, all of them do.
     chance = 1 - missing.max(axis=1)
     missed = (missing * np.square(draws.truth[:, : rows.s]).sum(axis=2)).sum(axis=1)
     return KeptDraws(chance, missed)
 
 
 def heaviest(rows: SpikedRows, s_hat: int) -> tuple[float, float]:
-    """Return q, the level (of chi2_k) of the lightest row kept, and the share of noise in the rows kept."""
+    """Return the level q of the lightest row of noise kept, and the share of all noise in the rows kept.
+
+    The squared length of a row of noise, over the variance of an entry, has the law of chi2_k, and q is on
+    that scale. The rows kept are taken to be the s that matter and s_hat - s of the d - s of noise.
+    """
     k, others = len(rows.spikes), rows.d - rows.s
     kept = max(s_hat - rows.s, 0)
     if kept >= others:
@@ -232,7 +284,10 @@ def truncated_power(
         s_hat: Rows kept; d keeps all.
         rounds: T.
         burn_in: First rounds that keep all rows.
-        draws: Of at least T rounds.
+        draws: The random numbers, for at least T rounds.
+
+    Returns:
+        The squared errors, (draws,).
     """
     k, others = len(rows.spikes), rows.d - rows.s
     level, share = heaviest(rows, s_hat)
@@ -241,6 +296,8 @@ def truncated_power(
         noise = math.sqrt(std**2 + sampling) * draws.noise[step + 1]
         basis = _orthonormal(_product(rows, draws.truth, basis) + noise)
         if s_hat < rows.d and step >= burn_in:
+            # A row of the population stays if it is heavier than the lightest row of noise that is kept. The
+            # rows that stand for noise shrink to what the kept ones hold of it.
             variance = np.square(basis[:, rows.s :]).sum(axis=(1, 2)) / (others * k)
             stays = np.square(basis[:, : rows.s]).sum(axis=2) > level * variance[:, None]
             basis[:, : rows.s] *= stays[:, :, None]
@@ -258,7 +315,7 @@ def best_rounds(
 
     Args:
         rows: The declared population.
-        std_of: Noise of each entry of one of T rounds.
+        std_of: Returns the noise of each entry of a round, where there are T rounds in all.
         n: Patients.
         s_hat: Rows kept; d keeps all.
         burn_in: First rounds that keep all rows.
@@ -267,6 +324,7 @@ def best_rounds(
     sampling = rows.spikes[0] * rows.bulk / n
 
     def error(rounds: int) -> float:
+        """Return the predicted mean square error after this many rounds."""
         squares = truncated_power(
             rows, std_of(rounds), sampling, s_hat=s_hat, rounds=rounds, burn_in=burn_in, draws=draws
         )

@@ -10,6 +10,9 @@ posterior then says how much of the components each row carries, |U_r|^2 = w_r k
 Keeping the m heaviest rows is predicted to cost what the others carry, and the error of a second stage on m
 rows (`dppca_core.bounds.two_stage_prediction`, with a flat bulk), which grows with m as their trace does. The
 m with the least sum is taken; what the others carry counts half as much again: a missing row stays lost.
+
+A row is a feature; the block, (d, k), holds k noisy directions. A row that matters is one on which the true
+directions have entries that are not zero; the others hold noise alone.
 """
 
 import math
@@ -21,14 +24,18 @@ from scipy.special import chdtri, expit
 from dppca_core.arrays import Array, Indices
 from dppca_core.numerics import linalg, row_shrinkage
 
-_STEPS = 100
-_MOST_SHARE = 0.9
+_STEPS = 100  # of expectation and maximisation, at one scale
+_MOST_SHARE = 0.9  # of the rows, that may matter
 _ROUNDS = 3  # of scale and mixture in turn
-_CAUTION = 1.5
+_CAUTION = 1.5  # the weight of what a missing row costs
 
 
 class Mixture(NamedTuple):
-    """Hold c, p, g, and the posterior chance of every row, (d,), that it matters."""
+    """Hold the fitted mixture of the module's text.
+
+    scale: c. share: p, of the rows that matter. signal: g. chances: the posterior probability of every row
+    that it matters, (d,).
+    """
 
     scale: float
     share: float
@@ -41,6 +48,8 @@ def mixture(block: Array) -> Mixture:
     d, k = block.shape
     weights = np.square(block).sum(axis=1)
     tiny = np.finfo(float).tiny
+    # The scale is first that of all rows, then that of the rows of noise: their median, weighted by the
+    # chance that a row is noise, over the median of chi2_k.
     order, middle = np.argsort(weights), float(chdtri(k, 0.5))
     fitted = Mixture(max(float(np.median(weights)) / middle, tiny), 0.0, 0.0, np.zeros(d))
     for _ in range(_ROUNDS):
@@ -52,7 +61,12 @@ def mixture(block: Array) -> Mixture:
 
 
 def _fit(x: Array, k: int, scale: float) -> Mixture:
+    """Return the mixture of greatest likelihood for scaled rows x, (d,), by expectation and maximisation.
+
+    `scale` is passed on. Limits keep p and g off the ends, where the steps would stay for ever.
+    """
     d = len(x)
+    # Start from the rows above the level that one of d rows of noise exceeds on average.
     above = x > chdtri(k, 1 / d)
     share = min(max(float(above.mean()), 1 / d), _MOST_SHARE)
     signal = max(float(x[above].mean()) / k - 1, 1.0) if above.any() else 1.0
@@ -76,6 +90,8 @@ def rows_worth_keeping(block: Array, fitted: Mixture, part: float, std: float, n
         std: Off-diagonal noise of a moment of rows of length 1, restricted or not.
         n: Patients behind that moment; infinite where their number is protected.
     """
+    # `carried`, `missed` and `error` are indexed by rows from heavy to light: what each row carries of the
+    # components, what those after it carry, and the second stage's sin^2 where it is the last one kept.
     d, k = block.shape
     x = np.sort(np.square(block).sum(axis=1))[::-1] / fitted.scale
     chances = np.sort(fitted.chances)[::-1]

@@ -22,14 +22,16 @@ from dppca_core.numerics import linalg
 
 @lru_cache(maxsize=1024)
 def noise_left(k: int, ratio: float = 1.0) -> float:
-    """Return the share of its noise, squared, that a row of noise alone keeps: E[(1 - 2k/(r x))_+^2 x]/k.
+    """Return the share of its squared length that a row of noise alone keeps on average once it is shrunk.
 
-    ratio: r, the variance of that noise over the one that `shrunk` is told; above 1 where n is protected.
+    That is E[(1 - 2k/(r x))_+^2 x]/k for x ~ chi2_k. ratio: r, the variance of the row's entries over the one
+    that `shrunk` is told. It is above 1 where n is protected, since `shrunk` then leaves sampling out.
     """
     level = 2 * k / ratio
     scale = k / 2 * math.log(2) + gammaln(k / 2)  # of the density of chi2_k
 
     def kept(x: float) -> float:
+        """Return the integrand of the expectation at x."""
         return (1 - level / x) ** 2 * x * math.exp((k / 2 - 1) * math.log(x) - x / 2 - scale)
 
     return float(quad(kept, level, np.inf)[0]) / k
@@ -47,6 +49,7 @@ def shrunk(moment: Array, basis: Array, std: float, n: float) -> Array:
     d, k = basis.shape
     rows = np.flatnonzero(basis.any(axis=1))
     block, part = moment[np.ix_(rows, rows)], basis[rows]
+    # `standing_out` is st_r of the module's text, in the moment's own axes within the basis.
     turned, values = linalg.axes_within(part, block)
     others = (float(np.trace(block)) - float(values.sum())) / max(len(rows) - k, 1)
     values = np.maximum(values, 0.0)

@@ -36,7 +36,7 @@ def sin_theta(basis: Array, truth: Array) -> float:
 
 
 def sin_thetas(bases: Array, truth: Array) -> Array:
-    """Return `sin_theta` of each of `bases`, (m, d, k), against one truth, (d, k): shape (m,)."""
+    """Return `sin_theta` of each of m bases, (m, d, k), against one truth, (d, k): shape (m,), unchecked."""
     residual = bases - truth @ (truth.T @ bases)
     sines: Array = np.sqrt(np.einsum("mij,mij->m", residual, residual))
     return sines
@@ -53,8 +53,9 @@ def random_guess(d: int, k: int) -> float:
 
 
 def share_recovered(sines: float | Array, k: float | Array) -> Array:
-    """Return 1 - sin_theta^2 / k, the share of a k-dimensional pattern that an answer recovers.
+    """Return 1 - sin_theta^2 / k, the share of a k-dimensional subspace that an estimate recovers.
 
+    sines: values of sin_theta.
     A uniformly random subspace recovers k/d of it in the mean; a void bound, beyond sqrt(k), recovers
     nothing.
     """
@@ -62,7 +63,7 @@ def share_recovered(sines: float | Array, k: float | Array) -> Array:
 
 
 def in_unit(metric: str, sines: ArrayLike, k: ArrayLike) -> Array:
-    """Return values of ||sin Theta||_F, of runs or of theory, in a unit.
+    """Return values of ||sin Theta||_F, of runs or of theory, in the unit that a screen shows.
 
     Args:
         metric: "sin", "projector" (times sqrt 2), "share" (recovered, in %) or "degrees".
@@ -82,14 +83,17 @@ def in_unit(metric: str, sines: ArrayLike, k: ArrayLike) -> Array:
 
 
 def runs_in_unit(metric: str, sines: ArrayLike, angles: ArrayLike, k: ArrayLike) -> Array:
-    """Return runs' errors in a unit, from their ||sin Theta||_F and their largest angles in degrees."""
+    """Return runs' errors in a unit of `in_unit`, from their ||sin Theta||_F and largest angles in degrees.
+
+    Of runs the angles are known, so degrees are not limited to k = 1.
+    """
     return np.asarray(angles, dtype=float) if metric == "degrees" else in_unit(metric, sines, k)
 
 
 def largest_angles(bases: Array, truth: Array) -> Array:
-    """Return the largest principal angle of each of `bases`, (m, d, k), to the truth, in degrees: shape (m,).
+    """Return the largest principal angle of each of m bases, (m, d, k), to the truth, in degrees: shape (m,).
 
-    Near 0 the angle is that of its sine, from the residual, and near 90 that of its cosine.
+    truth: (d, k). Near 0 the angle is that of its sine, from the residual, and near 90 that of its cosine.
     """
     cosines = truth.T @ bases
     residual = bases - truth @ cosines
@@ -117,23 +121,27 @@ def random_angle(d: int, k: int) -> float:
 
 
 def random_energy(eigenvalues: Array, k: int) -> float:
-    """Return the mean captured energy of a uniformly random k-subspace: k tr A / (d best).
+    """Return the mean `captured_energy` of a uniformly random k-subspace: k tr A / (d best).
 
-    A is given by its d eigenvalues.
+    A is given by its d eigenvalues, descending, of which the first k add up to `best`.
     """
     return k * float(eigenvalues.sum()) / (len(eigenvalues) * float(eigenvalues[:k].sum()))
 
 
 def principal_angles(basis: Array, truth: Array) -> Array:
-    """Return the k principal angles in radians, ascending: arcsin of the residual's singular values."""
+    """Return the k principal angles of two subspaces in radians, ascending.
+
+    They are the arcsin of the singular values of the residual (I - V V^T) W.
+    """
     sines = np.linalg.svd(basis - truth @ (truth.T @ basis), compute_uv=False)
     angles: Array = np.arcsin(np.clip(np.sort(sines), 0.0, 1.0))
     return angles
 
 
 def captured_energy(basis: Array, second_moment: Array, best: float) -> float:
-    """Return tr(W^T A W) / `best`, where `best` is the sum of the k largest eigenvalues of A, (d, d).
+    """Return tr(W^T A W) / `best`, the share of the greatest energy that a basis W, (d, k), captures.
 
+    second_moment: A, (d, d). best: the sum of its k largest eigenvalues.
     State with the number whether A is the population's or the sample's (`random_energy` is its floor).
     Imtiaz & Sarwate 2018, section 4.
     """

@@ -30,13 +30,14 @@ _ROUNDING = 1 + 1e-12  # above what the norm of a row is rounded by
 _SAFE = 1e-100
 _LONG = 1 / _SAFE
 _BLOCK = 2**17  # numbers that are scaled at a time, so that they stay in the cache
-# Of log t: integrands of many eigenvalues are analytic and tame in a strip of half-width pi/2, so a share
-# exp(-pi^2/step) is lost.
+# The step of log t between nodes. Integrands of many eigenvalues are analytic and tame in a strip of
+# half-width pi/2, so a share exp(-pi^2/step) is lost.
 _STEP = 0.25
-# Of k eigenvalues they are so almost up to pi: a share below 2^(k/2) exp(-1.6 pi^2/step) is lost.
+# The same for integrands of k eigenvalues. They are tame almost up to pi: a share below 2^(k/2)
+# exp(-1.6 pi^2/step) is lost.
 _INNER_STEP = 0.4
-_NEGLIGIBLE = 1e-14
-_TALL = 4  # rows a column from which the Gram matrix of white rows is well conditioned
+_NEGLIGIBLE = 1e-14  # share of an integral that may be lost beyond the last node
+_TALL = 4  # rows for each column, from which on the Gram matrix of standard normal rows is well conditioned
 
 
 def unit_rows(rows: Array) -> Array:
@@ -89,14 +90,19 @@ def normalised_product(units: Array, block: Array) -> Array:
 
 
 def expected_unit_eigenvalues(eigenvalues: Array) -> Array:
-    """Return E[v_i^2] of Gaussian rows scaled to length 1, (d,), for the eigenvalues of their covariance."""
+    """Return E[v_i^2], (d,), of Gaussian rows scaled to length 1.
+
+    They are the eigenvalues of E[v v^T], in the order of `eigenvalues`, (d,), those of the rows' covariance.
+    """
     times, weights = _nodes(eigenvalues)
     return (eigenvalues[:, None] / (1 + 2 * eigenvalues[:, None] * times)) @ (weights * times)
 
 
 def expected_pair_moments(eigenvalues: Array, k: int) -> Array:
-    """Return E[v_i^2 v_j^2] for i < k <= j of Gaussian rows scaled to length 1, (k, d - k).
+    """Return E[v_i^2 v_j^2] of Gaussian rows scaled to length 1, for all i < k <= j, (k, d - k).
 
+    eigenvalues: of the rows' covariance, (d,). Divided by n, such a number is the variance by sampling of an
+    entry of the second moment of n rows, in the eigenbasis.
     From 1/|x|^4 = int t exp(-t |x|^2) dt it is int t l_i l_j/((1 + 2 l_i t)(1 + 2 l_j t)) p(t) dt, l the
     eigenvalues.
     """
@@ -106,7 +112,12 @@ def expected_pair_moments(eigenvalues: Array, k: int) -> Array:
 
 
 def expected_normalised_product(eigenvalues: Array, block: Array) -> Array:
-    """Return E[v q^T], (d, k), for the eigenvalues, (d,), and a block Q, (d, k), in the eigenbasis."""
+    """Return E[v q^T], (d, k), the mean of a normalised round, by the double integral of the module's text.
+
+    eigenvalues: of the rows' covariance, (d,). block: Q, (d, k), in its eigenbasis.
+    """
+    # The outer integral is over s. At each of its nodes, `inner` is G_s, on whose eigenvalues alone the inner
+    # integral, over t, depends.
     outer, weights = _nodes(eigenvalues, power=0.5)
     shrunk = eigenvalues[:, None] / (1 + 2 * eigenvalues[:, None] * outer)  # the diagonal of A_s, (d, nodes)
     pairs = (block[:, :, None] * block[:, None, :]).reshape(len(block), -1)
@@ -122,24 +133,29 @@ def expected_normalised_product(eigenvalues: Array, block: Array) -> Array:
 def _inner(values: Array) -> Array:
     """Return int t^(-1/2) prod_l (1 + 2 t g_l)^(-1/2)/(1 + 2 t g_j) dt for each j and each row g, (nodes, k).
 
+    values: the eigenvalues g of G_s at each node of the outer integral, ascending, (nodes, k).
     It is 0 in place of infinity for g_j = 0, along which no row has a part.
     """
     largest = values[:, -1:]
     ratios = values / largest
-    present = ratios > np.finfo(float).eps
+    present = ratios > np.finfo(float).eps  # others are zero but for rounding
     # Beyond the inverse of the smallest ratio the integrand falls as t^(-(m + 1)/2), of m that are present.
     fall = (int(present.sum(axis=1).min()) + 1) / 2
     end = -math.log(_NEGLIGIBLE) / fall - math.log(float(ratios[present].min()))
     times = np.exp(np.arange(math.log(_NEGLIGIBLE) / 1.5, end + _INNER_STEP, _INNER_STEP))
     doubled = 2 * np.where(present, ratios, 0.0)[:, :, None] * times
     weights = np.exp(-0.5 * np.log1p(doubled).sum(axis=1)) * np.sqrt(times) * _INNER_STEP  # (nodes, times)
-    weights[:, 0] /= 1 - math.exp(-_INNER_STEP / 2)
+    weights[:, 0] /= 1 - math.exp(-_INNER_STEP / 2)  # the geometric series of all nodes below the first
     integrals = (1 / (1 + doubled)) @ weights[:, :, None]
     return np.where(present, integrals[:, :, 0], 0.0) / np.sqrt(largest)
 
 
 def _nodes(values: Array, power: float = 1.0) -> tuple[Array, Array]:
-    """Return t, (nodes,), and p(t) d(log t), for integrands that begin as t^power and end below p(t)."""
+    """Return the nodes t of an integral over log t, (nodes,), and their weights p(t) d(log t), (nodes,).
+
+    values: the eigenvalues lambda in p, (d,). The integrand over log t must begin as t^power near 0, and end
+    below p(t): so the first and the last node are where what lies beyond is negligible.
+    """
     present = values[values > 0]
     begin = math.log(_NEGLIGIBLE) / (1 + power) - math.log(float(present.sum()))
     end = -math.log(float(present.max()))
@@ -147,7 +163,7 @@ def _nodes(values: Array, power: float = 1.0) -> tuple[Array, Array]:
         end += 1.0
     times: Array = np.exp(np.arange(begin, end + _STEP, _STEP))
     weights: Array = np.exp(-0.5 * np.log1p(2 * values[:, None] * times).sum(axis=0)) * _STEP
-    weights[0] /= 1 - math.exp(-power * _STEP)
+    weights[0] /= 1 - math.exp(-power * _STEP)  # the geometric series of all nodes below the first
     return times, weights
 
 
@@ -156,8 +172,11 @@ def draw_rows_given_moment(moment: Array, n: int, rng: np.random.Generator) -> A
 
     They have the law of n Gaussian rows given their moment, whatever the covariance: X = sqrt(n) O F^T with
     F F^T the moment and O independent of it, uniform with orthonormal columns (Muirhead 1982, theorem 3.2.2).
+    moment: (d, d), of rank min(n, d) at most.
     """
     d = len(moment)
+    # O is what remains of standard normal rows when a factor of their Gram matrix is divided out: by Cholesky
+    # where the rows are many, so that their Gram matrix is well conditioned, else by a QR decomposition.
     if n >= _TALL * d:
         normal: Array = rng.standard_normal((n, d))
         lower = cholesky(dsyrk(1.0, normal.T, lower=1), lower=True, overwrite_a=True)

@@ -1,4 +1,8 @@
-"""Exact Wishart matrices at a cost that does not depend on n, and their exact split over hospitals."""
+"""Exact Wishart matrices at a cost that does not depend on n, and their exact split over hospitals.
+
+A Wishart matrix of n rows is the sum of x x^T over n independent standard normal rows x: it lets the second
+moment of n patients be drawn without drawing the patients.
+"""
 
 from collections.abc import Sequence
 from threading import Lock
@@ -10,8 +14,9 @@ from dppca_core.arrays import Array
 
 
 def wishart_factor(n: int, d: int, rng: np.random.Generator) -> Array:
-    """Draw A, (d, min(n, d)) lower trapezoidal, with A A^T ~ Wishart_d(n, I); column-major.
+    """Draw a factor A, (d, min(n, d)) lower trapezoidal, of a Wishart matrix A A^T ~ Wishart_d(n, I).
 
+    It is column-major, as BLAS takes it.
     Bartlett: A_jj^2 ~ chi2_{n-j} (j from 0), N(0, 1) below the diagonal. For n < d the matrix is
     singular and the same columns j < n suffice (Srivastava 2003). O(d^2), any n up to 1e15.
     """
@@ -23,8 +28,9 @@ def wishart_factor(n: int, d: int, rng: np.random.Generator) -> Array:
 
 
 class Split:
-    """Draw hospitals' moments given the pooled one, S = F F^T: n_i S_i = n F B_i F^T, when asked for.
+    """Draw hospitals' second moments S_i given the pooled one, S = F F^T: n_i S_i = n F B_i F^T.
 
+    They are drawn all together, when one is first asked for, and kept. factor: F, (d, min(n, d)). sizes: n_i.
     The B_i, summing to I, are what remains of independent Wisharts W_i of n_i rows when their sum
     C C^T is divided out, B_i = C^-1 W_i C^-T, and are independent of that sum (Olkin & Rubin 1964).
     For n < d they come from a random orthogonal n x n matrix dealt by columns: B_i = O_i O_i^T.
@@ -35,7 +41,7 @@ class Split:
         self.sizes = tuple(sizes)
         self._rng = rng
         self._parts: list[Array] | None = None
-        self._lock = Lock()
+        self._lock = Lock()  # threads share the split, and a second draw would give other hospitals
 
     def part(self, index: int) -> Array:
         """Return the (d, d) second moment of hospital `index`."""
@@ -45,6 +51,7 @@ class Split:
         return self._parts[index]
 
     def _draw(self) -> list[Array]:
+        """Return every hospital's second moment, (d, d), read-only."""
         d, rank = self.factor.shape
         total = sum(self.sizes)
         if total < d:
@@ -57,7 +64,7 @@ class Split:
             roots = [solve_triangular(whole, w, lower=True) for w in drawn]
         parts = []
         for size, root in zip(self.sizes, roots, strict=True):
-            half = self.factor @ root
+            half = self.factor @ root  # B_i is root root^T
             part = (half @ half.T) * (total / size)
             part.flags.writeable = False
             parts.append(part)

@@ -41,11 +41,19 @@ MOST_STRENGTH = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Hospital:
-    """Hold the truth about one hospital, not data, in public units. Arrays are (d,) or (d, d)."""
+    """Hold the population of one hospital, in the units of the public reference range. It holds no patient.
+
+    Attributes:
+        mean: Of its patients, (d,).
+        root: A root of their covariance, (d, d + 3): the covariance is root root^T.
+        calibrated: The covariance that the patients would have without the hospital's own shift and scale,
+            (d, d); columns that it does not measure are zero.
+        printed: Centre and scale of the reference ranges that its laboratory prints.
+    """
 
     mean: Array
-    root: Array  # (d, d + 3), its product with its transpose being the covariance
-    calibrated: Array  # the covariance with its own shift and scale taken out, missing columns zero
+    root: Array
+    calibrated: Array
     printed: Constants
 
     @cached_property
@@ -55,8 +63,10 @@ class Hospital:
 
 @dataclass(frozen=True)
 class ClinicalModel:
-    """Hold the recipe: d columns, how strongly hospitals differ (0 to 2) and in what, and a seed.
+    """Hold the recipe of the hospitals' populations: the same recipe gives the same populations.
 
+    d: number of columns. strength: how strongly hospitals differ, from 0 to 2. differences: in what, some of
+    DIFFERENCES. seed: of the loadings and of the hospitals.
     Raises ValueError for d below 20, a strength outside [0, 2], or an unknown difference.
     """
 
@@ -74,11 +84,11 @@ class ClinicalModel:
 
     @property
     def k(self) -> int:
-        """Return the number of directions to estimate: one for each factor."""
+        """Return the number of components to estimate: one for each factor."""
         return len(FACTORS)
 
     def loadings(self) -> Array:
-        """Return L, (d, 3): each factor loads on columns of its own, at random places."""
+        """Return the loadings L, (d, 3): each factor loads on columns of its own, at random places."""
         order = np.random.default_rng([self.seed, self.d]).permutation(self.d)
         loadings, begin = np.zeros((self.d, self.k)), 0
         for j, (_, columns, loading) in enumerate(FACTORS):
@@ -92,13 +102,16 @@ class ClinicalModel:
         return root @ root.T
 
     def _root(self, variances: Array) -> Array:
-        """Return (L V^(1/2), (I - diag(L L^T))^(1/2)), (d, d + 3)."""
+        """Return a root R of the covariance, R R^T, where the factors have these variances, V: (d, d + 3).
+
+        R is (L V^(1/2), (I - diag(L L^T))^(1/2)) side by side: a patient is R times d + 3 standard normals.
+        """
         loadings = self.loadings()
         unique_std = np.sqrt(1 - (loadings**2).sum(axis=1))
         return np.hstack([loadings * np.sqrt(variances), np.diag(unique_std)])
 
     def basis(self) -> Array:
-        """Return the common truth, (d, 3)."""
+        """Return the true components of the common population, (d, 3) orthonormal."""
         return linalg.top_eigenspace(self.covariance(), self.k)
 
     def hospital(self, index: int) -> Hospital:
@@ -111,6 +124,7 @@ class ClinicalModel:
         uniform, mix = rng.random(self.d), rng.uniform(-1.0, 1.0, self.k)
 
         def size(difference: str, at_one: float) -> float:
+            """Return how large a difference is: `at_one` times the strength, 0 where it is left out."""
             return self.strength * at_one if difference in self.differences else 0.0
 
         shift, log_scale = shift * size("shift", _SHIFT), log_scale * size("scale", _SCALE)
@@ -139,14 +153,17 @@ def sizes(n: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=64)
 def hospitals(model: ClinicalModel) -> tuple[Hospital, ...]:
+    """Return the populations of the six hospitals."""
     return tuple(model.hospital(index) for index in range(len(SHARES)))
 
 
 @lru_cache(maxsize=64)  # half a megabyte each
 def draw(model: ClinicalModel, n: int, seed: int, repeat: int) -> tuple[DrawnSite, ...]:
-    """Draw n patients at the six hospitals: means N(mean, covariance/n_i) and n_i scatters Wishart(n_i - 1).
+    """Draw n patients at the six hospitals, as each hospital's sample mean and scatter about it.
 
-    Exact for every n_i >= 2. The same chance at every strength, so that curves are smooth.
+    The means are N(mean, covariance/n_i), and n_i times the scatters are Wishart with n_i - 1 degrees of
+    freedom: exact for every n_i >= 2. The same random numbers serve every strength, so that curves over it
+    are smooth. repeat: another number gives other patients.
     """
     return tuple(
         _patients(hospital, size, np.random.default_rng([seed, repeat, index]))
@@ -155,6 +172,7 @@ def draw(model: ClinicalModel, n: int, seed: int, repeat: int) -> tuple[DrawnSit
 
 
 def _patients(hospital: Hospital, n: int, rng: np.random.Generator) -> DrawnSite:
+    """Draw n patients of one hospital; see `draw`."""
     wide = hospital.root.shape[1]
     mean = hospital.mean + hospital.root @ rng.standard_normal(wide) / math.sqrt(n)
     half = hospital.root @ wishart.wishart_factor(n - 1, wide, rng) / math.sqrt(n)

@@ -17,6 +17,10 @@ the middle of "most", 1/2 to 1. A single category is a yes or no.
 
 Rows are shortened to the public bound and divided by it, as a table's are. Their mean and second moment have
 no closed form after that: they are those of a large draw from a seed.
+
+A dictionary states the columns of a table: the range of a number, the categories of an answer, and perhaps
+a usual value. Cells are what is public of one column. The twin of a table is the population of invented rows,
+on which a release of the table's rows is rehearsed.
 """
 
 import math
@@ -37,26 +41,29 @@ from dppca_core.tables.schema import Column, Schema
 
 EVEN = 3**-0.5  # standard deviation of an even spread over [-1, 1]
 _LEAST_SPREAD = 0.01  # of numbers, in half ranges
-_USUAL = 0.75
+_USUAL = 0.75  # share of the answers that the usual category has
 _BLOCK = 2**18  # numbers of a block of rows
 _MANY, _LEAST, _MOST = 20, 20_000, 10**7  # of the large draw: times n, rows at least, numbers at most
 
 
 class NumberCells(NamedTuple):
-    """Hold the ends of an encoded number."""
+    """Hold the ends of a number's range once it is encoded, where 0 is the middle or the usual value."""
 
     low: float
     high: float
 
 
 class CategoryCells(NamedTuple):
-    """Hold what is taken from each indicator, in the order of the categories; 1 marks the usual one."""
+    """Hold the centre that encoding takes off each category's indicator, in the order of the categories.
+
+    A usual category has the centre 1 and the others 0; without one, all have 1/max(c, 2).
+    """
 
     centres: tuple[float, ...]
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Return how often each category is the answer; a single one leaves the rest to "no"."""
+        """Return the share of invented rows that have each category; a single one leaves the rest to "no"."""
         c = len(self.centres)
         if 1.0 not in self.centres:
             return (1 / max(c, 2),) * c
@@ -69,6 +76,7 @@ def dictionary_cells(schema: Schema) -> tuple[NumberCells | CategoryCells, ...]:
 
 
 def _cells(column: Column) -> NumberCells | CategoryCells:
+    """Return what is public of one column, in encoded units, without its name."""
     if column.kind == "category":
         return CategoryCells(column.centres)
     low, high = ((end - column.origin) / column.half for end in (column.low, column.high))
@@ -76,7 +84,10 @@ def _cells(column: Column) -> NumberCells | CategoryCells:
 
 
 class TwinMoments(NamedTuple):
-    """Hold the mean of rows shortened to length 1, (d,), and their second moment about 0 or it, (d, d)."""
+    """Hold the moments of rows that were shortened to length 1: of a population, from a large draw.
+
+    mean: (d,). second: their second moment, (d, d), about the mean where rows are centred, else about 0.
+    """
 
     mean: Array
     second: Array
@@ -89,7 +100,7 @@ class DictionaryTwin:
     Attributes:
         columns: What is public of each column.
         bound: Length to which encoded rows are shortened.
-        latent: The Gaussian beneath, with at least as many features as there are columns.
+        latent: The Gaussian whose features become the columns, one each; it has as many or more.
         centred: Whether rows are taken about their mean, as after a paid mean, and shortened again.
         spread: Standard deviation of every number before its range cuts it, in half ranges.
 
@@ -122,14 +133,17 @@ class DictionaryTwin:
 
     @property
     def number_squares(self) -> float:
-        """Return the squares that all numbers add to a row on average, for spread 1 and before any cut."""
+        """Return what all numbers add to a row's squared length on average, for spread 1 and before any cut.
+
+        Half of the values lie above 0, on the scale of `high`, and half below, on that of `low`.
+        """
         return sum(
             (cells.low**2 + cells.high**2) / 2 for cells in self.columns if isinstance(cells, NumberCells)
         )
 
     @property
     def category_squares(self) -> float:
-        """Return the squares that all categories add to a row on average."""
+        """Return what all categories add to a row's squared length on average."""
         return sum(
             share * (1 - 2 * centre) + centre**2
             for cells in self.columns
@@ -139,10 +153,12 @@ class DictionaryTwin:
 
     @cached_property
     def _latent_stds(self) -> Array:
+        """Return the standard deviations of the latents that become columns, (columns,)."""
         return np.sqrt(self.latent.covariance().diagonal()[: len(self.columns)])
 
     def rows(self, n: int, rng: np.random.Generator) -> Iterator[Array]:
         """Yield n rows in blocks, (m, d), shortened to length 1 and not centred."""
+        # A column j of the dictionary becomes the features from starts[j] to starts[j + 1].
         columns, stds = self.columns, self._latent_stds
         numbers = [j for j, cells in enumerate(columns) if isinstance(cells, NumberCells)]
         low, high = np.array([columns[j] for j in numbers]).reshape(-1, 2).T
@@ -157,11 +173,12 @@ class DictionaryTwin:
             yield moments.clip_rows(rows, self.bound)
 
     def moments(self, n: int) -> TwinMoments:
-        """Return the moments of a large draw, the same each time, against which n rows are measured.
+        """Return the moments of a large draw, the same each time, which stand for the population's.
 
-        It has 20 n rows, so that it adds a twentieth to the square of a sampling error; at least 20,000, and
-        of many numbers at most 1e7/d, which is n at least where n d is at most 1e7: it then doubles that
-        square at most. So it only ever makes a rehearsed error larger.
+        Estimates from n rows are measured against them. The draw has 20 n rows, so that its sampling
+        adds a twentieth to the square of their error. It has 20,000 rows at least, and beyond these at most
+        1e7/d, which is n at least where n d is at most 1e7: the square is then doubled at most. So it only
+        ever makes a rehearsed error larger.
         """
         count = max(_LEAST, min(_MANY * n, _MOST // self.d))
         total, second = np.zeros(self.d), np.zeros((self.d, self.d))
@@ -187,6 +204,7 @@ class DictionaryTwin:
         """
 
         def moment(size: int) -> Moment:
+            """Draw the rows of one hospital, and return their second moment."""
             blocks = self.rows(size, rng)
             if self.centred:
                 blocks = (moments.clip_rows(rows - mean, 1.0) for rows in blocks)
@@ -212,7 +230,7 @@ def spiked_twin(
     Args:
         columns: What is public of each column.
         bound: Length to which encoded rows are shortened.
-        spiked: As many features as the columns encode.
+        spiked: The population whose spectrum it takes, stated for the features that the columns become.
         centred: Whether rows are taken about their mean.
         square: Mean square of rows, in shares of the bound's, which eigenvalues that were paid for add up to:
             it sets how far numbers spread. About the mean the first is left out, which is at least the mean's
@@ -222,21 +240,27 @@ def spiked_twin(
         The recipe.
     """
     p, k = max(len(columns), spiked.k + 1), spiked.k
+    # Columns are fewer than features where there are categories; the part that carries the spikes is kept.
     latent = replace(spiked, d=p, s=min(max(k, round(spiked.s * p / spiked.d)), p))
     twin = DictionaryTwin(columns, bound, latent, centred)
     if not square or not twin.number_squares:
         return twin
+    # Categories have the squares that they have: what the rows' mean square leaves is the numbers'.
     numbers = square * bound**2 - twin.category_squares
     spread = math.sqrt(max(numbers / twin.number_squares, 0.0))
     return replace(twin, spread=min(max(spread, _LEAST_SPREAD), EVEN))
 
 
 def _width(cells: NumberCells | CategoryCells) -> int:
+    """Return how many features a column becomes: one for each category, or one."""
     return len(cells.centres) if isinstance(cells, CategoryCells) else 1
 
 
 def _indicators(cells: CategoryCells, z: Array) -> Array:
-    """Return the centred indicators, (n, c), of the answers that are cut from standard normal latents."""
+    """Return the centred indicators, (n, c), of answers that are cut from standard normal latents z, (n,).
+
+    Cuts are at the quantiles that give each category its share.
+    """
     c = len(cells.centres)
     inner = np.cumsum(cells.shares)[: max(c - 1, 1)]
     answers = np.searchsorted(ndtri(inner), z)

@@ -1,5 +1,8 @@
 """Hold drawn second moments and the patients behind them, whose rows tell what a moment does not.
 
+A simulation draws hospitals' second moments directly, at a cost without n. Some methods also need the same
+patients' rows, scaled to length 1 for example. Such rows are drawn here afterwards, given the moment.
+
 Up to m = max(10 d, 1000) patients they are the patients themselves: rows with exactly the drawn moment, of
 the law of the patients given it. Of n > m patients m stand in for all: their moment deviates from the
 population's in the same direction by sqrt(n/m) times as much, and every mean over them is brought back,
@@ -37,11 +40,13 @@ def stand_ins(d: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class GaussianPatients:
-    """Hold some patients of a Gaussian population, of whom a second moment was drawn.
+    """Hold the recipe of some patients' rows, of a Gaussian population, given their second moment.
 
-    root: gives U diag(sqrt lambda) of their population, (d, d), which is not held here. n: how many they are.
-    bound: what their rows are divided by. seed: of their rows given the moment, so that all that is asked for
-    is of the same rows.
+    Attributes:
+        root: Returns U diag(sqrt lambda) of their population, (d, d), which is too large to be held here.
+        n: How many patients they are.
+        bound: The public bound that their rows are divided by.
+        seed: Seed of the rows given the moment, so that whatever is asked for is of the same rows.
     """
 
     root: Callable[[], Array]
@@ -50,23 +55,28 @@ class GaussianPatients:
     seed: np.random.SeedSequence
 
     def share(self, n: int, seed: np.random.SeedSequence) -> GaussianPatients:
-        """Return n of the patients of such a population, as a hospital has them."""
+        """Return the recipe for n patients of the same population, as one hospital has them."""
         return replace(self, n=n, seed=seed)
 
     def population(self) -> tuple[Array, Array]:
-        """Return the eigenvalues, (d,), and eigenvectors, (d, d), in the units of the data."""
+        """Return the population's eigenvalues, (d,), and eigenvectors, (d, d), in the units of the data."""
         root = self.root()
         lengths = np.linalg.norm(root, axis=0)  # of orthogonal columns
         return lengths**2, np.divide(root, lengths, out=np.zeros_like(root), where=lengths > 0)
 
     def rows(self, moment: Array) -> Array:
-        """Return rows of length 1 in the eigenbasis, (min(n, m), d)."""
+        """Return the patients' rows scaled to length 1, in the eigenbasis, (min(n, m), d).
+
+        moment: their second moment, (d, d), divided by bound^2. m: `stand_ins`.
+        """
         count = min(self.n, stand_ins(len(moment)))
         return SAMPLES.get(self, lambda: self._draw(moment, count), 8 * count * len(moment))
 
     def _draw(self, moment: Array, count: int) -> Array:
+        """Draw `count` rows given the moment, and scale them to length 1; fewer than n stand in for all."""
         values, axes = self.population()
         turned = (axes.T @ moment @ axes) * self.bound**2
+        # Fewer patients deviate more from their population, by the module's sqrt(n/m).
         if count < self.n:
             turned -= np.diag(values)
             turned *= math.sqrt(self.n / count)
@@ -75,11 +85,16 @@ class GaussianPatients:
         return unit_rows.unit_rows(rows)
 
     def spread(self, rows: Array) -> float:
+        """Return sqrt(m/n), by which deviations of m rows from the population become those of n."""
         return math.sqrt(len(rows) / self.n)
 
 
 class PatientsGiven(NamedTuple):
-    """Hold patients together with their own second moment, (d, d), which tells how their rows lie."""
+    """Hold patients together with their own second moment, (d, d), so that their rows can be drawn.
+
+    It gives what is asked of rows scaled to length 1. Where m rows stand in for n, means over them are
+    brought back towards the population's by the module's formula.
+    """
 
     patients: GaussianPatients
     matrix: Array
@@ -95,7 +110,7 @@ class PatientsGiven(NamedTuple):
         return self._moment(axes @ mean @ axes.T, rows)
 
     def restricted_unit(self, columns: Indices) -> DenseMoment:
-        """Return the same of the rows within these columns, (j, j)."""
+        """Return the moment of their rows restricted to these j columns and scaled to length 1, (j, j)."""
         values, axes = self.patients.population()
         rows = self.patients.rows(self.matrix)
         part = unit_rows.unit_rows(rows @ axes[columns].T)
@@ -119,6 +134,7 @@ class PatientsGiven(NamedTuple):
         return axes @ mean
 
     def _moment(self, matrix: Array, rows: Array) -> DenseMoment:
+        """Return the matrix, made symmetric to the last digit, exact where no row stands in for others."""
         return DenseMoment((matrix + matrix.T) / 2, exact=len(rows) == self.patients.n)
 
 
@@ -129,7 +145,7 @@ class DrawnMoment(DenseMoment):
     patients: GaussianPatients = field(kw_only=True)
 
     def batches(self, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Moment]:
-        """Give moments of fresh patients, `sizes` at a time: for one pass, the law of dealing n patients.
+        """Give moments of fresh patients, of these sizes in turn, in place of dealing the n patients.
 
         They are others than those of the matrix. A method that uses every patient once has, over draws
         of patients, exactly this law; a product costs d^2 k, whatever the size.
@@ -137,12 +153,17 @@ class DrawnMoment(DenseMoment):
         return (FreshMoment(self.patients.root(), self.patients.bound, size, rng) for size in sizes)
 
     def held_rows(self) -> UnitMoments:
+        """Return the patients behind this moment, whose rows are drawn when they are needed."""
         return PatientsGiven(self.patients, self.matrix)
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnShare(OfHeldRows):
-    """Hold the moment of those drawn patients that one hospital has, out of a `Split`."""
+    """Hold the second moment of one hospital's part of drawn patients.
+
+    split: draws all hospitals' moments when first asked for. index: the hospital in it. patients: the recipe
+    of the hospital's rows.
+    """
 
     split: wishart.Split
     index: int
@@ -154,6 +175,7 @@ class DrawnShare(OfHeldRows):
         return len(self.split.factor)
 
     def apply(self, block: Array, rows: Indices | None = None) -> Array:
+        """Return the product with `block` (see Moment)."""
         matrix = self.dense()
         return matrix @ block if rows is None else matrix[rows].T @ block
 
@@ -162,12 +184,16 @@ class DrawnShare(OfHeldRows):
         return self.split.part(self.index)
 
     def held_rows(self) -> UnitMoments:
+        """Return the patients behind this moment, whose rows are drawn when they are needed."""
         return PatientsGiven(self.patients, self.dense())
 
 
 @dataclass(frozen=True, eq=False)
 class FreshMoment(OfHeldRows):
-    """Hold the second moment of `n` fresh patients, good for one product: each is of other patients."""
+    """Hold the recipe of the second moment of n fresh patients, good for one product.
+
+    Each call of `apply` or `dense` draws other patients. bound: what their rows are divided by.
+    """
 
     root: Array  # of the covariance, any, (d, d)
     bound: float
@@ -201,12 +227,17 @@ class FreshMoment(OfHeldRows):
         return np.asarray(half @ half.T / (self.n * self.bound**2))
 
     def held_rows(self) -> UnitMoments:
+        """Return fresh patients with a moment of their own, whose rows are drawn when they are needed."""
         patients = GaussianPatients(lambda: self.root, self.n, self.bound, seed_of(self.rng, 0))
         return PatientsGiven(patients, self.dense())
 
 
 def seed_of(rng: np.random.Generator, index: int) -> np.random.SeedSequence:
-    """Return a seed for what belongs to a generator's numbers, whatever was drawn from it or spawned."""
+    """Return a seed that depends on how a generator was seeded and on `index` alone.
+
+    It stays the same however many numbers were drawn from the generator, so that what is drawn later still
+    belongs to the same patients.
+    """
     sequence = rng.bit_generator.seed_seq
     assert isinstance(sequence, np.random.SeedSequence)
     return np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, index))

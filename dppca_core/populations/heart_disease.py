@@ -25,7 +25,15 @@ _STORED: dict[str, Any] = stored_json("heart_disease.json")
 
 @dataclass(frozen=True)
 class HeartColumn:
-    """Hold one column of the standardised rows: a measurement itself, or the indicator of a category."""
+    """Hold one column of the standardised rows: a measurement itself, or the indicator of a category.
+
+    Attributes:
+        measurement: Key of the measurement in the file.
+        name: Name on screen.
+        centre: What is taken off the value, or off the indicator.
+        scale: What the difference is divided by.
+        category: The code whose indicator it is; None for the measurement itself.
+    """
 
     measurement: str
     name: str
@@ -35,6 +43,11 @@ class HeartColumn:
 
 
 def _columns(measured: dict[str, Any]) -> list[HeartColumn]:
+    """Return the columns of one stored measurement, standardised by public numbers alone.
+
+    A number's range counts as four standard deviations wide. An indicator is standardised by the mean and
+    the spread that it has where all categories are as frequent.
+    """
     key, title = measured["name"], measured["title"]
     if "range" in measured:
         low, high = measured["range"]
@@ -63,7 +76,7 @@ TABLE = Table(
 
 @lru_cache(maxsize=1)
 def recorded() -> dict[str, Array]:
-    """Return every hospital's (n_i, 13) values as published, NaN where none is recorded. Read-only."""
+    """Return every hospital's values as published, (n_i, 13), NaN where none is recorded; read-only."""
     with (DATA / "heart_disease.csv").open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     by_hospital = {}
@@ -77,9 +90,10 @@ def recorded() -> dict[str, Array]:
 
 @dataclass(frozen=True)
 class Absent:
-    """Hold the share of a hospital's patients without a measurement; `zero` of them have it recorded as 0.
+    """Hold the share of a hospital's patients for whom a measurement is absent.
 
-    Counted from the rows: not private.
+    zero: the part of that share, of all patients too, where a 0 was written for what was not measured. Both
+    are counted from the rows, so they are not private.
     """
 
     share: float

@@ -1,7 +1,8 @@
 """The summary statistics of one hospital that standardisation needs: means, and moments about constants.
 
 Rows are in public units: 0 is the centre and 1 the scale of one public reference range for all hospitals. A
-hospital holds rows, clipped where they leave it, or, in simulation, moments drawn from their exact law.
+site is one hospital. It holds rows, clipped where they leave it, or, in simulation, moments drawn from their
+exact law. Both answer alike: `means` and `moment` are all that standardisation reads of private rows.
 """
 
 import math
@@ -18,12 +19,12 @@ from dppca_core.numerics import unit_rows
 from dppca_core.numerics.moments import DenseMoment, RowMoment, clip_rows
 
 MOST_ROWS = 100_000  # of a drawn hospital's patients that are drawn one by one
-ROWS = ByteCache(192 * 2**20)
+ROWS = ByteCache(192 * 2**20)  # rows of drawn hospitals' patients, by hospital
 
 
 @dataclass(frozen=True, eq=False)
 class RowSite:
-    """Hold one hospital's real rows, (n, d), and the public row bound to which they are clipped."""
+    """Hold one hospital's real rows, (n, d), and the public bound, `longest`, to which they are clipped."""
 
     rows: Array
     longest: float
@@ -37,7 +38,10 @@ class RowSite:
         return int(self.rows.shape[1])
 
     def bound(self, centre: Array, scale: Array, tail: float) -> float:
-        """Return the public bound: longer rows are clipped."""
+        """Return the public bound on standardised rows, beyond which they are clipped.
+
+        It depends on none of the arguments, which drawn hospitals need.
+        """
         return self.longest
 
     def means(self, bound: float) -> tuple[Array, Array]:
@@ -46,15 +50,21 @@ class RowSite:
         return clipped.mean(axis=0), (clipped**2).mean(axis=0)
 
     def moment(self, centre: Array, scale: Array, bound: float) -> Moment:
-        """Return the second moment of ((x - centre)/scale)/bound."""
+        """Return the second moment of the rows ((x - centre)/scale)/bound, shortened to length 1."""
         return RowMoment(clip_rows((self.rows - centre) / scale, bound))
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnSite:
-    """Hold patients of N(mean, covariance) as their own mean (d,) and scatter about it over n, (d, d).
+    """Hold n drawn patients of one hospital as their sample mean and covariance, without their rows.
 
-    seed: of their rows given both.
+    Attributes:
+        n: Number of patients.
+        own_mean: Their sample mean, (d,).
+        own_covariance: Their sample covariance about it, divided by n, (d, d).
+        mean: Mean of the population N(mean, covariance) that they were drawn from, (d,).
+        covariance: Its covariance, (d, d).
+        seed: Seed of their rows given the sample mean and covariance.
     """
 
     n: int
@@ -69,13 +79,18 @@ class DrawnSite:
         return len(self.mean)
 
     def bound(self, centre: Array, scale: Array, tail: float) -> float:
-        """Return the length that rows exceed with probability `tail`; no row is clipped."""
+        """Return a length that a row (x - centre)/scale exceeds with probability `tail` at most.
+
+        The population decides it, not the patients. No row is clipped to it.
+        """
         return gaussian_length((self.mean - centre) / scale, self.covariance / np.outer(scale, scale), tail)
 
     def means(self, bound: float) -> tuple[Array, Array]:
+        """Return the means over patients of u and of u^2, (d,) each, for u = x/bound."""
         return self.own_mean / bound, (self.own_covariance.diagonal() + self.own_mean**2) / bound**2
 
     def moment(self, centre: Array, scale: Array, bound: float) -> Moment:
+        """Return the second moment of the rows ((x - centre)/scale)/bound."""
         off = self.own_mean - centre
         about = self.own_covariance + np.outer(off, off)
         return SiteMoment(
@@ -107,7 +122,7 @@ class DrawnSite:
 
 @dataclass(frozen=True, eq=False)
 class SiteMoment(DenseMoment):
-    """Hold the moment of drawn patients, whose rows are drawn when length 1 is asked for."""
+    """Hold the moment of drawn patients, whose rows are drawn only when rows of length 1 are asked for."""
 
     rows: Callable[[], Array] = field(kw_only=True)
 
@@ -116,6 +131,7 @@ class SiteMoment(DenseMoment):
         return RowMoment(self.rows())
 
     def held_rows(self) -> UnitMoments:
+        """Return the moment of the patients' rows, which are drawn the first time."""
         return self._patients
 
 
@@ -123,9 +139,10 @@ Site = RowSite | DrawnSite
 
 
 def gaussian_length(mean: Array, covariance: Array, tail: float) -> float:
-    """Return B with P(|x| > B) <= `tail` for x ~ N(mean, covariance).
+    """Return a length B with P(|x| > B) <= `tail` for x ~ N(mean, covariance).
 
-    Chernoff, so never too short: B^2 = min over t of (K(t) + log(1/tail))/t, 0 < t < 1/(2 max lambda), with
+    It is Chernoff's bound, so never too short:
+    B^2 = min over t of (K(t) + log(1/tail))/t, 0 < t < 1/(2 max lambda), with
     K(t) = sum_j -log(1 - 2 lambda_j t)/2 + m_j^2 t/(1 - 2 lambda_j t), m the mean along eigenvector j.
     """
     values, vectors = np.linalg.eigh(covariance)
@@ -133,6 +150,7 @@ def gaussian_length(mean: Array, covariance: Array, tail: float) -> float:
     edge = 0.5 / float(values[-1])
 
     def length(share: float) -> float:
+        """Return the bound on B^2 at t, given as a share of the largest that is allowed."""
         t = edge * share
         left = 1 - 2 * values * t
         k = float((square * t / left).sum() - 0.5 * np.log(left).sum())

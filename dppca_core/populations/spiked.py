@@ -32,6 +32,9 @@ MOST_PATIENTS = 10**15  # beyond it a chi-square of n - j degrees of freedom los
 def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
     """Return (x, log P(|row|^2 > x)) at the saddlepoint `tilt`, for a Gaussian row with these eigenvalues.
 
+    A saddlepoint t stands for a length: each gives a squared length x and the chance that a row is longer. So
+    a caller who wants the length of a given chance searches over t.
+
     |row|^2 = sum lambda_j chi2_1 has K(t) = -1/2 sum log(1 - 2 lambda_j t); x = K'(t), and
     P(> x) = Q(w) + phi(w) (1/u - 1/w), w = sqrt(2 (t x - K)), u = t sqrt(K'')
     (Lugannani & Rice 1980), w with the sign of t. tilt lies below 1/(2 max lambda).
@@ -52,7 +55,9 @@ def norm_tail(eigenvalues: Array, tilt: float) -> tuple[float, float]:
 
 
 def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
-    """Return a public B such that some of n independent Gaussian rows is longer than B with P = `failure`.
+    """Return a length B such that the longest of n independent Gaussian rows exceeds it with P = `failure`.
+
+    It serves as the public bound of a simulated population's rows.
 
     Solves P(|row|^2 > B^2) = 1 - (1 - failure)^(1/n) by the saddlepoint tail (relative error below
     1 % there). Clipping at B then changes the simulation's law by at most `failure` in total
@@ -66,6 +71,7 @@ def norm_bound(eigenvalues: Array, n: int, failure: float = 0.01) -> float:
     edge = 0.5 / float(eigenvalues.max())
 
     def tail_at(depth: float) -> tuple[float, float]:
+        """Return `norm_tail` at a tilt given by its depth, on which the search has no edge."""
         return norm_tail(eigenvalues, edge * -math.expm1(-depth))
 
     # depth runs over all tilts below the edge: 0 is the mean, -5 leaves the tail at 1, and 30 is beyond
@@ -96,11 +102,15 @@ ROOTS = ByteCache(128 * 2**20)
 
 
 def _eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
-    """Return U, (d, d) orthogonal: sparse spikes first, then a uniformly random orthonormal complement."""
+    """Return a population's eigenvectors U, (d, d) orthogonal, drawn from its seed and then kept.
+
+    The sparse spikes come first, then a uniformly random orthonormal complement.
+    """
     return VECTORS.get((d, k, s, seed), lambda: _new_eigenvectors(d, k, s, seed), 8 * d**2)
 
 
 def _new_eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
+    """Draw what `_eigenvectors` keeps."""
     rng = np.random.default_rng([seed, d, k, s])
     support = np.sort(rng.permutation(d)[:s])  # not the first s: ties in sorting would favour those
     vectors = rng.standard_normal((d, d))
@@ -116,11 +126,12 @@ def _new_eigenvectors(d: int, k: int, s: int, seed: int) -> Array:
 
 
 def _root(model: SpikedModel) -> Array:
-    """Return U diag(sqrt lambda), (d, d), column-major for BLAS."""
+    """Return a root U diag(sqrt lambda) of the covariance, (d, d), column-major for BLAS, and keep it."""
     return ROOTS.get(model, lambda: _new_root(model), 8 * model.d**2)
 
 
 def _new_root(model: SpikedModel) -> Array:
+    """Return what `_root` keeps."""
     vectors = _eigenvectors(model.d, model.k, model.s, model.seed)
     root = np.asfortranarray(vectors * np.sqrt(model.eigenvalues))
     root.flags.writeable = False
@@ -128,14 +139,21 @@ def _new_root(model: SpikedModel) -> Array:
 
 
 def clear_caches() -> None:
-    """Drop the populations held, so that they are built anew: with other BLAS threads, other last digits."""
+    """Drop the populations that are kept, so that they are built anew.
+
+    With another number of BLAS threads their last digits differ, and kept ones would not match new ones.
+    """
     VECTORS.clear()
     ROOTS.clear()
 
 
 @dataclass(frozen=True, eq=False)
 class PooledDraw:
-    """Hold n drawn patients as their pooled moment, S = factor factor^T, not yet dealt to hospitals."""
+    """Hold n drawn patients as their pooled second moment, before they are divided among hospitals.
+
+    bound: the public bound that their rows are divided by. factor: F, (d, min(n, d)), with the moment F F^T.
+    moment: that moment, with the recipe of the patients' rows. rng: draws the division.
+    """
 
     n: int
     bound: float
@@ -153,6 +171,7 @@ class PooledDraw:
             raise ValueError(f"providers must add up to n = {self.n}, got {sum(sizes)}")
         if len(sizes) == 1:
             return Cohort((Provider(self.n, self.moment),), self.moment, self.bound)
+        # A copy of the generator, so that every division of these patients is drawn from the same numbers.
         split = Split(self.factor, sizes, copy.deepcopy(self.rng))
         members = (
             Provider(size, DrawnShare(split, i, self.moment.patients.share(size, seed_of(self.rng, i))))
@@ -321,6 +340,7 @@ class SpikedModel:
             raise ValueError(
                 f"bound must be at least {longest:.4g}, the length that rows reach, got {bound!r}"
             )
+        # Hospitals' shares have a generator of their own, so that the patients do not depend on the division.
         main, shares = rng.spawn(2)
         factor = wishart_factor(n, self.d, main)
         if n >= self.d:

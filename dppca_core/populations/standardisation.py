@@ -44,7 +44,7 @@ _LEAST, _MOST = 1 / 16, 16.0
 
 @dataclass(frozen=True, eq=False)
 class Constants:
-    """Hold what a hospital's rows are standardised by, in public units, (d,) each."""
+    """Hold what a hospital's rows x are standardised by, (x - centre)/scale, in public units, (d,) each."""
 
     centre: Array
     scale: Array
@@ -52,7 +52,10 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Hold released means of u and u^2 in public units, (d,) each, with the std of their noise."""
+    """Hold the released means and mean squares of rows, in public units, (d,) each.
+
+    mean_std, square_std: the standard deviation of the noise in each of their entries; 0 for exact ones.
+    """
 
     mean: Array
     square: Array
@@ -66,8 +69,9 @@ def sensitivities(budget: Budget) -> tuple[float, float]:
 
 
 def multiplier(budget: Budget, share: float) -> float:
-    """Return z_1 = z_2, std / sensitivity of either release where both take `share` of the budget.
+    """Return the noise multiplier z_1 = z_2, std over sensitivity, of the means' and of the spreads' release.
 
+    Both together take `share` of the budget.
     Raises ValueError unless 0 < share < 1 and the accounting is exact.
     """
     checks.inside_unit_interval(share=share)
@@ -76,21 +80,25 @@ def multiplier(budget: Budget, share: float) -> float:
 
 
 def remaining_budget(budget: Budget, share: float) -> Budget:
-    """Return the budget that the PCA has left (`gaussian.remaining`). Raises ValueError as above."""
-    multiplier(budget, share)
+    """Return the budget that the PCA has left once `share` of it paid for means and spreads.
+
+    Raises ValueError unless 0 < share < 1 and the accounting is exact.
+    """
+    multiplier(budget, share)  # for what it raises
     return gaussian.remaining(budget, share)
 
 
 def spends(budget: Budget, share: float) -> tuple[Event, ...]:
-    """Return what means and spreads cost each hospital's own patients."""
+    """Return what means and spreads cost each hospital's own patients: two Gaussian releases."""
     z = multiplier(budget, share)
     return (Release(z), Release(z))
 
 
 def release(site: Site, bound: float, budget: Budget, share: float, rng: np.random.Generator) -> Summary:
-    """Return noisy means and mean squares of one hospital.
+    """Return noisy means and mean squares of one hospital, in public units.
 
-    This is the only step here that reads private rows.
+    bound: the public length to which rows are clipped for it. share: of the budget, for both.
+    This is the only step here that releases something of private rows; `cohort` reads them for the PCA.
     """
     z = multiplier(budget, share)
     mean, square = site.means(bound)
@@ -104,13 +112,13 @@ def release(site: Site, bound: float, budget: Budget, share: float, rng: np.rand
 
 
 def exact_summary(site: Site, bound: float) -> Summary:
-    """Return the same without noise: not private."""
+    """Return the means and mean squares of one hospital as `release` does, but without noise: not private."""
     mean, square = site.means(bound)
     return Summary(mean * bound, square * bound**2, 0.0, 0.0)
 
 
 def pool(summaries: Sequence[Summary], sizes: Sequence[int]) -> Summary:
-    """Return the summary of all hospitals' patients, from what they released."""
+    """Return the summary of all hospitals' patients, from what they released: means weighted by sizes."""
     share = np.array(sizes) / sum(sizes)
     pairs = list(zip(share, summaries, strict=True))
     return Summary(
@@ -122,27 +130,36 @@ def pool(summaries: Sequence[Summary], sizes: Sequence[int]) -> Summary:
 
 
 def constants(summary: Summary) -> Constants:
-    """Return centre and scale, each drawn towards the public range (0 and 1) by t^2/(t^2 + noise^2).
+    """Return centre and scale from released means and mean squares, drawn towards the public range, 0 and 1.
 
-    t is `SPREAD_OF_MEANS` or `SPREAD_OF_VARIANCES`. Without noise: the mean and the standard deviation.
+    What differs from that range counts by t^2/(t^2 + noise^2), with t `SPREAD_OF_MEANS` or
+    `SPREAD_OF_VARIANCES`, so that a noisy constant counts little. Without noise they are the mean and the
+    standard deviation, the latter within limits.
     """
     noise = summary.mean_std**2
     centre = summary.mean * SPREAD_OF_MEANS**2 / (SPREAD_OF_MEANS**2 + noise)
     variance = summary.square - summary.mean**2 + noise  # to the mean's square noise adds its own
+    # The variance of the noise in this variance, to first order.
     uncertain = summary.square_std**2 + 4 * summary.mean**2 * noise
     variance = 1 + (variance - 1) * SPREAD_OF_VARIANCES**2 / (SPREAD_OF_VARIANCES**2 + uncertain)
     return Constants(centre, np.sqrt(np.clip(variance, _LEAST, _MOST)))
 
 
 def public_constants(features: int) -> Constants:
-    """Return the one public range for all."""
+    """Return the public reference range in its own units, where it has centre 0 and scale 1."""
     return Constants(np.zeros(features), np.ones(features))
 
 
 def constants_by_site(
     sites: Sequence[Site], kind: str, own_ranges: Sequence[Constants], summaries: Sequence[Summary]
 ) -> tuple[Constants, ...]:
-    """Return every hospital's constants; only "pooled" and "within-site" need summaries.
+    """Return every hospital's constants for one kind of standardisation, in the hospitals' order.
+
+    Args:
+        sites: The hospitals.
+        kind: One of KINDS.
+        own_ranges: The ranges that each hospital's laboratory prints, which only "own-ranges" uses.
+        summaries: What each hospital released, which only "pooled" and "within-site" use.
 
     Raises ValueError for an unknown kind.
     """
@@ -157,13 +174,19 @@ def constants_by_site(
 
 
 def raw_bound(sites: Sequence[Site], tail: float) -> float:
-    """Return the public length of rows in public units, over all hospitals."""
+    """Return one public length for the rows of all hospitals in public units, before they are standardised.
+
+    tail: the chance that a row of a simulated hospital is longer.
+    """
     plain = public_constants(sites[0].features)
     return max(site.bound(plain.centre, plain.scale, tail) for site in sites)
 
 
 def cohort(sites: Sequence[Site], by: Sequence[Constants], tail: float) -> Cohort:
-    """Return the hospitals' standardised rows, divided by one public bound for all of them."""
+    """Return the hospitals with their standardised rows, divided by one public bound for all of them.
+
+    by: the constants of each hospital. tail: the chance that a row of a simulated hospital exceeds the bound.
+    """
     pairs = list(zip(sites, by, strict=True))
     bound = max(site.bound(its.centre, its.scale, tail) for site, its in pairs)
     providers = (Provider(site.n, site.moment(its.centre, its.scale, bound)) for site, its in pairs)

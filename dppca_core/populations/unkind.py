@@ -31,10 +31,10 @@ class UnkindSetting:
         title: Name of the preset.
         about: What is hard, in one sentence.
         d: Features.
-        n: Patients.
+        n: Patients of all hospitals.
         s: Features that the components use.
         s_hat: Rows that a sparse method keeps.
-        spikes: Eigenvalues of the components, over those of the residuals.
+        spikes: Variances of the components' scores, which add to the residuals' variance b.
         providers: Hospitals.
         bulk: Variance b of each residual.
         residuals: Their law, one of RESIDUALS.
@@ -65,7 +65,7 @@ class UnkindSetting:
         return len(self.spikes)
 
     def rows(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Return the patients' rows, (n, d), and the true components, (d, k)."""
+        """Draw the patients' rows, (n, d), and the true components, (d, k), anew each time."""
         basis = np.zeros((self.d, self.k))
         support = np.sort(rng.permutation(self.d)[: self.s])
         basis[support] = linalg.orthonormalise(rng.standard_normal((self.s, self.k)))
@@ -76,6 +76,7 @@ class UnkindSetting:
         return rows, basis
 
     def _residuals(self, rng: np.random.Generator) -> Array:
+        """Draw residuals e of mean 0 and variance 1, (n, d)."""
         shape = (self.n, self.d)
         if self.residuals == "exponential":
             return rng.exponential(size=shape) - 1
@@ -86,7 +87,7 @@ class UnkindSetting:
         return rng.standard_normal(shape)
 
     def draw(self, rng: np.random.Generator) -> tuple[Cohort, Array]:
-        """Return the hospitals, with rows inside a public bound, and the true components, (d, k)."""
+        """Draw the hospitals, with rows clipped to a public bound, and the true components, (d, k)."""
         rows, basis = self.rows(rng)
         bound = _BOUND * float(np.sqrt(sum(self.spikes) + self.d * self.bulk))
         return Cohort.from_rows(np.array_split(rows, self.providers), bound), basis
