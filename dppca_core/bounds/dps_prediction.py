@@ -77,10 +77,11 @@ def dps_prediction(setting: Setting) -> Bound:
         perturbation.check_converged(setting, math.sqrt(float((private + sampled).sum()))),
         (s_hat >= s, f"features kept ŝ = {s_hat} should be at least s = {s}"),
         (s_hat == d or setting.burn_in >= 1, f"burn-in {setting.burn_in} should be at least 1"),
-        (steps >= 1, f"{steps} thresholded steps should be at least 1"),
+        (steps >= 1, f"{steps} rounds after burn-in should be at least 1"),
     )
     quantities = {"inflation": math.sqrt(inflation), "sigma": sigma, "noise_std": spread}
-    return perturbation.predict(setting, private, sampled, over - under, conditions, quantities)
+    gaps = over - under  # of eigenvalues: they turn sin^2 into the energy that is lost
+    return perturbation.predict(setting, private, sampled, gaps, conditions, quantities)
 
 
 BOUNDS = (

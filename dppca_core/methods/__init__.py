@@ -31,10 +31,10 @@ def with_tuned_rounds(
 ) -> dict[str, Any]:
     """Return a method's options, in which a number of rounds replaces `iterations="tuned"`.
 
-    The method's rule gives it from public numbers: the arguments here, the other options, and the declared
-    `signal`. n: patients, which is public only where neighbours replace a row; else the option `declared_n`
-    takes its place. Raises ValueError where the method has no rule, or where n is protected and none is
-    declared.
+    The method's rule gives it from public numbers: the arguments here, the other options, and `signal`,
+    the declared share of the variance that the components hold, which `fit` does not take. n: patients, which
+    is public only where neighbours replace a row; else the option `declared_n` takes its place. Raises
+    ValueError where the method has no rule, or where n is protected and none is declared.
     """
     if options.get("iterations") != TUNED:
         return dict(options)

@@ -17,9 +17,9 @@ from dppca_core.records import Estimate, Method
 
 
 def release(cohort: Cohort, rows: Indices) -> Array:
-    """Return the moment within these rows, (s, s).
+    """Return the moment within these features, (s, s).
 
-    This is the only step that reads rows; nothing is private.
+    This is the only step that reads patients; nothing is protected.
     """
     return cohort.pooled.apply(np.eye(len(rows)), rows)[rows]
 
@@ -39,13 +39,13 @@ def fit(
         k: Components, below d.
         budget: Not used.
         rng: Not used.
-        support: The true features, at least k of them; all rows where nobody knows.
+        support: The true features, at least k of them; all features where nobody knows.
 
     Returns:
         The basis, (d, k), zero outside the support.
 
     Raises:
-        ValueError: For fewer than k rows, or rows that are not there.
+        ValueError: For fewer than k features, or features that are not there.
 
     References:
         The module's text.
@@ -53,7 +53,7 @@ def fit(
     d = cohort.features
     rows = np.arange(d) if support is None else np.unique(np.asarray(support, dtype=np.intp))
     checks.whole(k, d, **{"number of rows of support": len(rows)})
-    checks.whole(0, d - 1, **{"last row of support": int(rows[-1])})
+    checks.whole(0, d - 1, **{"first row of support": int(rows[0]), "last row of support": int(rows[-1])})
     return Estimate(linalg.scatter_rows(linalg.top_eigenspace(release(cohort, rows), k), rows, d))
 
 

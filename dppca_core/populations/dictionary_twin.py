@@ -177,8 +177,9 @@ class DictionaryTwin:
 
         Estimates from n rows are measured against them. The draw has 20 n rows, so that its sampling
         adds a twentieth to the square of their error. It has 20,000 rows at least, and beyond these at most
-        1e7/d, which is n at least where n d is at most 1e7: the square is then doubled at most. So it only
-        ever makes a rehearsed error larger.
+        1e7/d, which is n at least where n d is at most 1e7: the square is then doubled at most. So this
+        draw's sampling only ever makes a rehearsed error larger. Rows about the mean are not shortened here
+        as they are in `draw`: what shortening costs is part of a rehearsed error.
         """
         count = max(_LEAST, min(_MANY * n, _MOST // self.d))
         total, second = np.zeros(self.d), np.zeros((self.d, self.d))

@@ -118,9 +118,12 @@ def exact_summary(site: Site, bound: float) -> Summary:
 
 
 def pool(summaries: Sequence[Summary], sizes: Sequence[int]) -> Summary:
-    """Return the summary of all hospitals' patients, from what they released: means weighted by sizes."""
-    share = np.array(sizes) / sum(sizes)
-    pairs = list(zip(share, summaries, strict=True))
+    """Return the summary of all hospitals' patients, from what they released: means weighted by sizes.
+
+    Noises are independent, so their variances add. This costs no privacy: it reads what was released.
+    """
+    weights = np.array(sizes) / sum(sizes)
+    pairs = list(zip(weights, summaries, strict=True))
     return Summary(
         np.sum([w * s.mean for w, s in pairs], axis=0),
         np.sum([w * s.square for w, s in pairs], axis=0),

@@ -92,7 +92,10 @@ class Cohorts(Lines):
         """Return the secret of sketches and owners, 256 random bits, drawn when it is first needed."""
 
     def members(self, keys: Sequence[str]) -> Members:
-        """Return what pays into the account of the table with these keys, itself included."""
+        """Return what pays into the account of the table with these keys.
+
+        Its own keys are among them, and its number of rows once it is listed.
+        """
         lines = self._lines()
         cohort = _Groups(lines).members(keys)
         # A "joined" line comes before the line of its newest table and begins with another's present key. Put

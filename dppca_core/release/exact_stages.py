@@ -98,7 +98,7 @@ def round_std(budget: Budget, part: float, bits: int) -> float:
     """Return the std of the noise in each entry of a round's sum, in units of 4^-bits.
 
     part: what the round takes of the budget, measured in 1/z^2, between 0 and 1.
-    Raises ValueError for noise that integers cannot hold.
+    Raises ValueError for noise too small or too large to be drawn in integers.
     """
     std = normalised_product.sensitivity(budget) * gaussian.noise_multiplier(budget) / math.sqrt(part)
     return discrete_gaussian.check_std(std * 4.0**bits, budget)

@@ -54,7 +54,8 @@ def categories(
 def keys(words: Sequence[str], capitals: bool = True) -> list[float | str]:
     """Return a key for each word, the same for words that count as one: its number if it is one, else itself.
 
-    capitals: whether "Male" and "male" are different words.
+    So "1" and "1.0" have one key. A word that counts as missing has NaN, which equals no other: refuse such
+    words before. Words come without blanks around them. capitals: whether "Male" and "male" differ.
     """
     read = as_numbers(words)
     return [

@@ -113,7 +113,7 @@ class Keys(NamedTuple):
 class _Sums:
     """Add up the rows and columns of a table, batch by batch, to the sums in the module's text.
 
-    former_rows: up to how many rows a hash of each is kept, for the key of version 1. left_out: positions of
+    most_hashed: up to how many rows a hash of each is kept, for the key of version 1. left_out: positions of
     the columns that do not count; None decides by the first batch. sketcher: gets all cells too, for the
     table's sketch.
 
@@ -122,14 +122,14 @@ class _Sums:
     """
 
     def __init__(
-        self, former_rows: int, left_out: set[int] | None = None, sketcher: Sketcher | None = None
+        self, most_hashed: int, left_out: set[int] | None = None, sketcher: Sketcher | None = None
     ) -> None:
         self.sketcher = sketcher
         self.count = 0
         self.columns: Words = np.zeros((2, 0), dtype=np.uint64)
         self.rows, self.former_rows = (np.zeros(len(_FACTORS), dtype=np.uint64) for _ in range(2))
         # Memory is taken only where rows are written, so that a few rows take little.
-        self.hashes: Words = np.empty(former_rows, dtype=np.uint64)
+        self.hashes: Words = np.empty(most_hashed, dtype=np.uint64)
         self.left_out, self.uninformative = left_out, Uninformative()
 
     def add(self, batch: Any) -> None:

@@ -129,12 +129,14 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
     coarse, logs = np.log(rows), np.log(epsilons)
     fine = np.linspace(coarse[0], coarse[-1], _FINER * (len(rows) - 1) + 1)
 
-    def interpolated(at_nodes: Array, least: Array) -> tuple[Array, Array]:
+    def interpolated(with_noise: Array, without: Array) -> tuple[Array, Array]:
         """Return values without noise, (fine,), and with it, (fine, epsilons), from those at the nodes."""
-        floor = np.exp(PchipInterpolator(coarse, np.log(least))(fine))
-        added = np.log(np.maximum(at_nodes - least[:, None], 1e-300))
-        spread = PchipInterpolator(coarse, added, axis=0)(fine)
-        return floor, floor[:, None] + np.exp(PchipInterpolator(np.log(columns), spread, axis=1)(logs))
+        smallest = np.exp(PchipInterpolator(coarse, np.log(without))(fine))
+        # Noise adds nearly a power of amount and epsilon. Where it adds nothing there is no logarithm.
+        log_added = np.log(np.maximum(with_noise - without[:, None], 1e-300))
+        log_added = PchipInterpolator(coarse, log_added, axis=0)(fine)
+        added = np.exp(PchipInterpolator(np.log(columns), log_added, axis=1)(logs))
+        return smallest, smallest[:, None] + added
 
     floor, losses = interpolated(noisy[0], clean[0])
     _, squares = interpolated(noisy[1], clean[1])

@@ -183,6 +183,7 @@ class CurveReading:
     def theorem_rate(self) -> float | None:
         """Return rho^(1/4), by which a round multiplies the optimisation term of Theorem 4.3.
 
+        rho, alpha and gamma are those of `dppca_core.bounds.ge2018`: in round t the term has rho^((t-1)/4).
         None where alpha >= 1 - gamma, so that the theorem promises no fall.
         """
         rho = self.theorem.quantities.get("rho")

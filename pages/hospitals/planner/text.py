@@ -93,7 +93,10 @@ def _three_digits(value: float, up: bool) -> float:
 
 
 def amount(value: float, up: bool = False) -> str:
-    """Return a count with three digits, rounded up where less would not do: 193,000; 4.16 billion; 20."""
+    """Return a count with three digits: 193,000; 4.16 billion; 20.
+
+    up: round up, for a number below which a target is missed.
+    """
     if value < 1000:
         return f"{math.ceil(value - 1e-9) if up else round(value):,}"
     rounded = _three_digits(value, up)

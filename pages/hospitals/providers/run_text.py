@@ -235,11 +235,11 @@ def message(pair: runs.MessagePair) -> dict[str, object]:
 
 
 def message_note(shown: Transcript, most_rows: int) -> str:
-    """Say which rows of a message are shown, and that what it hides is no private release."""
+    """Return the note under a message's picture: which rows it shows and, in a simulation, what it hides."""
     if shown.over_network:
         return "The rows of the picture are the features with the largest numbers in the last round."
     plan = shown.record.plan
-    compressed = plan.method == "dpdis_pca" and plan.method_options.get("rank") != plan.d
+    compressed = plan.method == "dpdis_pca" and plan.method_options.get("rank", 2 * plan.k) < plan.d
     signs = " Compressed directions are shown multiplied with themselves, where signs do not matter."
     return (
         "Not private: what is without noise never leaves a hospital; it is here as this is a simulation."

@@ -27,16 +27,19 @@ class HospitalTable:
 
 @dataclass
 class HospitalTables:
-    """Hold the first table, as long as it is held whole, and those of other hospitals."""
+    """Hold the first table, None while there is none in memory, and those of other hospitals."""
 
     first: Raw | None = field(default=None, repr=False)
     first_name: str = "Hospital 1"
     others: list[HospitalTable] = field(default_factory=list)
-    added: int = 0
+    added: int = 0  # ever: a removed table's number is not given again
     joined: tuple[object, Raw] | None = field(default=None, repr=False)  # with what it was joined from
 
     def add(self, raw: Raw) -> None:
-        """Add another hospital's table. Raises ValueError with one sentence for one that cannot be joined."""
+        """Add another hospital's table to the first, which must be held.
+
+        Raises ValueError with one sentence for one that cannot be joined.
+        """
         for name, held in ((self.first_name, self.first), *((o.name, o.raw) for o in self.others)):
             if held.key == raw.key:
                 raise ValueError(several_text.again(name))

@@ -280,6 +280,7 @@ def _show_release(release: ReleaseJob, layout: PageLayout) -> None:
 
 
 def _list_loadings(released: Released) -> None:
+    """Render the strongest loadings as a table, whose rows are the features in the order of the basis."""
     frame = bundle.loadings(released.document)
     listed = frame.iloc[charts.strongest(released.basis)]
     all_listed = len(listed) == len(frame)

@@ -116,7 +116,7 @@ def test_more_patients_and_more_epsilon_help(n, epsilon, more, s_hat):
     [
         ({"n": 10**4}, "first order"),
         ({"burn_in": 0}, "burn-in"),
-        ({"iterations": 2}, "thresholded steps"),
+        ({"iterations": 2}, "rounds after burn-in"),
         ({"s_hat": 5}, "at least s"),
         ({"iterations": 1}, "of the start"),
     ],

@@ -33,7 +33,11 @@ def test_an_experiment_tells_the_oracle_the_rows_of_a_population_alone():
 
 @pytest.mark.parametrize(
     ("support", "message"),
-    [((3,), "number of rows of support must be between 2 and 60"), ((3, 60), "last row of support must be")],
+    [
+        ((3,), "number of rows of support must be between 2 and 60"),
+        ((3, 60), "last row of support must be"),
+        ((-1, 3), "first row of support must be"),
+    ],
 )
 def test_rows_that_cannot_be_are_refused(support, message):
     cohort = MODEL.draw(100, 1, np.random.default_rng(0))
