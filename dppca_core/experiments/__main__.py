@@ -19,7 +19,10 @@ from dppca_core.experiments.sweeps.sweep import Progress, sweep
 
 
 def report(progress: Progress) -> None:
-    """Print one line on standard error, rewritten in place on a terminal."""
+    """Print how many cells are done and the time left on standard error, as one line rewritten in place.
+
+    Where standard error is no terminal, each report is a line of its own.
+    """
     left = "" if progress.seconds_left is None else f", about {progress.seconds_left:,.0f} s left"
     end = "\r" if sys.stderr.isatty() and progress.completed < progress.total else "\n"
     cells = f"{progress.completed:,} of {progress.total:,} cells"
@@ -33,7 +36,10 @@ def _either(plain: Any) -> Recipe | figure_recipe.FigureRecipe:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit code."""
+    """Run the command, whose arguments default to those of the process, and return its exit code.
+
+    The module's text says what the exit codes mean.
+    """
     parser = argparse.ArgumentParser(prog="python -m dppca_core.experiments", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(

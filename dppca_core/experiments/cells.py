@@ -23,7 +23,9 @@ Value = TypeVar("Value")
 
 
 class CellStore(ABC, Generic[Key, Value]):
-    """Hold the cells measured so far, and why others failed. Filling a store twice gives the same numbers.
+    """Hold the values of the cells measured so far, and the reasons why others failed.
+
+    Filling a store twice gives the same numbers. Several threads may share a store.
 
     Attributes:
         cells: The value of each measured cell, by key.
@@ -50,10 +52,10 @@ class CellStore(ABC, Generic[Key, Value]):
 
     @abstractmethod
     def wanted(self, *view: Any) -> Iterable[Key]:
-        """Return all cells of a view, in the order in which a reader needs them."""
+        """Return all cells that a view shows, in the order in which a reader needs them, done or not."""
 
     def rows(self, cell: Key, value: Value) -> Iterator[dict[str, Any]]:
-        """Return a measured cell's rows of the table."""
+        """Return a measured cell's rows of the table, each as a dictionary of its columns."""
         yield {"cell": str(cell), "value": value}
 
     def key(self, cell: Any) -> Key:
@@ -66,14 +68,20 @@ class CellStore(ABC, Generic[Key, Value]):
         return key
 
     def cell(self, *cell: Any) -> Value:
-        """Return a cell's value, measured now unless it was before. Raises what the run raises."""
+        """Return a cell's value, measured now unless it was before. Raises what the run raises.
+
+        cell: The parts of the cell's name, as separate arguments.
+        """
         key = self.key(cell)
         if key not in self.cells:
             self.cells[key] = self.measure(key)
         return self.cells[key]
 
     def try_cell(self, *cell: Any) -> None:
-        """Measure a cell unless it was measured or has failed for good; keep the reason of what fails."""
+        """Measure a cell unless it was measured or has failed for good; keep the reason of what fails.
+
+        cell: The parts of the cell's name, as separate arguments.
+        """
         key = self.key(cell)
         if key in self.cells or (key in self.failed and key not in self._once_more):
             return
@@ -93,7 +101,7 @@ class CellStore(ABC, Generic[Key, Value]):
         self._once_more.discard(key)
 
     def missing(self, wanted: Iterable[Key]) -> list[Key]:
-        """Return those of the wanted cells that have neither a value nor a reason."""
+        """Return those of the wanted cells that have neither a value nor a reason of failure, in order."""
         keys = ((cell, self.key(cell)) for cell in wanted)
         return [cell for cell, key in keys if key not in self.cells and key not in self.failed]
 
@@ -118,7 +126,7 @@ class CellStore(ABC, Generic[Key, Value]):
         return self.first_missing(self.wanted(*view)) if self._once_more else None
 
     def first_missing(self, wanted: Iterable[Key]) -> Key | None:
-        """Return the first wanted cell without value or reason, else the first worth one more try."""
+        """Return the first wanted cell that was not tried yet, else the first worth one more try, or None."""
         last = None
         for cell in wanted:
             key = self.key(cell)
@@ -137,9 +145,9 @@ class CellStore(ABC, Generic[Key, Value]):
 
     @property
     def done(self) -> int:
-        """Count the cells that have a value or a reason."""
+        """Count the cells that have a value or a reason of failure."""
         return len(self.cells) + len(self.failed)
 
     def table(self) -> pd.DataFrame:
-        """Return a tidy table of what has been measured so far, ordered by key."""
+        """Return the rows of all cells measured so far as one table, ordered by key."""
         return pd.DataFrame([row for item in sorted(self.cells.items()) for row in self.rows(*item)])

@@ -203,7 +203,11 @@ def _drawn_rows(
 
 
 class Truth(NamedTuple):
-    """Hold the basis and spectrum that estimates are measured against."""
+    """Hold what estimates are measured against: the leading directions without noise, and the spectrum.
+
+    basis: orthonormal columns, (d, k). bound: the length that rows were divided by; eigenvalues times
+    bound**2 are in the units of the data.
+    """
 
     basis: Array  # (d, k), orthonormal columns
     eigenvalues: Array  # all d, descending, of the rows scaled to the bound
@@ -272,7 +276,8 @@ def _rows_key(
 def clipped_eigenvalues(eigenvalues: Array, bound: float) -> Array:
     """Return the second moment's eigenvalues of Gaussian rows clipped to `bound` and divided by it.
 
-    E[lambda_j z_j^2 min(1, bound^2/|row|^2)]/bound^2 with |row|^2 = sum lambda_i z_i^2, by simulation.
+    It is E[lambda_j z_j^2 min(1, bound^2/|row|^2)]/bound^2 with |row|^2 = sum lambda_i z_i^2 and standard
+    normal z, by simulation from a fixed seed.
     """
     rng, total = np.random.default_rng(0), np.zeros(len(eigenvalues))
     blocks = 10

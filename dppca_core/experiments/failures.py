@@ -34,7 +34,10 @@ def reason(error: BaseException) -> str:
 
 
 def log(where: str, error: BaseException) -> None:
-    """Log an error by its type and its line of code, since its text may quote a value or a path."""
+    """Log an error by its type and its line of code, since its text may quote a value or a path.
+
+    where: A word for the part of the program in which it occurred.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     location = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     _LOG.error("%s: %s%s", where, type(error).__name__, location)

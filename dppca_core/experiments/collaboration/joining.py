@@ -61,11 +61,12 @@ class SiteTruths(NamedTuple):
 
 
 class SiteCell(NamedTuple):
-    """Hold sin Theta, largest angles in degrees and captured energy, hospital by hospital, (N,) each.
+    """Hold the errors of one run, hospital by hospital, (N,) each.
 
-    `common` is the error against the common truth (for one joint answer: N times the same), `local` against
-    the hospital's own truth, `energy` the share of the best k directions' energy in its own patients. `plain`
-    is the same for the joint answer without privacy; None for "alone".
+    `common` is sin Theta against the common truth (for one joint answer: N times the same), `local` against
+    the hospital's own truth; the angles are the largest principal angles to the same, in degrees. `energy` is
+    the variance of its own patients along the answer, as a share of that along their best k directions.
+    `plain` holds the same for the joint answer without privacy; None for "alone".
     """
 
     common: Array

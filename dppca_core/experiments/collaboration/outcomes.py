@@ -49,7 +49,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
 
     @cached_property
     def refused(self) -> dict[str, str]:
-        """Return the protocols that cannot be measured here, each with the reason."""
+        """Return the protocols that cannot be measured in this setting, each with the reason as a clause."""
         reasons = {key: self.recipe.refused(protocol) for key, protocol in PROTOCOLS.items()}
         return {key: reason for key, reason in reasons.items() if reason}
 
@@ -65,7 +65,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         return tuple(key for key in PROTOCOLS if key not in self.refused and key not in self.live)
 
     def hospitals(self, key: str) -> tuple[int, ...]:
-        """Return the hospitals at which a protocol is measured, or ALL."""
+        """Return the indices of hospitals at which a protocol is measured alone; (ALL,) if they join."""
         return self.recipe.hospitals if PROTOCOLS[key].alone else (ALL,)
 
     def repeats_of(self, key: str) -> int:
@@ -101,7 +101,7 @@ class CollaborationResults(CellStore[Key, CollaborationRun]):
         return sines, angles, energies
 
     def rows(self, cell: Key, value: CollaborationRun) -> Iterator[dict[str, Any]]:
-        """Return the one row of a run."""
+        """Return the one row of a run in the downloadable table."""
         key, hospital, repeat = cell
         protocol = PROTOCOLS[key]
         sent = self.recipe.traffic(protocol)

@@ -35,7 +35,7 @@ class Protocol:
 
     @property
     def own_moments(self) -> bool:
-        """Return whether it needs every hospital's own moment, not only their sum."""
+        """Return whether it needs the second moment of every hospital, not only their sum."""
         return self.method in ("dpdis_pca", "federated_projector")
 
 

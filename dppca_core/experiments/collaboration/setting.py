@@ -37,7 +37,7 @@ class CollaborationSetting:
         sizes: The patients of each hospital.
         k: The number of directions.
         s_hat: The features that sparse methods keep.
-        rank: R of DPdisPCA, the directions that each hospital sends.
+        rank: The parameter R of the method DPdisPCA, the number of directions that each hospital sends.
         budget: The privacy budget, the same for joining and for staying alone.
         iterations: The rounds of DPS-PCA.
         burn_in: Its first rounds, in which all features are kept.
@@ -99,7 +99,7 @@ class CollaborationSetting:
 
     @property
     def patient_draws(self) -> int:
-        """Return how many draws of patients the repeats cycle through."""
+        """Return how many draws of patients the repeats cycle through: few where drawing is slow."""
         return draws.patient_draws(self.population, self.n, self.repeats)
 
     @property
@@ -132,7 +132,7 @@ class CollaborationSetting:
         return (datasets.table(self.population).n if isinstance(self.population, str) else self.n,)
 
     def cohort(self, repeat: int) -> Cohort:
-        """Draw the patients of this repeat and assign them to the hospitals."""
+        """Return this repeat's patients, assigned to hospitals: the repeats cycle through the draws."""
         draw = repeat % self.patient_draws
         return draws.cohort(self.population, self.sizes, self.scaling, self.seed, draw)
 
@@ -151,7 +151,7 @@ class CollaborationSetting:
         return Cohort((dealt[hospital],), dealt[hospital].moment, dealt.bound)
 
     def options(self, protocol: Protocol) -> dict[str, Any]:
-        """Return the parameters that the protocol's method uses, with this setting's values."""
+        """Return the arguments for the `fit` of the protocol's method, with this setting's values."""
         options = draws.method_options(protocol.method, self)
         if protocol.noise is not None:
             options["provider_noise"] = protocol.noise
@@ -208,7 +208,7 @@ class CollaborationSetting:
         return reason if size > _MOMENT_BYTES else None
 
     def refused(self, protocol: Protocol) -> str | None:
-        """Return the reason why this protocol cannot be measured here, or None."""
+        """Return the reason why this protocol cannot be measured in this setting, as a clause, or None."""
         reason = METHODS[protocol.method].skip(self.d) or (self.too_large if protocol.own_moments else None)
         seconds = self.seconds(protocol)
         if not reason and seconds > _MOST_SECONDS:

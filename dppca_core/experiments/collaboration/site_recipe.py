@@ -131,5 +131,5 @@ class SiteRecipe:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return the parameters that the method uses, with this recipe's values."""
+        """Return the arguments for the method's `fit`, with this recipe's values."""
         return method_options(self.method, self)

@@ -39,7 +39,7 @@ _MATRICES = 6  # a population, its root, a draw, and a sum of them
 
 
 def refused(setting: CollaborationSetting, chosen: Protocol) -> str | None:
-    """Return the reason why a run cannot be simulated message by message here, or None."""
+    """Return why a run of a protocol cannot be simulated message by message in this setting, or None."""
     if setting.too_large:
         return setting.too_large
     sent = setting.traffic(chosen)
@@ -53,14 +53,14 @@ def refused(setting: CollaborationSetting, chosen: Protocol) -> str | None:
 
 
 def kept_bytes(setting: CollaborationSetting, chosen: Protocol) -> int:
-    """Return the bytes of a transcript: all messages with and without noise, and every round's basis."""
+    """Estimate the bytes of a transcript: all messages with and without noise, and every round's basis."""
     sent = setting.traffic(chosen)
     bases = 8 * setting.d * (2 * setting.k + setting.rank)
     return len(setting.sizes) * 2 * sum(sent.sent) + sent.rounds * bases + _FIXED_BYTES
 
 
 def passing_bytes(setting: CollaborationSetting) -> int:
-    """Return the bytes that are taken during the simulation only: the hospitals' moments, and matrices."""
+    """Estimate the bytes of memory that only the simulation takes, and a transcript does not keep."""
     return 8 * (len(setting.sizes) + _MATRICES) * setting.d**2
 
 
@@ -70,9 +70,9 @@ class Transcript:
 
     Attributes:
         record: The run as the server sees it. Of a secure aggregation it holds the sum alone, under `ALL`.
-        hidden: The messages without noise, by round and hospital; with secure aggregation also the sum. None
-            of a run that took place between processes.
-        errors: sin Theta of the start, if there is one, and after each round; None where nobody knows it.
+        hidden: The messages without noise, for each round by hospital; with secure aggregation also the sum.
+            Empty for a run that took place between processes, where nobody may know them.
+        errors: sin Theta of the start, if there is one, and after each round; None without a known truth.
         angles: The same for the largest angle in degrees.
     """
 
@@ -154,7 +154,7 @@ def errors(record: Record, truth: Array) -> tuple[Array, Array]:
 
 
 def moves(record: Record) -> Array:
-    """Return sin Theta between the bases before and after each round; NaN where there was none before."""
+    """Return how far each round moved the basis, as sin Theta, (m,); NaN where there was no start."""
     distances = [
         np.nan if before is None or after is None else subspace_metrics.sin_theta(after, before)
         for before, after in pairwise(_bases(record))
@@ -269,6 +269,7 @@ def difference(transcript: Transcript, number: int, hospital: int, other: int) -
     answers, hidden = transcript.record.rounds[number - 1].answers, transcript.hidden[number - 1]
 
     def between(first: Array, second: Array) -> Array:
+        """Return the difference of two messages as sums over patients."""
         return plan.sizes[hospital] * first - plan.sizes[other] * second
 
     observed = between(answers[hospital].message.arrays["product"], answers[other].message.arrays["product"])

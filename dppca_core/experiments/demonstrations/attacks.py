@@ -27,7 +27,7 @@ Cell = tuple[str, int]  # kind of release, and number of the portion
 
 @dataclass(frozen=True)
 class AttackSetting:
-    """Hold what is released: a method, its budget, its k columns and its rounds."""
+    """Hold what is attacked: releases of a method with its budget, k directions and rounds (`steps`)."""
 
     method: str
     budget: Budget
@@ -86,7 +86,7 @@ class AttackDraws(CellStore[Cell, tuple[Array, Array]]):
         return [(kind, portion) for portion in range(-(-draws // PORTION))]
 
     def rows(self, cell: Cell, value: tuple[Array, Array]) -> Iterator[dict[str, Any]]:
-        """Return a row for each pair of draws."""
+        """Return a row for each pair of readings."""
         kind, portion = cell
         for i, (here, there) in enumerate(zip(*value, strict=True)):
             yield {

@@ -19,7 +19,14 @@ from dppca_core.populations.spiked import SpikedModel
 
 
 class NeighbouringTotals(NamedTuple):
-    """Hold a patient's row (d,), in units of the data, and two totals (d, d) of rows divided by `bound`."""
+    """Hold a patient's row and the totals of a hospital with that patient and without.
+
+    Attributes:
+        patient: The row, in units of the data, (d,).
+        without: The sum of x x^T over the other patients, rows divided by `bound`, (d, d).
+        with_: The same with the patient.
+        bound: What rows were divided by.
+    """
 
     patient: Array
     without: Array
@@ -28,7 +35,7 @@ class NeighbouringTotals(NamedTuple):
 
 
 def rebuilt(with_: Array, without: Array) -> Array:
-    """Return the row, (d,), that the difference of two totals, (d, d), gives away, signed as by `turned`."""
+    """Return the patient's row, divided by the bound, that two totals give away, (d,); signed by `turned`."""
     values, vectors = linalg.top_eigenpairs(with_ - without, 1)
     row: Array = math.sqrt(max(float(values[0]), 0.0)) * vectors[:, 0]
     return turned(row)

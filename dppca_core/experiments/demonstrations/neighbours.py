@@ -95,6 +95,7 @@ def picture(budget: Budget, releases: int = 20, seed: int = 0) -> Picture:
     unit = (with_ - without) / mu
 
     def draw(cohort: Cohort) -> NeighbourReleases:
+        """Return one noisy release of a data set."""
         noisy = symmetric_gaussian.release(cohort, budget, rng, None)
         read = (PATIENTS * coordinate(noisy) - without) / unit
         return NeighbourReleases(linalg.top_eigenspace(noisy, 1)[:, 0], read)

@@ -36,10 +36,10 @@ class Contraction:
 
     Attributes:
         rate: The factor by which the tangent falls in each round.
-        plateau: The error at the plateau, sin Theta.
+        plateau: The error at the plateau, sin Theta (Frobenius).
         phase: The rounds [first, last] of the fit.
         reached: The first round within 10 % of the plateau.
-        stuck: Whether there is a plateau that never left the random guess.
+        stuck: Whether the error stands at a plateau that is no better than a random guess.
         why: The reason, in a sentence, for what is None.
         k: The number of directions.
         scale: A, the tangent that the fit has at round 0.

@@ -101,12 +101,12 @@ class ExplorerExperiment:
 
     @property
     def sparse(self) -> bool:
-        """Return whether the truth has rows of zeros: a table's and a twin's have none."""
+        """Return whether the true directions leave some features out: only a spiked model's do."""
         return isinstance(self.population, SpikedModel)
 
     @property
     def scaling(self) -> draws.Scaling:
-        """Return the rule that brings rows to their public bound."""
+        """Return how rows are brought to a length of at most 1: clipped at `clip`, else divided."""
         if self.clip is not None:
             return draws.Scaling("clipped", bound=self.clip)
         return draws.Scaling(failure=self.failure)
@@ -118,7 +118,7 @@ class ExplorerExperiment:
         return gaussian.remaining(budget, prior) if prior else budget
 
     def options(self, name: str) -> dict[str, Any]:
-        """Return the parameters that the method uses, with this experiment's values."""
+        """Return the arguments for the `fit` of the method of this name, with this experiment's values."""
         options = draws.method_options(name, self, self.population) | self.rows_rule(name)
         if name == "dpdis_pca" and self.rank is not None:
             options["rank"] = self.rank
@@ -147,11 +147,11 @@ class ExplorerExperiment:
         return Setting(eigenvalues=eigenvalues, budget=self.budget(epsilon), **fields | changed)
 
     def cohort(self, repeat: int) -> Cohort:
-        """Draw the patients of this repeat and assign them to the hospitals."""
+        """Return this repeat's patients, assigned to hospitals: the repeats cycle through the draws."""
         draw = repeat % self.patient_draws
         return draws.cohort(self.population, self.sizes, self.scaling, self.seed, draw)
 
     @property
     def patient_draws(self) -> int:
-        """Return how many draws of patients the repeats cycle through."""
+        """Return how many draws of patients the repeats cycle through: few where drawing is slow."""
         return draws.patient_draws(self.population, self.n, self.repeats)

@@ -46,6 +46,9 @@ def plane(basis: Array, truth: Array, variances: Callable[[Array], Array]) -> An
         basis: U, orthonormal columns, (d, k).
         truth: V, orthonormal columns, (d, k), which span eigenvectors of the second moment.
         variances: Returns the diagonal of B^T Sigma B, shape (m,), for a block B, (d, m).
+
+    Returns:
+        The plane's angle, and the rows' standard deviations along v and w.
     """
     cosines = truth.T @ basis
     residual = basis - truth @ cosines
@@ -74,5 +77,5 @@ def turned(basis: Array, truth: Array) -> Array:
 
 
 def patients() -> Array:
-    """Return the standard normals from which a picture's patients are made, (PATIENTS, 2)."""
+    """Return the standard normals z of the module's text that make a picture's patients, (PATIENTS, 2)."""
     return np.random.default_rng(SEED).standard_normal((PATIENTS, 2))

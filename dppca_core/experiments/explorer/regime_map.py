@@ -38,7 +38,8 @@ def regime_map(results: Results, by: str, tau: float = 3.3, **constants: float) 
 
     Args:
         results: The results whose experiment and truth are used; nothing is measured.
-        by: "closed form" or "theorem", Theorem 4.3 of Ge et al. (AISTATS 2018).
+        by: The formula that decides: "closed form", the prediction of DPS-PCA's error, or "theorem", Theorem
+            4.3 of Ge et al. (AISTATS 2018).
         tau: The theorem's constant tau.
         constants: The free constants of that bound, by name.
 

@@ -76,7 +76,7 @@ def eigenproblem_seconds(d: int) -> float:
 
 
 def run_seconds(name: str, d: int, k: int, providers: int) -> float:
-    """Estimate the time of one run: that of its eigenproblems."""
+    """Estimate the seconds of one run of a method: the time of its eigenproblems."""
     return METHODS[name].cost(d, k, providers) * eigenproblem_seconds(d)
 
 
@@ -99,7 +99,7 @@ class Results(CellStore[Key, Cell]):
 
     Args:
         experiment: Every setting but epsilon.
-        methods: The methods, keys of `METHODS`; those that cannot run here are `skipped`.
+        methods: The methods, keys of `METHODS`; those that cannot run on this experiment are `skipped`.
     """
 
     def __init__(self, experiment: ExplorerExperiment, methods: tuple[str, ...] = tuple(METHODS)) -> None:
@@ -110,28 +110,31 @@ class Results(CellStore[Key, Cell]):
 
     @cached_property
     def truth(self) -> draws.Truth:
-        """Return a spiked model's basis, or pooled non-private PCA of a table's clipped rows.
+        """Return the directions and eigenvalues that runs are compared with; `draws.truth` says which.
 
-        It comes without its matrix (d, d), which is `second_moment`.
+        It comes without the (d, d) matrix, which is `second_moment`.
         """
         e = self.experiment
         return draws.truth(e.population, e.sizes, e.k, e.scaling, e.seed)
 
     @property
     def second_moment(self) -> Array:
-        """Return the truth's second moment, (d, d); not held here, so that many experiments fit in memory."""
+        """Return the second moment that the truth is computed from, (d, d).
+
+        It comes from a shared cache and is not held here, so that many experiments fit in memory.
+        """
         e = self.experiment
         return draws.second_moment(e.population, e.sizes, e.scaling, e.seed)
 
     @property
     def support_size(self) -> int:
-        """Return how many rows count as the support: the true ones, or s_hat of a table's truth."""
+        """Return how many features count as those that matter: a model's own number, else s_hat."""
         population = self.experiment.population
         return population.s if isinstance(population, SpikedModel) else self.experiment.s_hat
 
     @cached_property
     def skipped(self) -> dict[str, str]:
-        """Return the methods that cannot run here, each with the reason."""
+        """Return the methods that cannot run on this experiment, each with the reason as a clause."""
         reasons = {name: METHODS[name].skip(self.experiment.d) for name in self.methods}
         if self.experiment.clip is not None:
             # Dividing patients into batches and scaling rows to length 1 need the rows.
@@ -144,17 +147,18 @@ class Results(CellStore[Key, Cell]):
         return METHODS[name].cost(self.experiment.d, self.experiment.k, self.experiment.providers)
 
     def _seconds(self, name: str) -> float:
+        """Estimate the seconds of one run of a method, without drawing its patients."""
         return self._cost(name) * eigenproblem_seconds(self.experiment.d)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Return the methods that are fast enough here to be live."""
+        """Return the live methods: those fast enough on this experiment to run without being asked for."""
         runnable = (name for name in self.methods if name not in self.skipped)
         return tuple(n for n in runnable if self._cost(n) <= _LIVE_COST or self._seconds(n) <= _LIVE_SECONDS)
 
     @cached_property
     def slow(self) -> tuple[str, ...]:
-        """Return the methods that run here only when asked for."""
+        """Return the methods too slow on this experiment to run unless asked for."""
         return tuple(name for name in self.methods if name not in self.names and name not in self.skipped)
 
     def repeats_of(self, name: str) -> int:
@@ -167,7 +171,10 @@ class Results(CellStore[Key, Cell]):
         return max(least, min(experiment.repeats, int(1e9 / (self._cost(name) * experiment.d**3))))
 
     def _rows_seconds(self, name: str) -> float:
-        """Estimate the time of drawing the rows of one draw of patients, where the method scales each."""
+        """Estimate the seconds of simulating one draw of patients for a method that needs their rows.
+
+        It is 0 for a method that takes moments, which are drawn without rows. The constants were measured.
+        """
         drawn = isinstance(self.experiment.population, SpikedModel) and METHODS[name].scaling == "unit"
         return 1.1e-9 * self.experiment.d**3 + 0.01 if drawn else 0.0
 
@@ -182,19 +189,19 @@ class Results(CellStore[Key, Cell]):
 
     @property
     def sweep_repeats(self) -> int:
-        """Return how many repeats of the experiment's method are measured away from the epsilon shown."""
+        """Return how many repeats of the experiment's method are measured at epsilons not shown."""
         most = self.experiment.repeats
         if self.experiment.method == TRACED:
             return most
         return min(most, max(_SWEEP_REPEATS, self._few(_SWEEP_SECONDS / len(EPSILONS), most)))
 
     def key(self, cell: Key) -> Key:
-        """Return a cell's key: a method without privacy has one run for all epsilons."""
+        """Return a cell's key; a method without privacy has one run for all epsilons, kept at the first."""
         name, epsilon, repeat = cell
         return (name, epsilon if METHODS[name].private else EPSILONS[0], repeat)
 
     def measure(self, cell: Key) -> Cell:
-        """Run a method once and measure its answer."""
+        """Run the cell's method once and return its errors and costs."""
         return self._measured(cell[0], self.estimate(*cell))
 
     def try_cells(self, wanted: Iterable[Key]) -> None:
@@ -203,10 +210,10 @@ class Results(CellStore[Key, Cell]):
             pass
 
     def steps(self, wanted: Iterable[Key]) -> Iterator[None]:
-        """Do what `try_cells` does in steps, so that the caller can stop between them.
+        """Do what `try_cells` does, yielding after each step so that the caller can stop there.
 
-        The population and the patients are steps of their own. Where two threads want the same cells, each
-        measures what the other has not begun.
+        Computing the truth and drawing the patients are steps of their own, for each may take seconds. Where
+        several threads go through the same cells, a step measures what is still missing when it begins.
         """
         for (name, repeat), cells in groupby(wanted, key=lambda cell: (cell[0], cell[2])):
             group = list(cells)
@@ -249,12 +256,12 @@ class Results(CellStore[Key, Cell]):
         return self.experiment.method == TRACED and self.experiment.d <= _SMALL
 
     def estimate(self, name: str, epsilon: float, repeat: int) -> Estimate:
-        """Run one method once and return its estimate, from which that cell is measured."""
+        """Run a method once, on the repeat's patients with the budget at epsilon, and return its result."""
         cohort, budget = self.experiment.cohort(repeat), self.experiment.budget(epsilon)
         return METHODS[name].fit(cohort, budget=budget, **self._arguments(name, repeat))
 
     def estimates(self, epsilons: Sequence[float], repeat: int) -> list[Estimate]:
-        """Return `estimate` of DPS-PCA at each epsilon, in one call."""
+        """Return what `estimate` of DPS-PCA returns at each epsilon, computed together."""
         cohort, budgets = self.experiment.cohort(repeat), map(self.experiment.budget, epsilons)
         return dps_pca_runs(cohort, budgets=list(budgets), **self._arguments(TRACED, repeat))
 
@@ -270,7 +277,7 @@ class Results(CellStore[Key, Cell]):
         return {"k": e.k, "rng": rng, **options}
 
     def setting(self, epsilon: float) -> Setting:
-        """Return the point at which bounds are evaluated."""
+        """Return the setting at which bounds are evaluated, with the truth's eigenvalues."""
         return self.experiment.setting(epsilon, self.truth.eigenvalues)
 
     def _measured(self, name: str, estimate: Estimate) -> Cell:
@@ -310,9 +317,11 @@ class Results(CellStore[Key, Cell]):
         return {}
 
     def first(self, epsilon: float, shown: Collection[str] | None = None) -> Iterator[Key]:
-        """Return the cells to measure before anything is shown: few enough to be quick at every d.
+        """Return the cells to measure before the page shows anything: few enough to be quick at every d.
 
-        shown: the methods that stand side by side at first; all of them by default.
+        Args:
+            epsilon: The epsilon that the page shows.
+            shown: The methods that the page compares; all live ones by default.
         """
         experiment = self.experiment
         names = [name for name in self.names if shown is None or name in shown]
@@ -346,9 +355,12 @@ class Results(CellStore[Key, Cell]):
             yield from ((name, e, 0) for e in EPSILONS[:: -(-len(EPSILONS) // points)])
 
     def rest(self, epsilon: float, slow: bool = False, shown: Collection[str] | None = None) -> Iterator[Key]:
-        """Return all other cells: this epsilon, with or without the slow methods, then the other epsilons.
+        """Return all other cells, in the order that a page needs them; some may also be in `first`.
 
-        shown: the methods whose cells are wanted, slow ones as well; all that are fast enough by default.
+        Args:
+            epsilon: The epsilon that the page shows, whose cells mostly come first.
+            slow: Whether the slow methods are wanted too.
+            shown: The methods whose cells are wanted, slow ones as well; all live ones by default.
         """
         others = sorted(EPSILONS, key=lambda e: abs(np.log(e / epsilon)))
         names = self.names if shown is None else [n for n in (*self.names, *self.slow) if n in shown]
@@ -380,7 +392,7 @@ class Results(CellStore[Key, Cell]):
             yield from ((self.experiment.method, epsilon, r) for r in range(self.repeats, NOISES))
 
     def planes(self, epsilon: float) -> list[AnglePlane]:
-        """Return the planes of the experiment's method measured so far, at most NOISES of them."""
+        """Return the planes of largest error of the method's runs at this epsilon so far, at most NOISES."""
         keys = (self.key((self.experiment.method, epsilon, repeat)) for repeat in range(NOISES))
         cells = [self.cells[key] for key in keys if key in self.cells]
         return [cell.plane for cell in cells if cell.plane is not None]
@@ -388,7 +400,7 @@ class Results(CellStore[Key, Cell]):
     def wanted(
         self, epsilon: float, slow: bool = False, shown: Collection[str] | None = None
     ) -> Iterator[Key]:
-        """Return all cells of a view at one epsilon, those that are shown first first."""
+        """Return all cells of a page at one epsilon: those of `first`, then those of `rest`."""
         return chain(self.first(epsilon, shown), self.rest(epsilon, slow, shown))
 
     def next_of(self, name: str, repeats: int | None = None) -> Key | None:
@@ -400,7 +412,7 @@ class Results(CellStore[Key, Cell]):
         return self.first_missing((name, e, r) for r in times for e in EPSILONS)
 
     def rows(self, cell: Key, value: Cell) -> Iterator[dict[str, Any]]:
-        """Return a row for each iterate; none for a run that only the picture shows."""
+        """Return a row of the downloadable table for each iterate; none for a run of the picture alone."""
         name, epsilon, repeat = cell
         if repeat >= self.repeats:
             return

@@ -33,7 +33,7 @@ def signal(experiment: ExplorerExperiment) -> float:
 
 
 def recommended(experiment: ExplorerExperiment, epsilon: float, trust: str) -> Recommendation:
-    """Return which method is recommended under a trust, from public numbers alone, and why."""
+    """Return the method recommended under a trust model, one of TRUSTS, from public numbers alone."""
     return recommend(
         trust,
         n=experiment.n,
@@ -62,7 +62,7 @@ def spread(sines: Sequence[float], k: int) -> Array:
 
 
 def measured(results: Results, name: str, epsilon: float) -> Array:
-    """Return `spread` of a method's runs so far."""
+    """Return the quantiles of `spread` over the runs of a method that have been measured so far, (3,)."""
     return spread([cell.sin[-1] for cell in results.measured(name, epsilon)], results.experiment.k)
 
 

@@ -53,7 +53,10 @@ def chances(
 def terms(
     experiment: ExplorerExperiment, epsilon: float, constants: dict[str, float], tau: float
 ) -> pd.DataFrame:
-    """Return the terms of Ge et al.'s Theorem 4.3 beside the measured error, by round, in sin Theta."""
+    """Return quantiles of DPS-PCA's measured sin Theta, and the terms of Ge et al.'s Theorem 4.3, by round.
+
+    constants and tau: those of the theorem.
+    """
     results = Results(experiment)
     bound = evaluate(results, "ge2018", epsilon, tau=tau, **constants)
     runs = [results.cell("dps_pca", epsilon, repeat).sin for repeat in range(experiment.repeats)]

@@ -40,7 +40,7 @@ def sent(setting: CollaborationSetting) -> pd.DataFrame:
 
 
 def rounds(setting: CollaborationSetting, protocol: str) -> pd.Series:
-    """Return sin Theta by round of one simulated run."""
+    """Return sin Theta by round of a protocol's first simulated run; round 0 is the start, if it has one."""
     run = transcript.simulate(setting, protocol)
     shown = [0] if run.record.start is not None else []
     shown += [done.number for done in run.record.rounds if done.basis is not None]

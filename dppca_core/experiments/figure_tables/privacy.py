@@ -16,7 +16,10 @@ from dppca_core.privacy import Budget
 
 
 def releases(budget: Budget, seed: int) -> pd.DataFrame:
-    """Return what an attacker reads off twenty releases of each of two data sets that differ in a patient."""
+    """Return the number that an attacker reads off each of twenty releases of two neighbouring data sets.
+
+    It is in units of the noise, N(0, 1) without the patient.
+    """
     shown = picture(budget, seed=seed)
     sides = {"with the patient": shown.here, "without": shown.there}
     return pd.DataFrame({name: [release.read for release in side] for name, side in sides.items()})

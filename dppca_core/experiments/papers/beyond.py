@@ -23,7 +23,7 @@ _PUBLIC = "needed-patients-public"
 
 
 def fewer(table: pd.DataFrame, many: str, few: str) -> tuple[float, float, float]:
-    """Return how many times the patients of `few` the method `many` needs for a median error of TARGET.
+    """Return how many times as many patients `many` needs as `few`, for a median error of TARGET.
 
     Args:
         table: The table of a sweep over n.

@@ -48,7 +48,10 @@ def _claim(
     """
 
     def named(name: str, /, *args: _P.args, **kwargs: _P.kwargs) -> Check:
+        """Return the check of this name, with the other arguments of `judge`."""
+
         def check(means: pd.DataFrame, _: pd.DataFrame) -> Finding:
+            """Judge the curves of a `summary`, and join the parts' sentences."""
             curves: _Curves = {}
             for row in means.sort_values("x", kind="stable").to_dict("records"):
                 mean = _Mean(*(float(row[key]) for key in _Mean._fields))
@@ -206,7 +209,10 @@ def against(
 
 
 def as_a_guess(name: str, labels: Sequence[str], share: float, d: int, k: int) -> Check:
-    """Return the check that these curves stay above a share of a random guess's projector distance."""
+    """Return the check that these curves stay above a share of a random guess's projector distance.
+
+    That distance, |U U^T - V V^T|, is sqrt 2 times sin Theta (both Frobenius), of k directions among d.
+    """
     level = share * math.sqrt(2) * random_guess(d, k)
     return against(name, labels, level, f"{100 * share:g} % of a random guess's distance", above=True)
 

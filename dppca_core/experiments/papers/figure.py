@@ -50,16 +50,20 @@ class Verdict:
 
     @property
     def reproduced(self) -> bool:
-        """Return whether every check holds."""
+        """Return whether every check holds, so that the paper's claim is reproduced."""
         return all(finding.holds for finding in self.findings)
 
 
 @dataclass(frozen=True)
 class PaperRun:
-    """A run remakes a figure by a recipe (a name in data/recipes), or by a formula that gives the curves.
+    """Hold one way in which a figure is remade, with the checks of its result.
 
-    title: "as printed", or what differs. because: the reason why its checks are expected to fail; empty where
-    they are expected to hold. Every check is a condition computed on the result.
+    Attributes:
+        title: "as printed", or what differs from that.
+        checks: Conditions that are computed on the result.
+        recipe: The name of its recipe in data/recipes; "" where a formula gives the curves.
+        formula: Returns the curves where no run is needed.
+        because: The reason why checks are expected to fail; "" where they are expected to hold.
     """
 
     title: str
@@ -98,7 +102,7 @@ class Figure:
     notes: tuple[str, ...] = ()
 
     def curves(self, run: PaperRun, table: pd.DataFrame | None = None) -> pd.DataFrame:
-        """Return the figure's curves, from a sweep's table or, for a formula, from nothing.
+        """Return the figure's curves, in the columns of a `summary`, from a sweep's table or by a formula.
 
         Raises ValueError where a table is needed and not given.
         """

@@ -32,7 +32,7 @@ FORMULAS: Mapping[str, Callable[[], pd.DataFrame]] = {"figure 2": ge.figure_2}
 
 
 def read(name: str) -> list[Figure]:
-    """Return the figures of a paper, by the name of its file."""
+    """Return the figures of a paper; `name` is that of its file in data/papers, without .yaml."""
     plain = yaml.safe_load(paths.stored_text(f"papers/{name}.yaml"))
     return [_figure(plain["paper"], **entry) for entry in plain["figures"]]
 
@@ -51,6 +51,7 @@ def _figure(
     usual = _checks(checks, numbers)  # of the runs that list none of their own
 
     def run(entry: Mapping[str, Any]) -> PaperRun:
+        """Return a run, with the figure's checks unless it lists its own, and its formula by name."""
         given: dict[str, Any] = {"checks": usual, **entry}
         if "checks" in entry:
             given["checks"] = _checks(entry["checks"], numbers)
@@ -68,6 +69,7 @@ def _numbers(at: Sequence[float], curves: Mapping[str, Sequence[float]]) -> tupl
 
 
 def _checks(entries: Sequence[Mapping[str, Any]], numbers: tuple[Printed, ...]) -> tuple[Check, ...]:
+    """Return the checks that entries of a paper's file describe; numbers: the figure's published ones."""
     return tuple(_check(numbers, **entry) for entry in entries)
 
 

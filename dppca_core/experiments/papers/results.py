@@ -189,12 +189,14 @@ def shown(table: pd.DataFrame, timed: bool = False) -> pd.DataFrame:
 
 
 def thinned(chosen: Recipe, repeats: int = 3, points: int = 3) -> Recipe:
-    """Return a quicker recipe: at most so many repeats and values of each swept parameter, with both ends.
+    """Return a quicker recipe: at most so many repeats, and values (`points`) of each swept parameter.
 
-    Its rows are rows of the whole recipe's table. Raises ValueError for fewer than one.
+    Values are taken evenly, with both ends. Its rows are rows of the whole recipe's table. Raises ValueError
+    for fewer than one.
     """
 
     def thin(values: tuple[float | int, ...]) -> tuple[float | int, ...]:
+        """Return at most `points` of the values, evenly by index, from the first to the last."""
         if len(values) <= points:
             return values
         last = len(values) - 1

@@ -20,7 +20,7 @@ def summary(table: pd.DataFrame, x: str, column: str) -> pd.DataFrame:
     Args:
         table: The table of a sweep.
         x: A swept parameter, or "round" for the error of every iterate.
-        column: A measured column.
+        column: The measured column whose means are taken.
 
     Returns:
         The columns label, method, x, mean, low, high and runs. low and high are mean -/+ t s / sqrt(runs),

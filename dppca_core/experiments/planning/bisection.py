@@ -103,7 +103,7 @@ class Search:
 
     @property
     def name(self) -> str:
-        """Return the name of the swept parameter."""
+        """Return the name of the sweep's parameter that the values are of."""
         return "epsilon" if self._over_epsilon else "n"
 
     @property
@@ -122,7 +122,11 @@ class Search:
         return self.question.size if self.question.asked == "hospitals" else 1
 
     def _value(self, wanted: float) -> Value:
-        """Return the nearest value that can be run: whole patients, or whole hospitals of them."""
+        """Return the value nearest to `wanted` that can be run.
+
+        It is within the limits, and a whole number of patients, or of hospitals' patients; epsilon is rounded
+        to six digits.
+        """
         low, high = self._limits
         limited = min(max(wanted, low), high)
         if self._over_epsilon:
@@ -135,7 +139,7 @@ class Search:
         return tuple(sorted({self._value(middle / _ASIDE), self._value(middle * _ASIDE)}))
 
     def recipe(self, values: tuple[Value, ...]) -> Recipe:
-        """Return the recipe of the runs at these values."""
+        """Return the sweep that makes the runs at these values."""
         experiment, planned = self.plan.experiment, PLANNED_METHODS[self.plan.planned]
         assert isinstance(experiment.population, SpikedModel)  # no other is planned for
         over_hospitals = self.question.asked == "hospitals"
@@ -155,9 +159,13 @@ class Search:
         )
 
     def losses(self, runs: Any) -> tuple[Array, Array]:
-        """Return the complete values, ascending (m,), and squared errors or lost energy, (m, repeats).
+        """Return the values whose runs are complete, and what each run lost there.
 
-        runs: The table of a sweep by `recipe`.
+        Args:
+            runs: The table of a sweep by `recipe`, perhaps unfinished.
+
+        Returns:
+            The values, ascending, (m,), and the squared sin Theta or the share of energy lost, (m, repeats).
         """
         column = METRICS["energy" if self.plan.energy else "sin"]
         wide = runs.pivot(index=self.name, columns="repeat", values=column).sort_index().dropna()
@@ -200,11 +208,14 @@ class Search:
         return math.sqrt(below * above)
 
     def _last_miss(self, means: Array) -> int:
-        """Return the index of the last value that misses the target, -1 where all reach it."""
+        """Return the index of the largest value whose loss is above the target, -1 where all reach it."""
         return int(np.flatnonzero(np.append(True, means > self._target))[-1]) - 1
 
     def reading(self, runs: Any) -> SimulatedAnswer:
-        """Return the answer that the runs so far give, which are as `losses` takes them."""
+        """Return the answer that the runs so far give, with its interval.
+
+        runs: As `losses` takes them.
+        """
         at, losses = self.losses(runs)
         counts, unit = (len(at), losses.size), self._unit
         measuring = SimulatedAnswer("measuring", *counts)

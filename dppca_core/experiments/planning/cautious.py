@@ -22,8 +22,8 @@ def patients_with_cautious(plan: StudyPlan, epsilon: float, strictest: float) ->
         strictest: That of the cautious one.
 
     Returns:
-        The answer of `StudyPlan.patients` at the budget that has the pooled noise. What the weights add to
-        the error by sampling is left out.
+        The answer of `StudyPlan.patients` at the one epsilon that would give equal hospitals the same noise.
+        That unequal weights also raise the sampling error is left out.
     """
     method, experiment = plan.method, plan.experiment
     if not method.pools:

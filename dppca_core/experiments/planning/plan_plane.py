@@ -59,7 +59,7 @@ class Plane:
     largest: float
 
     def line(self, loss: float) -> Array:
-        """Return at each epsilon the amount from which on the loss is at most this; NaN off the plane."""
+        """Return at each of `epsilons` from which amount on the loss is at most this; NaN off the plane."""
         return self._crossings(self.losses, loss)
 
     @property
@@ -88,9 +88,9 @@ class Plane:
 
 
 class EdgeColumn(NamedTuple):
-    """Hold the losses and errors of a closed form with an edge at one epsilon, at each amount of a grid.
+    """Hold the losses and errors of a closed form with an edge at one epsilon, by amount: (m,) each.
 
-    An error is infinite where an assumption but the smallness of the error fails.
+    An error is made large, beyond all that is drawn, where an assumption other than its smallness fails.
     """
 
     amounts: Array
@@ -149,7 +149,10 @@ def plane(plan: StudyPlan, amounts: tuple[float, float], epsilons: Array, size: 
 
 
 def _evaluated(plan: StudyPlan, amount: int, epsilon: float, size: int | None) -> tuple[float, float, bool]:
-    """Return loss, error, and whether all assumptions but the smallness of the error hold."""
+    """Return the loss, the error, and whether all assumptions but the smallness of the error hold.
+
+    size: The patients of each hospital where the amount is hospitals, else None.
+    """
     setting = plan.setting(*_point(amount, epsilon, size))
     bound = plan.rule(setting)
     return plan.loss_of(setting, bound), bound.final, all(LABEL in line for line in bound.failed)
@@ -166,7 +169,7 @@ def _rows(amounts: tuple[float, float]) -> list[int]:
 def edge_column(
     plan: StudyPlan, epsilon: float, amounts: tuple[float, float], size: int | None = None
 ) -> EdgeColumn:
-    """Evaluate a closed form that falls off an edge at one epsilon.
+    """Evaluate at one epsilon a closed form that falls off an edge.
 
     Args:
         plan: The plan; its target plays no part.
@@ -235,5 +238,8 @@ def answered(plan: StudyPlan, field: Plane, size: int | None = None) -> Array:
 
 
 def _point(amount: int, epsilon: float, size: int | None) -> tuple[int, float, int | None]:
-    """Return the patients of an amount, epsilon, and the number of hospitals where the amount is that."""
+    """Return the arguments of `StudyPlan.setting` at an amount: patients, epsilon, and hospitals or None.
+
+    None, for amounts that are patients, stands for the experiment's hospitals.
+    """
     return (amount, epsilon, None) if size is None else (amount * size, epsilon, amount)

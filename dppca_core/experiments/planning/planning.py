@@ -92,7 +92,7 @@ class Question(NamedTuple):
         return whole * self.size, self.epsilon, whole
 
     def limits(self, providers: int) -> tuple[float, float]:
-        """Return the smallest and the largest answer of a study in so many hospitals."""
+        """Return the smallest and the largest answer to look for; every hospital has a patient at least."""
         if self.asked == "epsilon":
             return LEAST_EPSILON, MOST_EPSILON
         if self.asked == "patients":
@@ -215,7 +215,7 @@ class PlanAnswer:
 
     @property
     def chance(self) -> float | None:
-        """Return the predicted chance that stage 1 names all features that matter; None without a stage 1."""
+        """Return the predicted chance that stage 1 finds all features that matter; None without a stage 1."""
         return None if self.bound is None else self.bound.quantities.get("support_probability")
 
 
@@ -301,7 +301,10 @@ class StudyPlan:
         return subspace_metrics.random_guess(experiment.d, experiment.k)
 
     def setting(self, n: int, epsilon: float, hospitals: int | None = None) -> Setting:
-        """Return the point at which the closed form is evaluated; None: the experiment's hospitals."""
+        """Return the setting at which the closed form is evaluated; hospitals None: the experiment's.
+
+        Its eigenvalues are of rows divided by the bound that n of them respect, or of rows of length 1.
+        """
         values, squares = _spectrum(self.experiment.population, self.experiment.failure)
         scaled = values if squares is None else values * math.exp(-float(squares(math.log(n))))
         if self.unit_rows:
@@ -325,7 +328,10 @@ class StudyPlan:
         return self.loss_of(setting, self.rule(setting))
 
     def loss_of(self, setting: Setting, bound: Bound) -> float:
-        """Return the loss that a closed form predicts at `setting`, in the units of `allowed`."""
+        """Return the loss that a closed form predicts at `setting`, in the units of `allowed`.
+
+        It adds what two stages lose by missed features, and corrects for rows of length 1.
+        """
         if not bound.terms:  # void: its total is infinite
             return bound.final
         # Besides its own sin^2, two stages lose what missed features cost in the median of runs.
@@ -411,7 +417,10 @@ class StudyPlan:
         return replace(self, planned=_NEAR[PLANNED_METHODS[self.planned].trust], unit_rows=units)
 
     def answer(self, question: Question) -> PlanAnswer:
-        """Return the smallest number of what is asked that reaches the target.
+        """Return the smallest number of what is asked that reaches the target, by inverting the closed form.
+
+        Args:
+            question: What is asked, and what is held.
 
         Returns:
             The answer, to a millionth of it, a whole number but for epsilon; or the reason why there is none.

@@ -36,18 +36,19 @@ FEW = "of so few features a release would keep all, as stacked rounds do"
 
 @dataclass(frozen=True)
 class PublicTable:
-    """Hold what is public of a table whose patients count once: no row, and no name of a column.
+    """Hold what is public of a table with one row for each patient: no row, and no name of a column.
 
     Attributes:
         d: Encoded columns.
         n: Patients.
         providers: Hospitals.
         bound: Length to which rows are shortened, in units of the dictionary.
-        mean_share: Part of a budget that pays for the mean; 0 where the centre is public, None by rule.
-        scale_share: Part that pays for scales, likewise.
-        eigenvalues: Those that were paid for, falling; none where none were.
+        mean_share: Part of a budget that pays for a private mean; 0 where the centre is public, None where it
+            is set by `paid_centre.share`.
+        scale_share: Part that pays for private scales of the columns; None is set by `paid_scale.share`.
+        eigenvalues: Noisy ones that were released before, falling; () where none were.
         std: Standard deviation of their noise.
-        paid: What they cost.
+        paid: The privacy budget that they cost.
         columns: What is public of each column, without its name; none where that is not known.
         clip: The bound, in root mean square lengths of rows that spread evenly over the dictionary.
     """
@@ -137,12 +138,12 @@ class TablePlan(StudyPlan):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Return the options of a release by this method."""
+        """Return the options with which a release runs the method."""
         return {"s_hat": RELEASED} if self.method.chooses_rows else {}
 
     @cached_property
     def patterns(self) -> list[Pattern]:
-        """Return the populations of which the worst counts."""
+        """Return the populations that the table may come from, of which the worst predicted error counts."""
         return self.table.patterns(self.experiment.k)
 
     @cached_property

@@ -33,7 +33,7 @@ class TableSearch(Search):
     """A search bisects with runs on invented rows of a table's dictionary.
 
     Args:
-        plan: Of a table whose dictionary is known, as `can_search` asks.
+        plan: A plan of a table whose columns are known; see `can_search`.
 
     Raises:
         ValueError: As of `Search`, and for another plan.
@@ -42,11 +42,12 @@ class TableSearch(Search):
     plan: TablePlan
 
     def _check_patients(self) -> None:
+        """Raise ValueError where no rows can be invented, for want of a dictionary."""
         if not self.plan.table.columns:
             raise ValueError("columns must be known, got none")
 
     def errors(self, value: Value, pattern: Pattern) -> Array:
-        """Return sin Theta of the runs at a value on one population, (repeats,)."""
+        """Run the method at a value on rows with one spectrum; return sin Theta of each run, (repeats,)."""
         name, (_, epsilon, _) = self.plan.method.name, self.question.at(value / self._unit)
         results = Results(self.experiment(value, pattern), (name,))
         return np.array([results.measure((name, epsilon, run)).sin[-1] for run in range(self.repeats)])

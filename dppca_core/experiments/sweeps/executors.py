@@ -44,7 +44,10 @@ class Cores(Executor):
             self.submit(blas.use_one_thread)
 
     def kill(self) -> None:
-        """Kill the processes, whatever they run, for a program that is about to end."""
+        """Kill the processes, whatever they run, for a program that is about to end.
+
+        Otherwise the interpreter would wait for tasks whose results nobody collects.
+        """
         get_reusable_executor(max_workers=self.workers).shutdown(wait=True, kill_workers=True)
 
 

@@ -75,7 +75,7 @@ def _needed(runs: pd.DataFrame, target: float, level: float, rng: np.random.Gene
 
 
 def _medians(errors: Array) -> Array:
-    """Return the medians over the last axis, NaN left out; NaN where nothing is left.
+    """Return the medians over the last axis, NaN (a failed run) left out; NaN where nothing is left.
 
     np.nanmedian returns the same, but takes several times as long on a thousand resamples.
     """

@@ -32,7 +32,10 @@ def to_dict(recipe: Recipe) -> dict[str, Any]:
 
 
 def from_dict(plain: object) -> Recipe:
-    """Return the recipe. Raises ValueError that names what is unknown, missing or unsuitable."""
+    """Return the recipe that parsed JSON describes; the module's text has an example.
+
+    Raises ValueError that names what is unknown, missing or unsuitable.
+    """
     names, of_model = ([field.name for field in fields(kind)] for kind in (Recipe, SpikedModel))
     named = dict(_object("recipe", plain, names, required=("population", "methods", "swept")))
     if not isinstance(named["population"], str):
@@ -101,6 +104,7 @@ def fingerprint(recipe: Recipe, chosen: Variant) -> str:
 
 
 def _method(chosen: Variant) -> dict[str, Any]:
+    """Return a variant as JSON can hold it."""
     return {"method": chosen.method, "label": chosen.label, "options": dict(chosen.options)}
 
 

@@ -49,7 +49,7 @@ class RunnableCell(NamedTuple):
 
 
 def runnable(recipe: Recipe, key: Key) -> RunnableCell:
-    """Return the cell without the parameters that its method does not use, or fixes by an option."""
+    """Return the cell of a key without swept parameters that its method ignores or fixes by an option."""
     chosen = next(variant for variant in recipe.methods if variant.label == key.label)
     uses, options = METHODS[chosen.method].uses, dict(chosen.options)
     values = (
@@ -71,9 +71,10 @@ def _keyed(values: dict[str, Value], names: Sequence[str]) -> tuple[int, ...]:
 
 
 def run(recipe: Recipe, keys: Sequence[Key], cancelled_by: str = "") -> list[Row]:
-    """Return a row for each of the cells, those that fail with their reason.
+    """Run the cells in this thread and return a row for each; those that fail have their reason in it.
 
-    BLAS is pinned by the caller. Raises UnwantedError before a cell once the file `cancelled_by` is gone.
+    The caller must have set BLAS to one thread. Raises UnwantedError before the next cell once the file at
+    the path `cancelled_by` is gone; "" stands for no such file.
     """
     done: dict[RunnableCell, Row] = {}
     rows = []
@@ -223,7 +224,7 @@ def grouped(recipe: Recipe, keys: Sequence[Key], longest: float) -> Iterator[Tas
 
 
 def total_seconds(recipe: Recipe, keys: Sequence[Key] | None = None) -> float:
-    """Estimate how long these cells, or all, compute on a single core."""
+    """Estimate the seconds that these cells, or all of the recipe, take on a single core."""
     wanted = recipe.cells() if keys is None else keys
     return sum(seconds for seconds, _ in grouped(recipe, wanted, TASK_SECONDS))
 

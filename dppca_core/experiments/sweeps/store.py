@@ -25,7 +25,7 @@ _COUNTS = ("repeat", "bytes_sent_per_hospital", *WHOLE)  # columns of whole numb
 
 
 def columns(recipe: Recipe) -> list[str]:
-    """Return the table's columns, in order."""
+    """Return the columns of a recipe's table and file, in order."""
     errors = [METRICS[name] for name in recipe.metrics]
     costs = ["noise_std", "bytes_sent_per_hospital", "seconds", "notes", "failed"]
     return ["label", "method", *recipe.names, "repeat", *errors, *costs, "recipe"]
