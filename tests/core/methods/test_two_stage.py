@@ -140,6 +140,18 @@ def test_without_noise_the_rows_kept_and_their_directions_are_those_of_unit_rows
     assert sin_theta(fit.basis[kept], expected) < 1e-5
 
 
+@pytest.mark.parametrize(("scaling", "feature"), [("unit", 1), ("inside", 0)])
+def test_a_moment_in_stage_1_is_of_rows_scaled_as_asked(scaling, feature):
+    """Ten long rows along the first feature have more energy than thirty short ones along the second."""
+    e = np.eye(6)
+    rows = np.vstack([np.tile(e[0], (10, 1)), np.tile(0.1 * e[1], (30, 1)), np.tile(0.1 * e[2], (5, 1))])
+    options = {"s_hat": 2, "stage_one": "moment", "scaling": scaling, "rng": np.random.default_rng(0)}
+    cohort, budget = Cohort.from_rows([rows], 1.0), Budget(1000.0, 1e-5)
+    fit = METHODS["two_stage"].fit(cohort, k=1, budget=budget, **options)
+    for basis in fit.iterates:
+        assert abs(basis[feature, 0]) > 0.99
+
+
 def test_rows_inside_a_bound_are_a_choice_for_every_method():
     cohort, options = rows_cohort(), {"k": 2, "budget": Budget(1e9, 0.5)}
     unit = Cohort.from_rows([provider.moment.rows for provider in cohort], 1e-9)  # all are clipped to 1

@@ -62,6 +62,13 @@ def test_hospitals_rows_together_are_the_mean_of_their_own():
     assert isinstance(cohort.pooled.unit(), SumMoment) and cohort.pooled.unit().exact
 
 
+def test_hospitals_that_count_by_weights_do_so_with_rows_of_length_1():
+    providers = Cohort.from_rows([np.diag([2.0, 0.0, 0.0])[:1], np.diag([0.0, 0.5, 0.0])[1:2]], 2.0).providers
+    weighted = SumMoment(tuple(providers), (3.0, 1.0))
+    np.testing.assert_allclose(weighted.unit().dense(), np.diag([0.75, 0.25, 0.0]))
+    np.testing.assert_allclose(weighted.restricted_unit(np.array([0, 1])).dense(), np.diag([0.75, 0.25]))
+
+
 @pytest.mark.parametrize(
     "ask",
     [

@@ -99,6 +99,60 @@ def test_the_noise_of_every_step_is_gaussian_of_its_part_of_the_budget(method, f
 
 
 @pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
+def test_what_follows_the_noise_knows_its_size_and_the_number_of_patients_only_where_it_is_public(
+    neighbours, monkeypatch
+):
+    asked = {}
+
+    def keep(leading, last, block_std, *, s_hat, n):
+        asked["rows"] = last, block_std, n
+        return np.arange(9)
+
+    def directions(block, rows, d, k, std, n):
+        asked["directions"] = std, n
+        return basis()
+
+    monkeypatch.setattr(two_stage, "rows_to_keep", keep)
+    monkeypatch.setattr(two_stage, "directions_from_block", directions)
+    budget = Budget(1.0, 1e-5, neighbours)
+    request = Request("two_stage_own_noise", D, K, budget, s_hat="released")
+    drawn, division, answer = drawn_of(PARTS, request)
+    moved, n = (2.0, 2000) if neighbours == "replace-one" else (1.0, math.inf)
+    std = math.sqrt(2 * moved / (1 - division.share)) * gaussian.noise_multiplier(budget) / 2000
+    last, block_std, known = asked["rows"]
+    kept = {step: drawn.once(step, lambda: pytest.fail("drawn twice")) for step in ("rows", "moment")}
+    np.testing.assert_array_equal(
+        last, drawn.once(f"round {division.rounds}", lambda: pytest.fail("drawn twice"))
+    )
+    np.testing.assert_array_equal(answer.rows, kept["rows"])
+    np.testing.assert_array_equal(answer.moment, kept["moment"])
+    assert (block_std, known) == (pytest.approx(std, rel=1e-4), n)
+    assert asked["directions"] == (pytest.approx(std / math.sqrt(2), rel=1e-4), n)
+
+
+def test_of_too_many_features_that_stand_out_the_heaviest_are_kept(monkeypatch):
+    request = Request("two_stage_sealed", D, K, Budget(100.0, 1e-5), s_hat="released")
+    monkeypatch.setattr(two_stage, "rows_to_keep", lambda *args, **options: np.arange(D))
+    monkeypatch.setattr(discrete_gaussian, "MOST_FEATURES", 4)
+    _, _, answer = drawn_of(PARTS, request)
+    heaviest = np.argsort(np.linalg.norm(TRUTH * SCORES.std(axis=0), axis=1))[-4:]
+    assert sorted(answer.rows) == sorted(heaviest)
+    monkeypatch.setattr(two_stage, "rows_to_keep", lambda *args, **options: np.arange(4))
+    assert drawn_of(PARTS, request)[2].rows.tolist() == [0, 1, 2, 3]
+
+
+def test_progress_goes_up_by_equal_readings_to_all():
+    reported = []
+    _, division, _ = drawn_of(
+        PARTS,
+        Request("two_stage_sealed", D, K, BUDGET, s_hat=6),
+        lambda share: reported.append(share) or True,
+    )
+    steps = np.diff([0.0, *reported])
+    assert reported[-1] == 1.0 and (steps >= -1e-12).all() and steps.max() < 1.01 / (division.rounds + 1)
+
+
+@pytest.mark.parametrize("neighbours", ["replace-one", "add-remove"])
 @pytest.mark.parametrize(
     ("method", "factor"), [("stacked_rounds_sealed", 1.0), ("stacked_rounds_own_noise", 3**0.5)]
 )
