@@ -94,6 +94,7 @@ def test_a_stated_guarantee_of_a_group_holds_for_the_worst_mechanism():
     assert closed_form.grouped([Guarantee(0.3)], 5) == (Guarantee(5 * 0.3),)
     assert closed_form.grouped([Guarantee(0.3, 1e-7)], 1) == (Guarantee(0.3, 1e-7),)
     assert closed_form.grouped([Guarantee(300.0, 1e-9)], 5) == (Guarantee(1500.0, 1.0),)
+    assert closed_form.grouped([Guarantee(1.0, 0.1)], 3) == (Guarantee(3.0, 1.0),)  # its delta would be 1.1
     assert closed_form.grouped([Guarantee(0.0, 1e-7)], 5) == (Guarantee(0.0, 5e-7),)
     assert closed_form.epsilon_of(closed_form.grouped([Guarantee(300.0, 1e-9)], 5), DELTA) == math.inf
     with pytest.raises(ValueError, match="rows"):

@@ -194,6 +194,18 @@ def test_epsilon_is_zero_where_delta_covers_total_variation():
     assert gaussian.epsilon_of(10.0, 0.3) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("budget", "kept"),
+    [(Budget(1.0, 1e-5), "delta"), (Budget(0.1, 0.01), "delta"), (Budget(0.5, 0.3), "epsilon")],
+)
+def test_what_is_left_of_a_budget_is_rounded_down(budget, kept):
+    """Its noise is never below z/sqrt(1 - share), and above by a part in 10^8 at most."""
+    left = gaussian.remaining(budget, 0.9)
+    assert getattr(left, kept) == getattr(budget, kept) and left != budget
+    exact = gaussian.noise_multiplier(budget) / math.sqrt(0.1)
+    assert exact < gaussian.noise_multiplier(left) < exact * (1 + 1e-8)
+
+
 @given(multiplier=st.floats(1e-3, 1e6), epsilon=st.floats(0, 1e3))
 def test_delta_is_a_probability(multiplier, epsilon):
     assert 0 <= gaussian.delta_of(multiplier, epsilon) <= 1

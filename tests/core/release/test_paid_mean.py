@@ -9,7 +9,7 @@ from scipy import stats
 
 from dppca_core import Budget, Cohort, sin_theta
 from dppca_core.accounting import closed_form, gaussian
-from dppca_core.mechanisms import paid_centre
+from dppca_core.mechanisms import paid_centre, paid_scale
 from dppca_core.numerics import linalg, moments
 from dppca_core.release import discrete_gaussian, mean_and_scales, patient_rows, private_release
 from dppca_core.release.drawn import DrawnInMemory
@@ -32,6 +32,17 @@ NAMES = [f"column {i}" for i in range(D)]
 
 def request(method="analyze_gauss", budget=BUDGET, share=SHARE, **options):
     return Request(method, D, K, budget, mean_share=share, **options)
+
+
+@pytest.mark.parametrize("step", [paid_centre, paid_scale])
+def test_the_whole_noise_is_added_unless_a_part_is_asked_for(step):
+    """5,000 entries have the std to 5 %, but for 1 of 200,000 seeds."""
+    draws = [
+        step.release(np.zeros((3, 5000)), BUDGET, SHARE, np.random.default_rng(0), **part)
+        for part in ({}, {"part": 0.5})
+    ]
+    (whole, half), std = (np.std(draw - draw.mean()) for draw in draws), step.noise_std(BUDGET, SHARE, 3)
+    assert whole == pytest.approx(std, rel=0.05) and half == pytest.approx(std / 2, rel=0.05)
 
 
 def released(asked, parts=PARTS, ledger=None, **options):
