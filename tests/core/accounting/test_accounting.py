@@ -92,6 +92,9 @@ def test_a_stated_guarantee_of_a_group_holds_for_the_worst_mechanism():
         delta = math.exp(0.3) * delta + 1e-7
     assert (group.epsilon, group.delta) == pytest.approx((1.5, delta), rel=1e-12)
     assert closed_form.grouped([Guarantee(0.3)], 5) == (Guarantee(5 * 0.3),)
+    assert closed_form.grouped([Guarantee(300.0)], 5) == (Guarantee(1500.0),)
+    (pair,) = closed_form.grouped([Guarantee(0.3, 1e-7)], 2)
+    assert pair.delta == pytest.approx(1e-7 * (1 + math.exp(0.3)), rel=1e-9)
     assert closed_form.grouped([Guarantee(0.3, 1e-7)], 1) == (Guarantee(0.3, 1e-7),)
     assert closed_form.grouped([Guarantee(300.0, 1e-9)], 5) == (Guarantee(1500.0, 1.0),)
     assert closed_form.grouped([Guarantee(1.0, 0.1)], 3) == (Guarantee(3.0, 1.0),)  # its delta would be 1.1
