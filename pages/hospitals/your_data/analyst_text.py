@@ -64,7 +64,7 @@ def restated(then: str, now: str, cost: float) -> str:
 
 
 def stop(sign: StopSign) -> str:
-    """Return the warning that a release would be mostly noise, and which epsilon or how many patients would do."""
+    """Return the warning that a release would be mostly noise, and what epsilon or how many rows would do."""
     many = noun(sign.rows)
     answer = "noise" if sign.share > HARDLY_BETTER else "mostly noise"
     errs = text.percent(min(sign.share, 1.0))

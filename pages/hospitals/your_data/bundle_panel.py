@@ -79,7 +79,7 @@ def show_files(job: ReleaseJob, files: Sequence[File], columns: Sequence[DeltaGe
 
 
 def unsaved(job: ReleaseJob) -> str:
-    """Return the warning that no file of a job was downloaded yet, and where its result is kept until then."""
+    """Return the warning that no file of a job was downloaded, and where its result is kept until then."""
     kept = text.COPIED if job.copied else text.IN_SESSION
     return f"{text.UNSAVED} {kept if session.folder() is None else text.ON_SERVER}"
 
