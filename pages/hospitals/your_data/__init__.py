@@ -1,1 +1,1 @@
-"""A table of your own."""
+"""Hold the page on a visitor's own table: load it, rehearse a release of it, release, and account for it."""

@@ -1,6 +1,9 @@
-"""Into which account a table of the session pays: known, asked about, joined and named.
+"""Note into which account a table's releases pay, let it join another account, and name its cohort.
 
-Sketches are private. They stay in the session, or beside the ledgers on the owner's disk.
+An account is a limit of privacy loss and all releases that count towards it. A cohort is the tables of the
+same patients, which pay into one account (`dppca_core.release.cohorts`). A sketch is a few hundred keyed
+digests of a table, by which another table of the same patients is noticed. Sketches are private. They stay in
+the session, or beside the ledgers on the owner's disk.
 """
 
 from collections.abc import Callable
@@ -16,7 +19,10 @@ _TWO_LIMITS = "{name} of that account is {first}, of this table's {second}, so n
 
 
 def sketch(raw: Table) -> Sketch:
-    """Return what tells that another table is of the same patients. Reads private rows."""
+    """Return a table's sketch, which is made once for each column of patients. Reads private rows.
+
+    Raises ValueError for a table read in pieces whose reading made no sketch.
+    """
     state = session.current()
     if isinstance(raw, LargeTable):
         if raw.sketch is None:
@@ -32,7 +38,7 @@ def sketch(raw: Table) -> Sketch:
 
 
 def others(raw: Table) -> list[PatientCohort]:
-    """Return the owner's cohorts but that of the table."""
+    """Return the owner's cohorts other than the one that this table is in."""
     members = session.cohorts().members(session.keys(raw)).keys
     return [
         cohort for cohort in session.cohorts().cohorts(session.visitor_owner()) if cohort.key not in members
@@ -40,7 +46,11 @@ def others(raw: Table) -> list[PatientCohort]:
 
 
 def note(raw: Table, into: str | None = None, check: Callable[[], None] = lambda: None) -> None:
-    """Note that a table pays into its account or, with a key of another cohort, into that one."""
+    """Put a table on the list of cohorts, so that it pays into its own account or into another's.
+
+    into: a key of a table of the cohort that it joins; None where it joins none. check: raises ValueError
+    where it may not join, and is called while nobody else writes a ledger.
+    """
     seen, named = sketch(raw), session.current().patient_column is not None
     extract = Extract(session.keys(raw), seen.rows, len(raw.columns))
     session.cohorts().add(extract, seen, session.visitor_owner(), named, into, check)
@@ -49,8 +59,8 @@ def note(raw: Table, into: str | None = None, check: Callable[[], None] = lambda
 def join(raw: Table, other: PatientCohort) -> None:
     """Let a table pay into another account; what was spent on its own counts there too.
 
-    Raises ValueError where their limits cannot be counted together, and where others pay into the table's
-    own account: then nothing is changed.
+    Raises ValueError, and changes nothing, where the two limits differ in delta or neighbours, and where
+    other owners pay into the table's own account.
     """
     if session.cohorts().shared(session.keys(raw), session.visitor_owner()):
         raise ValueError(cohort_text.OF_OTHERS)
@@ -59,15 +69,16 @@ def join(raw: Table, other: PatientCohort) -> None:
     def check() -> None:
         check_alike(theirs.account().limit, mine.account().limit, _TWO_LIMITS)
 
+    # Refuse before anything is changed. `note` checks once more, when nobody else can set a limit.
     check()
-    sketch(raw)
+    sketch(raw)  # raises here, if at all, and not between the two changes
     session.merge_accounts(session.keys(raw), other.extracts[0].keys)
     note(raw, other.key, check)
-    session.current().pending = None  # it was asked about with the price on the account of before
+    session.current().pending = None  # its question states the price on the former account
 
 
 def name(raw: Table, new: str) -> None:
-    """Note a table that has an account now, and name its cohort where a name is given."""
+    """Put a table with a first limit on the list of cohorts, and name its cohort unless the name is blank."""
     note(raw)
     if new.strip():
         session.cohorts().rename(raw.key, new, session.visitor_owner())

@@ -1,6 +1,7 @@
-"""The sentences of this page that plain view has in other words, for analysts. No Streamlit here.
+"""Form the sentences of this page that analysts read in other words than readers of the plain view.
 
-`plain_text` has the same names.
+`plain_text` has functions of the same names, so that a caller takes either module (`layout.PageLayout`). No
+Streamlit here.
 """
 
 from dppca_core.experiments.explorer.experiment import EPSILONS
@@ -13,7 +14,11 @@ COMPONENT, LOADING = "component", "loading"
 
 
 def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float) -> str:
-    """Return what a release will cost, a row and a patient with several, and what is left."""
+    """Return what a release will cost for one row and, where patients have several, for a patient.
+
+    what: begins the sentence, as "A release by DPS-PCA". cost: epsilon for a row. spent: of the limit, before
+    and after. rows: how many one patient can have at most. of_patient: epsilon for a patient with so many.
+    """
     title = f"{what} with {epsilon(cost)}"
     if spent.exceeds_limit:
         return (
@@ -33,7 +38,7 @@ def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float)
 
 
 def left(spent: Spending) -> str:
-    """Return what is spent of the limit and what is left."""
+    """Return how much of the limit is spent, and how much is left."""
     limit = text.number(spent.most)
     return f"{text.short(spent.after)} of the limit ε = {limit} is spent, {_rest(spent)} is left"
 
@@ -43,12 +48,15 @@ def _rest(spent: Spending) -> str:
 
 
 def named(title: str, when: str, cost: float) -> str:
-    """Name a release."""
+    """Return the name of a release in a list: its title, its time and its epsilon for a row."""
     return f"{literal(title)} on {when}, {epsilon(cost)}"
 
 
 def restated(then: str, now: str, cost: float) -> str:
-    """Return what an earlier release costs by the owner's answer now."""
+    """Return what an earlier release costs a patient now that the owner states another number of rows.
+
+    then, now: how many rows one patient can have, in words. cost: epsilon for a patient by the statement now.
+    """
     return (
         f"This release states {then} per patient. By your answer now, {now}, it has ε = {loss(cost)} for a "
         "patient."
@@ -56,7 +64,7 @@ def restated(then: str, now: str, cost: float) -> str:
 
 
 def stop(sign: StopSign) -> str:
-    """Return that a release would be mostly noise, and what it would take instead."""
+    """Return the warning that a release would be mostly noise, and what epsilon or how many rows would do."""
     many = noun(sign.rows)
     answer = "noise" if sign.share > HARDLY_BETTER else "mostly noise"
     errs = text.percent(min(sign.share, 1.0))

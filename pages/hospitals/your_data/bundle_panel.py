@@ -1,4 +1,8 @@
-"""Render what goes into a release's bundle from its owner, and the bundle with its parts as downloads."""
+"""Ask what a release's bundle says of its making, and render the bundle and its parts as downloads.
+
+The bundle is a ZIP with the release and all that is needed to check and use it (`dppca_core.release.bundle`).
+A job is a release, or a picture of patients' scores, that was paid for (`release_job.ReleaseJob`).
+"""
 
 from collections.abc import Sequence
 
@@ -12,7 +16,7 @@ from pages.hospitals.your_data.release_job import ReleaseJob
 
 
 def ask_how_chosen() -> None:
-    """Ask how columns and k were chosen, which is published with a release."""
+    """Ask the owner how columns and k, the number of components, were chosen; releases publish the answer."""
     state = session.current()
     answer, sentence = state.how_chosen
     left, right = st.columns([2, 3])
@@ -33,10 +37,11 @@ def ask_how_chosen() -> None:
 
 
 def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
-    """Render the files of a release, all in one first."""
+    """Render the downloads of a release: all files in one first, then some of them alone, as details."""
     state = session.current()
 
     def pack() -> tuple[bytes, dict[str, str]]:
+        """Return the ZIP, and the texts in it by their names."""
         result = release.result
         texts = bundle.files(result.document, kept_copies.account(release), result.entry)
         return bundle.pack(texts), texts
@@ -45,7 +50,8 @@ def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
     packed, texts = state.latest("downloads", release.number, pack)
     left, beside = st.columns([1, 2], vertical_alignment="center")
     if not release.downloaded:
-        # In a column: when it goes, nothing below moves, or Streamlit would close what is folded open there.
+        # It stands beside the button, so that nothing below moves when it goes: Streamlit would close an
+        # expander there.
         beside.markdown(unsaved(release))
     left.download_button(
         *("Download everything (ZIP)", packed, bundle.NAME, "application/zip"),
@@ -63,30 +69,31 @@ def show_downloads(release: ReleaseJob, layout: PageLayout) -> None:
     show_files(release, files, layout.details().columns(3))
 
 
-File = tuple[str, str, str, str]  # label, content, name, form
+File = tuple[str, str, str, str]  # the button's label, the content, the file's name, its MIME type
 
 
 def show_files(job: ReleaseJob, files: Sequence[File], columns: Sequence[DeltaGenerator]) -> None:
-    """Render downloads of a job's result beside each other."""
+    """Render a download of a job's result in each column; a click on any marks the job as downloaded."""
     for column, file in zip(columns, files, strict=True):
         column.download_button(*file, on_click=job.mark_downloaded, width="stretch")
 
 
 def unsaved(job: ReleaseJob) -> str:
-    """Return that no file of a job was downloaded, and where its result is kept until then."""
+    """Return the warning that no file of a job was downloaded, and where its result is kept until then."""
     kept = text.COPIED if job.copied else text.IN_SESSION
     return f"{text.UNSAVED} {kept if session.folder() is None else text.ON_SERVER}"
 
 
 def choose_job(jobs: Sequence[ReleaseJob], label: str, key: str, form: str) -> ReleaseJob:
-    """Let one of several finished jobs be chosen, of which the last is shown at first.
+    """Let one of the finished jobs be chosen, and return it; the last is chosen at first.
 
-    form: of a title, with {at}, the time, and {name}, of the table's file.
+    form: a format of their titles, with the places {at}, the time, and {name}, the table's file.
     """
     titles = [
         f"{i} · {form.format(at=job.result.entry.at[11:19], name=job.what.name)}"
         for i, job in enumerate(jobs, start=1)
     ]
+    # The number of jobs is in the key: with one more, the selection begins anew at the last.
     last, key = len(jobs) - 1, f"{key} {len(jobs)}"
     shown = (
         st.selectbox(label, range(len(jobs)), last, key=key, format_func=titles.__getitem__) if last else 0

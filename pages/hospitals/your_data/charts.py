@@ -1,6 +1,7 @@
 """Draw a release, and beside it what only the owner may see, as plain dictionaries. No Streamlit here.
 
-The description of each chart is for those who do not see it.
+A basis is the components of a release, (d, k): a row for each feature, whose entries are its loadings. The
+description of each chart is for those who do not see it.
 """
 
 import html
@@ -22,37 +23,41 @@ from pages.shared.text.numbers import listed
 MOST_LISTED = 200  # features of a table of loadings
 MOST_ROWS = 30  # of a heat map, and points of a scree plot
 SURE = 2  # standard deviations of the noise, within which a loading, or a count, may be 0
-_ARROWS = 8
-_NAMED = 3  # features of each described direction, and arrows
+_ARROWS = 8  # features of a biplot
+_NAMED = 3  # features of each component, and arrows, that a description names
+# Lines for populations, and dots for labels, have the colours that these methods have elsewhere.
 _LABELS = ("dps_pca", "analyze_gauss", "analyze_gauss_sparse", "ppca", "cape", "ldp_pca", "sparse_pca", "pca")
-_MOST_NAME = 28
+_MOST_NAME = 28  # letters
 _WRITTEN = 8  # cells of an axis of a picture, up to which counts stand in them
 
 
 def _label(name: str) -> str:
-    # A column's name is cut, and escaped: Plotly reads markup in texts.
+    """Return a column's name, cut, with its HTML escaped: Plotly reads markup in texts."""
     short = name if len(name) <= _MOST_NAME else name[: _MOST_NAME - 1] + "…"
     return html.escape(short, quote=False)
 
 
 def _heaviest(basis: Array, most: int) -> Array:
-    """Return the indices of the features with the largest loadings, heaviest first, without those of zero."""
+    """Return the indices of the heaviest features, by the norm of their rows of the basis, falling.
+
+    most: how many at most. Features whose loadings are all 0 are left out.
+    """
     weight = np.linalg.norm(basis, axis=1)
     return np.argsort(-weight, kind="stable")[: int(min(most, np.count_nonzero(weight)))]
 
 
 def strongest(basis: Array) -> Array:
-    """Return the indices of the features that a table lists: the heaviest of many, in their order."""
+    """Return the indices of the features that a table lists, rising: all up to 200, else the 200 heaviest."""
     return np.sort(_heaviest(basis, MOST_LISTED)) if len(basis) > MOST_LISTED else np.arange(len(basis))
 
 
 def loadings(
     features: Sequence[str], basis: Array, noise: Array, component: str, loading: str
 ) -> dict[str, Any]:
-    """Draw a heat map of a release's loadings, (d, k), heaviest features first.
+    """Draw a heat map of a release's loadings, heaviest features first; those that may be noise are grey.
 
-    noise: the std that noise alone adds to each; those within two of them of 0 are left a pale grey.
-    component, loading: the words for them.
+    features: names, d. basis: (d, k). noise: the std that noise alone adds to each loading, (d, k); a loading
+    within two of them of 0 may be noise. component, loading: what this view calls them.
     """
     indices = _heaviest(basis, MOST_ROWS)
     unknown = np.abs(basis) < SURE * noise
@@ -84,7 +89,10 @@ def loadings(
 
 
 def _greyed(trace: Trace, unknown: Array, opacity: float, **layout: Any) -> dict[str, Any]:
-    """Return a heat map with a grey over the cells that noise may be alone."""
+    """Return the figure of a heat map, with a grey over the cells that may be noise alone.
+
+    trace: the map. unknown: whether a cell may be noise, in the shape of the map. layout: the figure's.
+    """
     grey = {"type": "heatmap", "y": trace["y"], "x": trace["x"], "hoverinfo": "skip", "showscale": False}
     grey |= {"z": [[1 if cell else None for cell in row] for row in unknown.tolist()]}
     grey |= {"colorscale": [[end, style.faded(style.GUESS, opacity)] for end in (0, 1)]}
@@ -92,7 +100,7 @@ def _greyed(trace: Trace, unknown: Array, opacity: float, **layout: Any) -> dict
 
 
 def describe_loadings(figure: Figure, component: str) -> str:
-    """Return the heaviest columns of every released direction that can be told from 0, with their signs."""
+    """Return the description of `loadings`: each component's largest loadings that can be told from 0."""
     trace = figure["data"][0]
     names, z = figure["layout"]["yaxis"]["ticktext"], np.array(trace["z"], dtype=float)
     what = component.capitalize()
@@ -106,6 +114,7 @@ def describe_loadings(figure: Figure, component: str) -> str:
 
 
 def _figure(lines: list[Trace], xaxis: Trace, yaxis: Trace, height: int) -> dict[str, Any]:
+    """Return the figure of one panel with these lines, with its legend below."""
     margin = {"l": 66, "r": 12, "t": 10, "b": 50}
     layout = {"xaxis": xaxis, "yaxis": yaxis, "height": height, "margin": margin}
     return traces.one_panel(lines, legend_at=-0.2, legend={"font": {}}, **layout)
@@ -114,13 +123,18 @@ def _figure(lines: list[Trace], xaxis: Trace, yaxis: Trace, height: int) -> dict
 def predicted(
     curves: Sequence[tuple[str, Sequence[float]]], settings: Settings, d: int, k: int
 ) -> dict[str, Any]:
-    """Draw predicted errors ||sin Theta|| of several populations, in the unit on screen, and a guess's."""
+    """Draw the predicted errors of a release against epsilon, on several populations, and a guess's error.
+
+    curves: each population's title, and ||sin Theta|| at every one of EPSILONS. settings: the page's, with
+    the unit of errors. d, k: features and components.
+    """
     metric = metric_axis.error_unit(settings)
     metric = "sin" if metric == "degrees" and k > 1 else metric  # an error gives no angle there
     settings = settings | {"metric": metric}
     guess, most = metric_axis.random_guess(settings, d, k), subspace_metrics.random_guess(d, k)
     lines = []
     for i, (title, sines) in enumerate(curves):
+        # A prediction can exceed the error of a guess, which is the most that is drawn.
         values = traces.rounded(metric_axis.in_unit(metric, np.minimum(sines, most), k))
         lines.append(traces.marked_line(title, style.look(_LABELS[i]), list(EPSILONS), values, 5))
     ends = {"x": [EPSILONS[0], EPSILONS[-1]], "y": traces.rounded([guess] * 2), "showlegend": True}
@@ -132,7 +146,7 @@ def predicted(
 
 
 def describe_predicted(figure: Figure) -> str:
-    """Return how predicted errors change from the smallest epsilon to the largest."""
+    """Return the description of `predicted`: each curve's errors at the smallest epsilon and the largest."""
     each = [(trace["name"], traces.drawn_values(trace)) for trace in figure["data"]]
     ends = [f"{name}: {text.short(values[0])} to {text.short(values[-1])}" for name, values in each]
     return f"Predicted, from the smallest ε to the largest. {'; '.join(ends)}."
@@ -141,7 +155,9 @@ def describe_predicted(figure: Figure) -> str:
 def scree(covariance: Array, moment: Array, released: Array | None, scaled: bool) -> dict[str, Any]:
     """Draw the eigenvalues of the clipped rows' covariance and second moment, and the released ones.
 
-    scaled: whether the released ones are of rows of length 1, of which 1 is the most and not B^2.
+    covariance, moment: their eigenvalues, (d,), falling. released: eigenvalues, (k,), or None where the
+    method releases none. scaled: whether the released ones are of rows of length 1. These can be 1 at most;
+    the others are shares of B^2, B the bound to which rows were clipped.
     """
     count = min(MOST_ROWS, len(covariance))
     spectra = [
@@ -160,7 +176,7 @@ def scree(covariance: Array, moment: Array, released: Array | None, scaled: bool
 
 
 def describe_scree(figure: Figure) -> str:
-    """Return how strength falls from the first direction to the last, without privacy and as released."""
+    """Return the description of `scree`: each line's first and last eigenvalue."""
     ranges = []
     for trace in figure["data"]:
         values = traces.drawn_values(trace)
@@ -170,9 +186,10 @@ def describe_scree(figure: Figure) -> str:
 
 
 def biplot(points: Array, labels: Sequence[str], features: Sequence[str], basis: Array) -> dict[str, Any]:
-    """Draw patients along two released components, (m, 2), coloured by label, and the heaviest loadings.
+    """Draw patients along two released components, coloured by label, and the heaviest features as arrows.
 
-    Not private: every dot is a patient.
+    points: the patients' coordinates along the components, (m, 2). labels: m. features: names, d. basis: the
+    two components, (d, 2). Not private: every dot is a patient.
     """
     drawn: list[Trace] = []
     for i, name in enumerate(sorted(set(labels))):
@@ -180,6 +197,7 @@ def biplot(points: Array, labels: Sequence[str], features: Sequence[str], basis:
         dots = {"mode": "markers", "opacity": 0.6, "hoverinfo": "skip"}
         drawn.append(traces.marked_line(_label(name), style.look(_LABELS[i % len(_LABELS)]), x, y, 6, **dots))
     heavy = _heaviest(basis, _ARROWS)
+    # Arrows have a scale of their own: the largest loading is drawn as long as 0.8 of the largest coordinate.
     tips = basis[heavy] * 0.8 * float(np.abs(points).max(initial=1e-9)) / float(np.abs(basis).max())
     for index, (x, y) in zip(heavy, tips, strict=True):
         names = {"text": ["", _label(features[int(index)])], "textfont": {"size": 10}}
@@ -195,7 +213,7 @@ def biplot(points: Array, labels: Sequence[str], features: Sequence[str], basis:
 
 
 def describe_biplot(figure: Figure) -> str:
-    """Return how many patients of which label are drawn, and which columns' arrows are longest."""
+    """Return the description of `biplot`: patients by label, and the columns with the longest arrows."""
     crowds = [trace for trace in figure["data"] if trace["mode"] == "markers"]
     arrows = [trace for trace in figure["data"] if trace["mode"] == "lines+text"]
     each = [f"{len(trace['x']):,} {html.unescape(trace['name'])}" for trace in crowds]
@@ -204,7 +222,12 @@ def describe_biplot(figure: Figure) -> str:
 
 
 def score_map(counts: Array, edges: Sequence[Sequence[float]], std: float, peak: float) -> dict[str, Any]:
-    """Draw counts, (cells, cells), up to a peak: 0 for what is negative, grey for what noise may be alone."""
+    """Draw noisy counts of patients in a grid over two components; cells that may be noise alone are grey.
+
+    counts: (cells, cells), the first axis along component 1; negative ones are drawn as 0. edges: of the
+    cells along each component, cells + 1 numbers. std: of the noise in each count, 0 for exact counts. peak:
+    the count at the top of the colours.
+    """
     unsure = np.abs(counts) < SURE * std
     shown = np.maximum(counts, 0.0).T
     middles = [traces.rounded((np.array(ends)[1:] + np.array(ends)[:-1]) / 2) for ends in edges]
@@ -228,7 +251,7 @@ def score_map(counts: Array, edges: Sequence[Sequence[float]], std: float, peak:
 
 
 def describe_score_map(counts: Array, edges: Sequence[Sequence[float]], std: float) -> str:
-    """Return where most patients are, and how many cells may be empty."""
+    """Return the description of `score_map`: the fullest cell, and how many cells may be empty."""
     i, j = np.unravel_index(int(np.argmax(counts)), counts.shape)
     first, second = (
         f"{text.short(ends[at])} to {text.short(ends[at + 1])}"

@@ -1,4 +1,8 @@
-"""Ask to which cohort a table belongs before it gets an account, and let its owner name and join accounts."""
+"""Ask to which cohort a table belongs before it gets an account, and let its owner name and join accounts.
+
+A cohort is the tables of the same patients. All of them pay into one account: a limit of privacy loss, and
+the releases that count towards it.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +17,10 @@ from pages.hospitals.your_data.prepared_table import Table
 
 
 def change(apply: Callable[[], object], otherwise: str) -> None:
-    """Change the ledger and run the page again, or say why not, and what follows."""
+    """Apply a change to the ledger or the list of cohorts, and run the page again.
+
+    otherwise: what is shown after the reason if the change is refused.
+    """
     try:
         apply()
     except (ValueError, OSError) as reason:
@@ -23,16 +30,17 @@ def change(apply: Callable[[], object], otherwise: str) -> None:
 
 
 def is_account_known(raw: Table, ledger: Ledger) -> bool:
-    """Return whether it is known into which account a table pays; ask if it is not.
+    """Return whether it is known into which account a table pays; where it is not, ask the owner.
 
-    A table is noted once it has an account: a limit was set, or its ledger is that of an earlier version.
+    It is asked where the table looks like one of another of the owner's accounts. A table is put on the list
+    of cohorts once it has an account of its own: a limit was set, or its ledger is of an earlier version.
     Raises ValueError for a damaged list of cohorts, and OSError.
     """
     state, cohorts = session.current(), session.cohorts()
     keys, owner = session.keys(raw), session.visitor_owner()
     if cohorts.holds(keys, owner, state.patient_column is not None):
         return True
-    asked = raw.key, state.patient_column  # once patients are named, more may be alike
+    asked = raw.key, state.patient_column  # asked anew once patients are named: more may be alike
     if asked not in state.other_patients and (alike := cohorts.alike(accounts.sketch(raw), keys, owner)):
         with st.container(border=True):
             st.markdown(owner_only_text.NOT_PRIVATE)
@@ -51,6 +59,10 @@ def is_account_known(raw: Table, ledger: Ledger) -> bool:
 
 
 def _join_button(raw: Table, cohort: PatientCohort) -> None:
+    """Render the button by which a table joins a cohort's account.
+
+    It waits for a release that is being drawn, which writes to the table's account as it was.
+    """
     drawing = session.current().drawing
     key = f"own join {raw.key[:16]} {cohort.key[:16]}"
     wait = cohort_text.WHILE_DRAWING if drawing else None
@@ -59,11 +71,11 @@ def _join_button(raw: Table, cohort: PatientCohort) -> None:
 
 
 def choose_account(raw: Table) -> None:
-    """Let a table pay into another of its owner's accounts, chosen by name; nothing where there is none."""
+    """Let the owner choose another of their accounts for a table to pay into; show nothing without one."""
     others = accounts.others(raw)
     if not others:
         return
-    titles = [cohort_text.title(cohort) for cohort in others]  # Streamlit keeps them, and no table
+    titles = [cohort_text.title(cohort) for cohort in others]  # Streamlit keeps them: they hold no rows
     index = st.selectbox(
         "Or pay into another account of yours",
         range(len(others)),

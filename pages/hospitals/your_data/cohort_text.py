@@ -1,4 +1,7 @@
-"""Sentences on cohorts: which tables pay into one account, and why one is asked about. No Streamlit here."""
+"""Form sentences on cohorts: which tables pay into one account, and why one is asked about.
+
+A cohort is the tables of the same patients, its extracts, as one owner sees them. No Streamlit here.
+"""
 
 from dppca_core.release.cohorts import Extract, PatientCohort
 from dppca_core.tables.sketches import Likeness
@@ -14,7 +17,7 @@ NOT_NAMED = "The name was not changed."
 OF_OTHERS = "others pay into the account of this table, and it cannot join yours"
 WHILE_DRAWING = "A release is being drawn: wait for it first."
 WITHOUT_SKETCH = "the table must be read again before its account is known"
-_LISTED = 5
+_LISTED = 5  # extracts
 
 
 def _size(extract: Extract) -> str:
@@ -22,13 +25,13 @@ def _size(extract: Extract) -> str:
 
 
 def title(cohort: PatientCohort) -> str:
-    """Return a cohort's name or, before it has one, its first table; to be shown as it stands."""
+    """Return a cohort's name or, without one, its first table's size and day; Markdown is not escaped."""
     first = cohort.extracts[0]
     return cohort.name or f"table of {_size(first)}, {first.at[:10]}"
 
 
 def question(cohort: PatientCohort, likeness: Likeness) -> str:
-    """Return why a table is asked about, and what is asked."""
+    """Return the question whether a table is of this cohort's patients, and by what the two are alike."""
     share = text.percent(likeness.share)
     reason = {
         "patients": f"about {share} of the patients' names are in both",
@@ -45,7 +48,7 @@ def join(cohort: PatientCohort) -> str:
 
 
 def extracts(cohort: PatientCohort) -> str:
-    """Return whose account this is, and which tables pay into it."""
+    """Return the name of a cohort's account, how many tables pay into it, and the sizes of the first."""
     sizes = "; ".join(map(_size, cohort.extracts[:_LISTED]))
     more = f" and {len(cohort.extracts) - _LISTED:,} more" if len(cohort.extracts) > _LISTED else ""
     many = text.count(len(cohort.extracts), "table pays", "tables pay")

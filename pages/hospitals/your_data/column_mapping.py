@@ -1,4 +1,7 @@
-"""Which of a table's columns stands for which name, as a person types and confirms it. No Streamlit here."""
+"""Hold which of a table's columns stands for which name, as a person answers in an editable table.
+
+The names are those of another table or of a data dictionary. No Streamlit here; `mapping_editor` renders it.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,11 +17,17 @@ MOST_LISTED = 200  # names: more are renamed by a script
 
 
 class ColumnMapping:
-    """Hold names, the columns among which each is looked for, and the answers: a column, or None for none.
+    """Hold the question which of some columns stands for each name, and the answers so far.
 
-    Suggestions come from the names alone. `none` is the answer that there is no column. `draft` is what the
-    editor began with, and `answers` what it says; `version` changes with the draft. The editor has a download
-    of its own, so no name may be a formula there.
+    `answers` has a column for a name, or None if none stands for it; a name without an answer is not in it.
+    `suggested` are the columns that are called alike. `draft` holds the answers that the editor began with:
+    Streamlit keeps what is typed as changes to these, so a draft goes with a `version`, which is part of the
+    editor's key. `of_label` leads from an option of the editor to its column.
+
+    Args:
+        names: What is asked about.
+        columns: The options for each name.
+        none: How the option reads that no column stands for a name.
     """
 
     def __init__(self, names: Sequence[str], columns: Sequence[str], none: str = NOT_MEASURED) -> None:
@@ -29,21 +38,24 @@ class ColumnMapping:
         self.version = 0
         self.of_label: dict[str, str | None] = {none: None}
         for position, column in enumerate(columns, 1):
+            # The editor's table can be downloaded, and a spreadsheet must not read a name in it as a formula.
             label = safe_cell(column)
+            # Two names can be one label: then the position tells them apart.
             self.of_label[f"{label} ({position})" if label in self.of_label else label] = column
 
     @property
     def unanswered(self) -> list[str]:
+        """List the names for which neither a column nor "none" was chosen."""
         return [name for name in self.names if name not in self.answers]
 
     @property
     def twice(self) -> str:
-        """Return a column that is chosen for two names, or nothing."""
+        """Return the first column that is chosen for two names, or "" where none is."""
         chosen = Counter(column for column in self.answers.values() if column is not None)
         return next((column for column, times in chosen.items() if times > 1), "")
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the draft as an editable table."""
+        """Return the draft as the editor's table: names, labels of columns, and which were suggested."""
         label = {column: label for label, column in self.of_label.items()}
         rows = [
             (
@@ -56,15 +68,15 @@ class ColumnMapping:
         return pd.DataFrame(rows, columns=[NAME, COLUMN, HOW]).astype("str")
 
     def take(self, typed: pd.DataFrame) -> None:
-        """Take over the answers of an edited table."""
+        """Replace the answers by those of the edited table, whose rows are the names in their order."""
         labels = zip(self.names, typed[COLUMN], strict=True)
         self.answers = {name: self.of_label[label] for name, label in labels if label in self.of_label}
 
     def restart(self) -> None:
-        """Let the editor begin with the answers as they are."""
+        """Let a new editor, under another version, begin with the answers as they are."""
         self.draft, self.version = dict(self.answers), self.version + 1
 
     def leave_out_rest(self) -> None:
-        """Answer that what is unanswered was not measured."""
+        """Answer for all names without an answer that no column stands for them."""
         self.answers |= dict.fromkeys(self.unanswered)
         self.restart()

@@ -1,4 +1,9 @@
-"""The controls that spend privacy budget: a price, one button, one question, one answer that counts once."""
+"""Render the controls that spend privacy budget: a price, a button, and a question that is answered once.
+
+An order says what would be made of a table and paid for. It becomes a pending job at the first click, which
+asks the question, and a running one at the second, which starts it and pays. `form` and `question` are words;
+no control here reads a row.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,6 +24,7 @@ from pages.shared.background import refresh, sessions
 
 FIRST_WAIT_SECONDS = 1.0  # for a job that ends at once, before the page is drawn
 
+# Makes a release of an order and a table, with what `given` returns as keywords.
 Make = Callable[..., Any]
 
 
@@ -29,13 +35,13 @@ def show(
 
     Args:
         order: What would be paid for. One job of its kind can be pending or running.
-        label: Of the button.
-        what: What is paid for, as the price begins.
-        question: What is asked after the button was pressed, before the price is told again.
-        make: Makes the release of the table that the session has then: gets the order, the table and what
-            `given` returns. It must not hold rows: a button's arguments outlive the table.
-        end: What is said after the price.
-        form: Forms the price.
+        label: The button's.
+        what: What is paid for, as the sentence with the price begins.
+        question: What is asked after the button was pressed; the price follows again.
+        make: Makes the release of the table that the session has when the button is pressed. It must not hold
+            rows: a button's arguments outlive the table.
+        end: What the question ends with.
+        form: Forms the sentence with the price, in the words of one view.
     """
     state = session.current()
     cost, exceeds_limit = ledger_text.price(what, order.request, order.account, form)
@@ -62,12 +68,15 @@ def show(
 
 
 def _make_pending(state: TableSession, order: Order, make: Make) -> None:
+    """Make a job of an order, which waits for the answer to its question; none if the table has gone."""
     if state.ready is not None:
         state.pending = _job(state.ready, order, make)
 
 
 def _job(table: PreparedTable, order: Order, make: Make) -> ReleaseJob:
-    # Opened when it is confirmed: the table may join another account until then. By its keys, without rows.
+    """Return a job that makes a release of the table once it is confirmed."""
+    # Open the ledger when the job is confirmed, and once: until then the table may join another account. The
+    # job keeps this function, which for that reason holds the table's keys and no rows.
     opened = cache(partial(session.account_of, session.keys(table.raw), table.raw.n))
     # A job is paid for when it begins, so a connection that breaks for a moment must not stop it.
     present = sessions.returning(sessions.visitor())
@@ -79,7 +88,11 @@ def _job(table: PreparedTable, order: Order, make: Make) -> ReleaseJob:
 
 
 def given(order: Order, table: PreparedTable, ledger: Ledger, progress: Progress) -> dict[str, Any]:
-    """Return what a release of every kind is made from: rows, who pays, and what is public of the table."""
+    """Return the keywords with which every kind of release is made: rows, ledger, and what is public.
+
+    They are those of `dppca_core.release.private_release.make`, which explains them. progress: is told the
+    share done, and answers whether to go on.
+    """
     return {
         "rows": table.parts,
         "ledger": ledger,
@@ -93,14 +106,14 @@ def given(order: Order, table: PreparedTable, ledger: Ledger, progress: Progress
 
 
 def _forget(opened: Callable[[], Ledger], job: ReleaseJob) -> None:
-    """Drop what is kept of a release that its owner has by now."""
+    """Drop the copy of a release and its drawn steps on the ledger, once a file of it was downloaded."""
     kept_copies.drop(job)
-    with suppress(OSError):  # then it stays, and is offered again
+    with suppress(OSError):  # the disk refuses: the steps stay, and the release is offered again
         opened().forget(job.result.entry.id)
 
 
 def go_on(order: Order, make: Make) -> None:
-    """Go on with what was paid for before: nothing is asked, since nothing is spent."""
+    """Resume a release that was paid for and interrupted; no question is asked, since nothing is spent."""
     state = session.current()
     last = state.last(order.kind)
     if state.ready is not None and (last is None or not last.running):
@@ -108,6 +121,7 @@ def go_on(order: Order, make: Make) -> None:
 
 
 def _show_question(state: TableSession, job: ReleaseJob, question: str) -> None:
+    """Render a pending job's question, with a button that starts the job and one that drops it."""
     with st.container(border=True):
         st.markdown(question)
         left, right, _ = st.columns([2, 2, 3])
@@ -130,6 +144,7 @@ def _show_question(state: TableSession, job: ReleaseJob, question: str) -> None:
 
 
 def _confirm(state: TableSession, job: ReleaseJob) -> None:
+    """Start a job and list it in the session; nothing if it was started before."""
     job.token = state.token
     if job.confirm():  # only for the first click
         state.confirmed.append(job)
@@ -138,7 +153,7 @@ def _confirm(state: TableSession, job: ReleaseJob) -> None:
 
 
 def show_progress(job: ReleaseJob, doing: str) -> None:
-    """Render how far a job is, with a button that stops it, until it has ended."""
+    """Render how far a job is, and a button that stops it, again and again until it has ended."""
 
     def bar() -> None:
         left, right = st.columns([5, 1], vertical_alignment="center")

@@ -1,4 +1,8 @@
-"""The data dictionary as a person types it, column by column, until it is complete. No Streamlit here."""
+"""Hold the data dictionary as a person types it, a line for each column, until it is complete.
+
+The dictionary (`Schema`) is the public description of the columns: ranges of numbers, categories, and what is
+filled into missing cells. A line is one column of it that may still be incomplete. No Streamlit here.
+"""
 
 import math
 import re
@@ -11,8 +15,8 @@ from dppca_core.tables import Column, Schema, safe_cell
 from dppca_core.tables.quality import AS_MISSING, Expected
 
 KINDS = ("number", "category")
-NONE_OF_THEM = "none"  # a fill: none of the categories
-ALL = "all"  # columns
+NONE_OF_THEM = "none"  # typed as what is filled in: the cell counts as none of the categories
+ALL = "all"  # typed as a choice: all columns
 _PLACES = re.compile(r"(\d{1,6})(?:\s*-\s*(\d{1,6}))?")
 _DTYPES = {"kind": "str", "low": "float64", "high": "float64", "categories": "str"}
 _DTYPES |= {"missing": "str", "usual": "str", "codes": "str", "synonyms": "str"}
@@ -20,10 +24,12 @@ _DTYPES |= {"missing": "str", "usual": "str", "codes": "str", "synonyms": "str"}
 
 @dataclass(frozen=True)
 class DictionaryLine:
-    """Hold one column as typed. A blank `missing` leaves the row out, else it is what is filled in.
+    """Hold one column as typed, in a row of the editor; a blank text or None was not typed.
 
-    A blank `usual`: where most patients lie is not known. codes: words that count as missing. synonyms: other
-    words for categories, as "m = male; w = female".
+    low, high: the range of a number. categories: of a category, separated by semicolons or commas. missing:
+    what is filled into missing cells; blank leaves their rows out. usual: where most patients lie; blank if
+    that is not known. codes: words that count as missing. synonyms: other words for categories, as
+    "m = male; w = female".
     """
 
     kind: str = "number"
@@ -37,30 +43,34 @@ class DictionaryLine:
 
     @property
     def without_words(self) -> "DictionaryLine":
-        """Return the line without mapped words, which may be cells."""
+        """Return the line without codes and synonyms, which may be quoted from cells and so be private."""
         return replace(self, codes="", synonyms="")
 
     @property
     def incomplete(self) -> bool:
-        """Return whether something has still to be typed."""
+        """Return whether the range or the categories have still to be typed."""
         if self.kind == "category":
             return not split_words(self.categories)
         return self.low is None or self.high is None
 
 
 def split_words(typed: str) -> tuple[str, ...]:
-    """Split a text at semicolons where there are some, else at commas."""
+    """Split a text at semicolons, or at commas where it has none, and leave out blank parts."""
     parts = typed.split(";" if ";" in typed else ",")
     return tuple(part.strip() for part in parts if part.strip())
 
 
 def join_words(words: Sequence[str]) -> str:
     """Return a text that `split_words` splits into these."""
+    # A single word with a comma would be split there, unless a semicolon ends it.
     return "; ".join(words) + (";" if len(words) == 1 and "," in words[0] else "")
 
 
 def _split_synonyms(typed: str) -> tuple[tuple[str, str], ...]:
-    """Return each word with its category, which is blank where none is stated."""
+    """Return pairs of a word and its category, which is "" where none is stated.
+
+    Blanks about the sign mark it where a word has one of its own, as "<=5 = low".
+    """
     pairs = (part.partition(" = " if " = " in part else "=") for part in split_words(typed))
     return tuple((word.strip(), category.strip()) for word, _, category in pairs)
 
@@ -70,7 +80,7 @@ def _join_synonyms(synonyms: Sequence[tuple[str, str]]) -> str:
 
 
 def add_words(line: DictionaryLine, taken: Mapping[str, str]) -> DictionaryLine:
-    """Return the line in which these words are taken as categories, or as AS_MISSING."""
+    """Return the line with further codes and synonyms; taken: each word's category, or AS_MISSING."""
     codes = [word for word, take_as in taken.items() if take_as == AS_MISSING]
     synonyms = [(word, take_as) for word, take_as in taken.items() if take_as != AS_MISSING]
     return replace(
@@ -81,7 +91,11 @@ def add_words(line: DictionaryLine, taken: Mapping[str, str]) -> DictionaryLine:
 
 
 def expected(line: DictionaryLine) -> Expected:
-    """Return what an unfinished line states of its column."""
+    """Return what a line states of its column so far, by which cells can be checked before it is complete.
+
+    An end of the range that was not typed is infinite, and synonyms of categories that are not typed are left
+    out.
+    """
     categories = split_words(line.categories)
     return Expected(
         line.kind,
@@ -94,7 +108,7 @@ def expected(line: DictionaryLine) -> Expected:
 
 
 def blank_line(kind: str) -> DictionaryLine:
-    """Return a line with nothing filled in. Texts and dates count as categories."""
+    """Return a line with nothing typed; kind: of a table's column. Texts and dates count as categories."""
     return DictionaryLine("number" if kind == "number" else "category")
 
 
@@ -112,11 +126,12 @@ def line_from_column(column: Column) -> DictionaryLine:
 
 
 def to_column(name: str, line: DictionaryLine) -> Column:
-    """Return the column of the dictionary. Raises ValueError, with the name, for what cannot be."""
+    """Return the column that a line states. Raises ValueError where it is incomplete or impossible."""
     missing, usual = line.missing.strip(), line.usual.strip()
     mapped = {"missing_codes": split_words(line.codes), "synonyms": _split_synonyms(line.synonyms)}
     if line.kind == "category":
         known = split_words(line.categories)
+        # "none" is a filling, unless it is one of the categories.
         none = missing.casefold() == NONE_OF_THEM and NONE_OF_THEM not in map(str.casefold, known)
         fill = "" if none else missing or None
         return Column(name, "category", categories=known, fill=fill, usual=usual or None, **mapped)
@@ -130,6 +145,7 @@ def to_column(name: str, line: DictionaryLine) -> Column:
 
 
 def _number(typed: str, otherwise: str) -> float | None:
+    """Return a typed number, None for a blank, or raise ValueError with the sentence `otherwise`."""
     try:
         return float(typed) if typed else None
     except ValueError:
@@ -137,14 +153,20 @@ def _number(typed: str, otherwise: str) -> float | None:
 
 
 def to_schema(lines: Mapping[str, DictionaryLine], bound: float | None) -> Schema:
-    """Return the dictionary. Raises ValueError with one sentence while it is incomplete or impossible."""
+    """Return the dictionary that the lines state, with its columns in their order.
+
+    bound: the length to which encoded rows are shortened; None for the dictionary's default. Raises
+    ValueError with one sentence while a line is incomplete or impossible.
+    """
     return Schema(tuple(to_column(name, line) for name, line in lines.items()), bound)
 
 
 def parse_choice(typed: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that a text chooses: names, places such as 3-500 (from 1), or "all", by lines.
+    """Return the columns that a text chooses, in the order in which it names them, each once.
 
-    Names and places can share a line, separated by commas. Raises ValueError for what is none of them.
+    The text has names, positions such as 7 or 3-500, counted from 1, or "all", on lines of their own or
+    separated by commas. A line that is a column's name is read as that, commas and all. Raises ValueError for
+    anything else.
     """
     known, chosen = set(columns), dict[str, None]()
     for line in map(str.strip, typed.splitlines()):
@@ -164,35 +186,40 @@ def parse_choice(typed: str, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def describe_choice(chosen: Sequence[str], columns: Sequence[str]) -> str:
-    """Return a text that `parse_choice` reads as these columns: "all", or a name a line."""
+    """Return a text that `parse_choice` reads as the chosen of these columns: "all", or a name a line."""
     return ALL if tuple(chosen) == tuple(columns) else "\n".join(chosen)
 
 
 def to_frame(lines: Mapping[str, DictionaryLine]) -> pd.DataFrame:
-    """Return the lines as an editable table.
+    """Return the lines, by name of column, as the editor's table.
 
-    The editor has a download of its own, so no name may be a formula there.
+    The editor's table can be downloaded, so names are changed that a spreadsheet would read as formulas.
     """
     rows = [{"column": safe_cell(name)} | asdict(line) for name, line in lines.items()]
     return pd.DataFrame(rows, columns=["column", *_DTYPES]).astype({"column": "str"} | _DTYPES)
 
 
 def lines_from_frame(typed: pd.DataFrame, names: Collection[str]) -> dict[str, DictionaryLine]:
-    """Return the lines that an edited table states, for the columns that it shows, in order."""
+    """Return the lines that an edited table states; names: of the columns, in the order of its rows.
+
+    The table's own names may have been changed by `to_frame`. Cells that were emptied count as not typed.
+    """
     return {
         name: DictionaryLine(
             row.kind if row.kind in KINDS else KINDS[0],
             *(float(end) if pd.notna(end) and math.isfinite(end) else None for end in (row.low, row.high)),
-            *("" if pd.isna(cell) else str(cell) for cell in row[5:]),
+            *("" if pd.isna(cell) else str(cell) for cell in row[5:]),  # after index, column, kind, low, high
         )
         for name, row in zip(names, typed.itertuples(), strict=True)
     }
 
 
 def load(text: bytes, columns: Collection[str]) -> tuple[dict[str, DictionaryLine], float | None, list[str]]:
-    """Return the lines of the columns that the table has, the bound, and the columns that it lacks.
+    """Return what a dictionary's file says of a table: lines, the bound, and columns that the table lacks.
 
-    Raises ValueError with one sentence for a file that is no dictionary, or one of other columns.
+    columns: the table's. The lines are of those columns that both have. The bound is None, for the default,
+    where the table lacks some, since the stated one was for rows of all. Raises ValueError with one sentence
+    for a file that is no dictionary, or has none of these columns.
     """
     schema, known = Schema.from_json(text), set(columns)
     lines = {column.name: line_from_column(column) for column in schema.columns if column.name in known}

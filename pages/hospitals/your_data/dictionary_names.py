@@ -1,4 +1,7 @@
-"""Open a data dictionary whose names are not this table's: ask which columns they are."""
+"""Ask which of the table's columns are meant by an opened dictionary's names that the table does not have.
+
+A column that is chosen gets the dictionary's name.
+"""
 
 from functools import partial
 
@@ -14,9 +17,10 @@ _LEFT_OUT = "left out"
 
 
 def ask(state: TableSession, data: bytes) -> None:
-    """Ask which columns stand for the names of a dictionary that the table lacks, if it lacks some.
+    """Let `show` ask which columns stand for names that only the dictionary has, if any column is free.
 
-    Of a table that is read in pieces no column gets another name. Raises ValueError for no dictionary.
+    data: the dictionary's file. Nothing is asked of a table that is read in pieces, whose columns cannot get
+    other names, and where more than 200 names would have to be typed. Raises ValueError for no dictionary.
     """
     names, state.opened = [column.name for column in Schema.from_json(data).columns], None
     columns = () if state.raw is None or state.hospitals.first is None else state.raw.columns
@@ -28,7 +32,7 @@ def ask(state: TableSession, data: bytes) -> None:
 
 
 def show(state: TableSession) -> None:
-    """Ask which columns stand for the names that the table lacks, until that is answered."""
+    """Render the question that `ask` has left, until it is answered; nothing without one."""
     if state.opened is None:
         return
     mapping = state.opened[1]
@@ -43,12 +47,12 @@ def show(state: TableSession) -> None:
 
 
 def _take(state: TableSession) -> None:
-    """Give the table's columns the dictionary's names, and take over its lines."""
+    """Give the chosen columns the dictionary's names, and take over the dictionary's lines."""
     if state.opened is None or state.hospitals.first is None:
         return
     (data, mapping), state.opened = state.opened, None
     new = {column: name for name, column in mapping.answers.items() if column is not None}
-    state.hospitals.rename(new)  # joined again before the page reads it
+    state.hospitals.rename(new)  # several tables are joined again before the page reads them
     for named in ("patient_column", "hospital_column"):
         current = getattr(state, named)
         setattr(state, named, new.get(current, current))

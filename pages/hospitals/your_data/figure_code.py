@@ -1,4 +1,10 @@
-"""Name the tables of this page's figures, from files that a visitor has. Nothing private is here."""
+"""Return the recipes from which code computes this page's figures again, outside of the page.
+
+A recipe names a function of `dppca_core.experiments.figure_tables.own_table` and its arguments. What the page
+does not put into code, as the dictionary and a release, it names by the file that the visitor has downloaded.
+Nothing private is here. A twin is the rehearsal of a release on invented patients (`rehearsal.Twin`); its
+others are rehearsals of the same release on further populations.
+"""
 
 from dataclasses import replace
 
@@ -12,7 +18,11 @@ _DICTIONARY, _RELEASE = "dictionary.json", "release.json"  # of "Save the dictio
 
 
 def twin_scores(twin: Twin, patients: float, cells: int, std: float) -> FigureRecipe:
-    """Return the table of where invented patients lie on two components."""
+    """Return the recipe of the twin's picture: where invented patients lie on two components.
+
+    patients: how many are pictured, not whole for a part of the table. cells: along each component. std: of
+    the noise in each cell's count.
+    """
     experiment, spread = _without_dictionary(twin)
     given = experiment, spread, twin.request.mean_share > 0
     values = {"dictionary": _DICTIONARY, "twin": given, "epsilon": twin.epsilon, "patients": float(patients)}
@@ -20,7 +30,11 @@ def twin_scores(twin: Twin, patients: float, cells: int, std: float) -> FigureRe
 
 
 def _without_dictionary(twin: Twin) -> tuple[ExplorerExperiment, float]:
-    """Return a twin's experiment on the Gaussian beneath its rows, and their spread; 0 where it is alone."""
+    """Return a twin's experiment without the dictionary, which code reads from its file, and a spread.
+
+    Where invented rows follow the dictionary, the experiment's population becomes the Gaussian that they are
+    made from, and the spread is that of `DictionaryTwin`. Else the experiment stays and the spread is 0.
+    """
     population = twin.experiment.population
     if isinstance(population, DictionaryTwin):
         return replace(twin.experiment, population=population.latent), population.spread
@@ -28,11 +42,16 @@ def _without_dictionary(twin: Twin) -> tuple[ExplorerExperiment, float]:
 
 
 def rehearsal(twin: Twin, *epsilons: float) -> FigureRecipe:
-    """Return the table of what a release errs on its populations; epsilons: all of the figure where none."""
+    """Return the recipe of the rehearsal's figure: the errors of a release on its populations.
+
+    epsilons: at which; without any, all EPSILONS of the figure.
+    """
     if twin.in_closed_form:
         return _predicted(twin)
     twins = []
     for each in (twin, *twin.others):
+        # As on the page: the figure has all repeats of the twin, and first runs of the others; the shares at
+        # one epsilon are of first runs alone.
         (experiment, spread), repeats = _without_dictionary(each), first_runs(each)
         if not epsilons and each is twin:
             repeats = experiment.repeats
@@ -43,6 +62,7 @@ def rehearsal(twin: Twin, *epsilons: float) -> FigureRecipe:
 
 
 def _predicted(twin: Twin) -> FigureRecipe:
+    """Return the recipe of the rehearsal's figure where its errors are predicted by closed forms."""
     trust = predicted_at(twin)[0]
     populations = tuple((each.pattern.title, predicted_at(each)[2]) for each in (twin, *twin.others))
     budgets = tuple((epsilon, twin.experiment.budget(epsilon)) for epsilon in EPSILONS)
@@ -50,10 +70,10 @@ def _predicted(twin: Twin) -> FigureRecipe:
     return FigureRecipe("own_table.predicted", values)
 
 
-# Tables that read a release from its bundle, and a released picture.
+# Recipes that read a release from its bundle, and a released picture of scores.
 RELEASED = FigureRecipe("own_table.released", {"release": _RELEASE})
 SCORES = FigureRecipe("own_table.scores", {"picture": "scores.json"})  # of "Download the picture"
-# Tables that the owner alone may see, from the owner's own files: the spectrum, and rows on two components.
+# Recipes of what the owner alone may see, from the owner's own files: eigenvalues, and a biplot of rows.
 _OWN = {"dictionary": _DICTIONARY, "rows": "your-table.csv"}
 SPECTRUM = FigureRecipe("own_table.spectrum", _OWN)
 BIPLOT = FigureRecipe("own_table.biplot", _OWN | {"release": _RELEASE})

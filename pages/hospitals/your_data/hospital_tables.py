@@ -1,4 +1,8 @@
-"""The tables of several hospitals in one visitor's session, until they can be joined. No Streamlit here."""
+"""Hold the tables of several hospitals in one visitor's session, until they can be joined.
+
+The first table's columns give the names. A mapping says which column of another table stands for each of
+them, if its names differ. No Streamlit here.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,7 +15,12 @@ from pages.hospitals.your_data.column_mapping import MOST_LISTED, ColumnMapping
 
 @dataclass
 class HospitalTable:
-    """Hold another hospital's table. `mapping` asks for the first table's columns that it has not."""
+    """Hold the table of a hospital beside the first.
+
+    number: counts the tables that were added, and stays if others are removed. mapping: asks which columns
+    stand for those of the first table whose names this one does not have. confirmed: whether the owner has
+    confirmed the answers.
+    """
 
     number: int
     name: str
@@ -20,26 +29,31 @@ class HospitalTable:
     confirmed: bool = False
 
     def columns(self, first: Raw) -> dict[str, str | None]:
-        """Return which column stands for each of the first table's that has an answer."""
+        """Return, by the first table's names, this table's columns; None where the hospital has none.
+
+        Names without an answer are left out.
+        """
         same = set(self.raw.columns) - set(self.mapping.names)
         return {name: name for name in first.columns if name in same} | self.mapping.answers
 
 
 @dataclass
 class HospitalTables:
-    """Hold the first table, None while there is none in memory, and those of other hospitals."""
+    """Hold the first table, and those of other hospitals in the order in which they were added.
+
+    first: None without a table, and for one that is too large to hold, which cannot be joined. added: how
+    many tables were ever added, so that no number is used twice. joined: the joined table that was made last,
+    with what it was made from.
+    """
 
     first: Raw | None = field(default=None, repr=False)
     first_name: str = "Hospital 1"
     others: list[HospitalTable] = field(default_factory=list)
-    added: int = 0  # ever: a removed table's number is not given again
+    added: int = 0
     joined: tuple[object, Raw] | None = field(default=None, repr=False)  # with what it was joined from
 
     def add(self, raw: Raw) -> None:
-        """Add another hospital's table to the first, which must be held.
-
-        Raises ValueError with one sentence for one that cannot be joined.
-        """
+        """Add another hospital's table. Raises ValueError with one sentence for one that cannot be joined."""
         for name, held in ((self.first_name, self.first), *((o.name, o.raw) for o in self.others)):
             if held.key == raw.key:
                 raise ValueError(several_text.again(name))
@@ -54,7 +68,7 @@ class HospitalTables:
         self.others = [other for other in self.others if other.number != number]
 
     def rename(self, new: Mapping[str, str]) -> None:
-        """Give columns of the first table other names; whatever stands for them still does."""
+        """Give columns of the first table new names, by their old ones; answers of other tables stay."""
         names = [new.get(name, name) for name in self.first.columns]
         first = replace(self.first, table=self.first.table.rename_columns(names))
         for other in self.others:
@@ -63,7 +77,7 @@ class HospitalTables:
         self.first = first
 
     def problem(self) -> str:
-        """Return what keeps the tables from being joined, in one sentence; nothing where all is answered."""
+        """Return why the tables cannot be joined yet, in one sentence, or "" if they can."""
         for other in self.others:
             if other.mapping.twice:
                 return several_text.twice(other.name, other.mapping.twice)
@@ -74,9 +88,10 @@ class HospitalTables:
         return ""
 
     def table(self) -> Raw | None:
-        """Return the joined table, the same until something changes; the first while there is no other.
+        """Return all tables as one, the same object until something changes; without others, the first.
 
-        Raises ValueError with one sentence for names that are none, or tables too large together.
+        Raises ValueError with one sentence for hospitals' names that cannot be used, and for tables that are
+        too large together.
         """
         if self.first is None or not self.others:
             self.joined = None
@@ -92,9 +107,10 @@ class HospitalTables:
 
 
 def _mapping(first: Raw, raw: Raw, answers: Mapping[str, str | None] | None = None) -> ColumnMapping:
-    """Return the question for those of the first table's columns that another has not under their names.
+    """Return the question which columns of `raw` stand for the first table's that it has not by name.
 
-    answers: that were given before, which stay.
+    answers: given before, by the first table's names; they stay, and a name whose answer is a column of
+    another name is asked about again.
     """
     known, given = set(raw.columns), answers or {}
     names = [name for name in first.columns if name not in known or given.get(name, name) != name]

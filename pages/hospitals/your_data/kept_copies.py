@@ -1,6 +1,7 @@
-"""Copies of finished releases on the server's disk, encrypted for the browser tab that paid for them.
+"""Keep copies of finished releases on the server's disk, encrypted for the browser tab that paid for them.
 
-Where no folder keeps ledgers a release is in the session alone, which is forgotten two minutes after the page
+A tab has a random token in its own storage, from which the key follows (`release.kept_releases`). Where no
+folder keeps ledgers a release is in the session alone, which is forgotten two minutes after the page
 has gone, and when the server ends. A copy holds the document and the lines of its account, and no row.
 """
 
@@ -28,15 +29,19 @@ def _store() -> KeptReleases:
 
 
 def account(job: ReleaseJob) -> Account:
-    """Return the account as it stood once this release was paid for."""
+    """Return the account as it stood just after this release was paid for."""
     before, entry = job.what.account, job.result.entry
-    # One that was gone on with keeps its place, and may have been another session's.
+    # A release that was resumed is among them already, perhaps as another session's, without its details.
+    # Its full entry takes the same place.
     entries = {paid.id: paid for paid in before.entries} | {entry.id: entry}
     return replace(before, entries=tuple(entries.values()))
 
 
 def keep(job: ReleaseJob) -> None:
-    """Keep a finished release until it is downloaded; under its tab's new token where it has another now."""
+    """Keep a copy of a finished release until a file of it is downloaded; nothing where ledgers are on disk.
+
+    A copy under a former token of the tab is dropped, and kept anew under the present one.
+    """
     wanted = job.what.kind in ("release", "scores") and job.result is not None and not job.downloaded
     if not wanted or session.folder() is not None:
         return
@@ -52,7 +57,7 @@ def keep(job: ReleaseJob) -> None:
     }
     job.copied = _store().keep(job.token, job.result.entry.id, plain)
     job.copied_for = job.token
-    if job.downloaded:  # meanwhile
+    if job.downloaded:  # a file was requested while the copy was written
         drop(job)
 
 
@@ -64,15 +69,16 @@ def drop(job: ReleaseJob) -> None:
 
 
 def restored(token: str) -> list[ReleaseJob]:
-    """Return the releases that are kept for a tab, oldest first: none for a token that is not known."""
+    """Return the releases kept for a tab as finished jobs, oldest first; none for an unknown token."""
     jobs: list[ReleaseJob] = []
     for plain in _store().opened(token):
-        with surviving("bringing back a release"):  # of another version, it may be in another form
+        with surviving("bringing back a release"):  # a copy by another version may have another form
             jobs.append(_job(plain, token))
     return jobs
 
 
 def _job(plain: dict[str, Any], token: str) -> ReleaseJob:
+    """Return a finished job with the result that a copy holds: the record that `keep` has made of it."""
     known, document = from_lines(plain["lines"]), plain["document"]
     (entry,) = (entry for entry in known.entries if entry.id == plain["id"])
     is_picture = document["what"] == score_histogram.TITLE

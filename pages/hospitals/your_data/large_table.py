@@ -1,7 +1,8 @@
 """Read a table whole or, where it is too large to hold, in pieces: when the owner asks, until they stop it.
 
 Of a large table the columns are known at once, and its rows only as sums. It is read twice: for its
-hospitals' exact sums, then for its key. Where a column names the patients these are counted before.
+hospitals' exact sums of x x^T, then for its key, a digest of its content. Where a column names the patients
+these are counted before, in a reading of their own.
 """
 
 from collections.abc import Callable
@@ -64,10 +65,12 @@ def reduce(
     most_kept: int | None = None,
     secret: bytes | None = None,
 ) -> PreparedTable:
-    """Return every hospital's exact sum; without a column that names hospitals, all patients are in one.
+    """Read a large table and return it prepared for a release, with every hospital's exact sum and no rows.
 
-    patient_column, most_kept: as for `prepared_table.prepare`, whose table held in memory it equals. secret:
-    of the table's sketch, which is made if it is given.
+    hospital_column: names each row's hospital; None puts all patients in one. progress: is told the share
+    done, and answers whether to go on. patient_column, most_kept: as for `prepared_table.prepare`, which
+    makes the same of a table held in memory. secret: that of the sketch by which other tables of the same
+    patients are noticed; None makes no sketch.
 
     Raises ValueError with one sentence where the table does not fit the dictionary, and StoppedError.
     """
@@ -91,7 +94,10 @@ def reduce(
     def read(
         use: Callable[[str, Array, Array | float], None], progress: Callable[..., None], of_mean: bool = False
     ) -> OwnerOnly:
-        """Hand over the clipped rows that count, with the name of their hospital, and their weights."""
+        """Call `use` with pieces of the clipped rows that count: hospital's name, rows (m, d), weights.
+
+        of_mean: whether weights are those for a mean of rows (`patient_rows.PatientRows`).
+        """
         again = {"encoding": large.encoding, "progress": progress}
         if patients is None:
             each_once = lambda hospital, rows: use(hospital, rows, 1.0)  # noqa: E731
@@ -104,6 +110,7 @@ def reduce(
         return read_patients(large.data, schema, patients, use_weighted, most_kept=most_kept, **again)
 
     def adder(hospital: str) -> discrete_gaussian.Adder:
+        """Return the hospital's sum, made when it is first met if there is room for one more."""
         if hospital not in sums:
             pieces.check_room(len(sums) + 1, schema.d, hospital_column)
             memory_check.check_matrices(schema.d, memory.available())
@@ -117,6 +124,7 @@ def reduce(
     owner = read(add, partial(_report, progress, begin, _SUMMING - begin))
     if patients is not None and owner.kept < 2:
         raise ValueError(prepared_table.TOO_FEW)
+    # Only the total of rows that were left out is known, and not whose they were.
     left_out = owner.dropped
     if left_out and hospital_column is not None and patients is None:
         raise ValueError(
@@ -128,7 +136,8 @@ def reduce(
     keys = tables.content_keys_of_file(large.data, large.encoding, report, sketcher=sketcher)
     hospitals = tuple(sorted(sums)) if patients is None else patients.hospitals
     parts = [adder(hospital).sum for hospital in hospitals]  # of patients, also one without a usable row
-    # A patient who is left out counts as a row of zeros, as in a table that is held.
+    # A patient who is left out counts as a row of zeros, as in a table that is held. `used` is the sum of
+    # all squared weights.
     if patients is None:
         used = float(owner.kept)
         held = tuple(part._replace(n=part.n + left_out) for part in parts)
@@ -145,7 +154,7 @@ def reduce(
     sizes = tuple(part.n for part in held)
 
     def read_again(use: Use, progress: Progress, of_mean: bool = False) -> None:
-        """Hand over the clipped rows that count, which no sum holds: two stages need them at each step."""
+        """Call `use` as a `Reader` does, with hospitals by number: some methods need rows at each step."""
         read(
             lambda hospital, rows, weights: use(hospitals.index(hospital), rows, weights),
             partial(_report, progress, 0.0, 1.0),
@@ -156,13 +165,18 @@ def reduce(
 
 
 def _report(progress: Progress, begin: float, share: float, done: int, total: int | None) -> None:
+    """Report how much of a reading is done; raise StoppedError to stop it, ValueError for too many rows.
+
+    begin, share: where in all that is done this reading begins, and its part of it. done, total: rows read,
+    and of how many, if the file states that.
+    """
     memory_check.check_rows(done)
     if not progress(begin + share * done / max(total or limits.MOST_ROWS_IN_PIECES, done, 1)):
         raise StoppedError
 
 
 def show(state: TableSession, schema: Schema) -> PreparedTable | str | None:
-    """Return the table's sums by this dictionary; why it does not fit; or None until it was read."""
+    """Return the prepared table, or why there is none; None while it has yet to be read or is being read."""
     patients = state.patient_column, state.most_kept
     request, job = (state.generation, schema, state.hospital_column, *patients), state.reading
     again = {"key": "own read", "on_click": _read, "args": (state, request)}
@@ -193,6 +207,7 @@ def _secret() -> bytes | None:
 
 
 def _read(state: TableSession, request: tuple[Any, ...]) -> None:
+    """Start the job that reads the table; nothing if the table has changed since the button was drawn."""
     # A button's arguments outlive the table, so the file is not among them.
     generation, schema, hospital_column, patient_column, most_kept = request
     if not isinstance(state.raw, LargeTable) or state.generation != generation:

@@ -1,4 +1,8 @@
-"""Lay out the page's steps: in plain view short sentences, and a fold for all that is technical."""
+"""Lay out the page's steps: in plain view short sentences, and an expander with all that is technical.
+
+The page has two kinds of view. The plain one is for readers without statistics, all others are for analysts,
+who see technical parts at once.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,10 +17,10 @@ from pages.shared.settings.catalogue import Settings
 
 
 class PageLayout:
-    """Say what the view says, and give its technical parts their place.
+    """Render sentences of the plain view alone, and put technical parts where the view has them.
 
-    settings: of the page, as they stand. words: the view's sentences, a module; both views' have the same
-    names.
+    settings: the page's, as they stand. words: the module with this view's sentences, `plain_text` or
+    `analyst_text`, which have functions of the same names.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -28,9 +32,10 @@ class PageLayout:
 
     @contextmanager
     def step(self, name: str, on_demand: bool = False) -> Iterator[None]:
-        """Render a step of the page; in plain view its fold stands below it.
+        """Render a step of the page in this context; in plain view the step's expander stands below it.
 
-        on_demand: whether the fold's costly parts are computed only once it is open.
+        name: of the step, for the expander's key. on_demand: whether the page runs again when the expander is
+        opened, so that its costly parts are computed only then (`details_are_open`).
         """
         main, self._place = st.container(), st.container()
         self._fold, self._name, self._on_demand = None, name, on_demand
@@ -43,7 +48,7 @@ class PageLayout:
             st.markdown(sentence)
 
     def details(self) -> DeltaGenerator:
-        """Return where technical parts go: the step's fold or, for analysts, this place."""
+        """Return where technical parts go: the step's expander, made at first call; for analysts, here."""
         if not self.plain or self._place is None:
             return st.container()
         if self._fold is None:
@@ -57,14 +62,18 @@ class PageLayout:
         return not self.plain or bool(getattr(self.details(), "open", True))
 
     def details_here(self) -> DeltaGenerator:
-        """Return a place for technical parts of a form, which has to hold them itself."""
+        """Return where technical parts of a form go: inside, since a form submits only its own widgets."""
         return st.expander(phrases.FOLD) if self.plain else st.container()
 
 
 def choose_or_none(
     label: str, none: str, names: Sequence[str], begin: int, place: Any = st, **more: Any
 ) -> str | None:
-    """Return which of some names is chosen, or None; one may read as `none` does. begin: 0, or from 1."""
-    words = [none, *names]  # Streamlit keeps them, and no table
+    """Let one of some names be chosen, or none of them. Return it, or None.
+
+    The choice is by position, since a name may read as the option `none` does. begin: the position chosen at
+    first, 0 for none, 1 for the first name. more: the widget's other arguments.
+    """
+    words = [none, *names]  # Streamlit keeps the options: texts, and no table
     index = place.selectbox(label, range(len(words)), begin, format_func=words.__getitem__, **more)
     return words[index] if index else None

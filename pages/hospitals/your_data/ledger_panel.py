@@ -1,4 +1,8 @@
-"""Render the ledger: the limit, what is spent and left, every release, export and import."""
+"""Render the ledger: the limit, what is spent and left, every release, export and import.
+
+The ledger is the append-only record of limits and paid releases of one table and of other tables of the same
+patients, its cohort. An account is what its lines make up: the limit, and the releases that count towards it.
+"""
 
 from functools import partial
 from typing import Any
@@ -26,9 +30,10 @@ _TOTAL = "Privacy loss in total"
 
 
 def open_ledger(raw: Table) -> tuple[Ledger, Account | None]:
-    """Return the ledger of this table's cohort; no account where that is not known yet, or cannot be read.
+    """Return the ledger of this table's cohort, and its account.
 
-    What is asked, or why, is shown.
+    The account is None where the owner has yet to answer whether the table is of another cohort, which is
+    asked here, and where the ledger cannot be read, which is shown.
     """
     ledger = session.ledger(raw)
     try:
@@ -63,16 +68,16 @@ def ask_limit(raw: Table, ledger: Ledger, layout: PageLayout) -> None:
 
 
 def _ask_once(place: DeltaGenerator, setting: str, begin: Any, key: str, help: str) -> Any:
-    """Ask for what a limit keeps, by the options and words of a setting."""
+    """Ask for a part of the limit that cannot be changed later, by the options and words of a setting."""
     choice = CHOICES[setting]
     index, words = choice.options.index(begin), choice.text
     return place.selectbox(choice.label, choice.options, index, key=key, format_func=words, help=help)
 
 
 def _begin(raw: Table, ledger: Ledger, limit: Limit, name: str) -> None:
-    """Set the first limit, and note whose account it is."""
+    """Set the first limit, and put the table on the list of cohorts under a name, unless that is blank."""
     if name.strip():
-        check_name(name)
+        check_name(name)  # a name that is refused must not leave a limit behind
     ledger.set_limit(limit)
     accounts.name(raw, name)
 
@@ -94,6 +99,7 @@ def show(raw: Table, ledger: Ledger, account: Account, layout: PageLayout) -> No
 
 
 def _show_details(raw: Table, account: Account) -> None:
+    """Render the exact total, the cohort, all releases, and where the ledger is kept."""
     if account.limit is not None:
         st.caption(ledger_text.exact(account.spent(), account.limit))
         of_patient = patient_total(account, _rows_of_patient(account))
@@ -125,16 +131,17 @@ def _show_details(raw: Table, account: Account) -> None:
 
 
 def _rows_of_patient(account: Account) -> int:
-    """Return the most rows of one patient that was stated of any extract; 1 where this one names patients."""
+    """Return the most rows of a patient that any release states; 1 where a column names the patients."""
     state = session.current()
     stated = [entry.rows_per_patient or 1 for entry in account.entries]
     return 1 if state.patient_column is not None else max(state.rows_per_patient or 1, *stated, 1)
 
 
 def releases(account: Account) -> pd.DataFrame:
-    """Return one line a release, with what it costs alone: a row and, where that differs, a patient.
+    """Return a table with a line for each release and the epsilon that it costs alone, at the limit's delta.
 
-    A patient's cost is by what the owner stated when the release was made.
+    Where some patient can have several rows, it also has the cost for a patient, with as many rows as the
+    owner stated when the release was made.
     """
     alone = "ε alone"
     rows = [entry.rows_per_patient or 0 for entry in account.entries]  # 0: not stated
@@ -153,12 +160,14 @@ def releases(account: Account) -> pd.DataFrame:
 
 
 def _alone(account: Account, entry: Entry, rows: int) -> str:
+    """Return the epsilon of one release for a patient with so many rows, as text; a dash if it is unknown."""
     if account.limit is None or not rows:
         return "–"
     return text.short(closed_form.epsilon_of(closed_form.grouped(entry.events, rows), account.limit.delta))
 
 
 def _exchange(raw: Table, ledger: Ledger, account: Account) -> None:
+    """Render the download of the ledger, and the upload of another whose releases are added to it."""
     with st.expander("Export or import the ledger"):
         if account.limit is not None or account.entries:
             exported = ledger.export()

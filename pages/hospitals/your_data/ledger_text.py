@@ -1,4 +1,8 @@
-"""Sentences on what releases cost and leave, and on those that another session has. No Streamlit here."""
+"""Form sentences on what releases cost and leave, and on paid releases that are not in this session.
+
+An account is the limit of a table's cohort and all releases that count towards it; an entry is one paid
+release in it. No Streamlit here.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -27,11 +31,11 @@ ELSEWHERE = (
 )
 IN_SESSION = "This ledger is in this session only and is lost when the page is closed: export it."
 STILL_DRAWN = "A release that you paid for is still being drawn. It appears here when it is ready."
-_LISTED = 3
+_LISTED = 3  # releases
 
 
 class Spending(NamedTuple):
-    """Hold what is spent of a limit before and after a release."""
+    """Hold the epsilon that is spent before and after a release, and the most that the limit allows."""
 
     now: float
     after: float
@@ -47,11 +51,12 @@ class Spending(NamedTuple):
         return numerical.remaining(self.after, self.most)
 
 
+# Forms the sentence with a price: `analyst_text.price` or `plain_text.price`.
 Form = Callable[[str, float, Spending, int, float], str]
 
 
 def spending(account: Account, events: tuple[Event, ...] = ()) -> Spending:
-    """Return what is spent, and what a release would make of it."""
+    """Return what is spent, and what would be after a release with these events. The account has a limit."""
     return Spending(account.spent().epsilon, account.spent(events).epsilon, account.limit.epsilon)
 
 
@@ -62,19 +67,19 @@ def price(what: str, asked: ReleaseRequest, account: Account, form: Form) -> tup
 
 
 def in_folder(variable: str) -> str:
-    """Return how a server keeps ledgers."""
+    """Return how a server can keep ledgers on disk, by which environment variable."""
     return f"A server that is started with {variable} set to a folder keeps the ledger there."
 
 
 def refused(doing: str, reason: ValueError | OSError) -> str:
-    """Return why a ledger could not be "read" or "written", or a line of it not be used."""
+    """Return why a ledger could not be used; doing: "read" or "written", for a refusal of the disk."""
     if isinstance(reason, OSError):  # its text holds a path
         return f"The ledger could not be {doing} ({reason.strerror})."
     return "The file is no ledger." if isinstance(reason, UnicodeDecodeError) else refusal(str(reason))
 
 
 def exact(spent: numerical.Total, limit: Limit) -> str:
-    """Return what is spent as dp-accounting and simple composition count it."""
+    """Return the total epsilon by dp-accounting, which counts, and by simple composition, with delta."""
     return (
         f"By privacy loss distributions (dp-accounting) ε = {text.number(round(spent.epsilon, 4))} "
         f"at δ = {text.number(limit.delta)}; by simple composition, adding up, ε = "
@@ -83,7 +88,7 @@ def exact(spent: numerical.Total, limit: Limit) -> str:
 
 
 def missing(on_disk: bool) -> str:
-    """Return that this server has nothing more of what a tab paid for, and what can be done."""
+    """Return that a tab's paid release is gone, and what to do; on_disk: whether ledgers are on disk."""
     gone = (
         "This tab had a paid release that was not downloaded. The server was started anew, or the page was "
         "away for too long."
@@ -97,7 +102,7 @@ def missing(on_disk: bool) -> str:
 
 
 def of_others(many: int) -> str:
-    """Return that other owners paid into the account, and what of it is seen."""
+    """Return how many releases others paid for from this account, and that only their cost is shown."""
     releases = text.count(many, "release was", "releases were")
     return (
         f"{releases} paid for by another owner or in another session. The cost counts, for it was spent on "
@@ -114,7 +119,7 @@ def _kept(entry: Entry) -> str:
 
 
 def kept(entry: Entry) -> str:
-    """Return that a paid release can be had without paying again."""
+    """Return that a paid release was interrupted or not downloaded, and can be completed for nothing."""
     return f"**{_kept(entry)}** Go on with it: it costs nothing more, and what was drawn is not drawn again."
 
 
@@ -135,9 +140,9 @@ def kept_unreadable(entry: Entry, reason: ValueError | OSError) -> str:
 
 
 def lost(absent: Sequence[Entry], account: Account, named: Callable[[str, str, float], str]) -> str:
-    """Return which paid releases this session does not have, and what can be done.
+    """Return which paid releases are neither in this session nor kept, and what can be done.
 
-    named: Name a release by its title, its time and its privacy loss.
+    named: forms a release's name from its title, its time and its epsilon (`analyst_text.named`).
     """
     delta = account.limit.delta
     listed = [

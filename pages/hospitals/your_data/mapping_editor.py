@@ -6,12 +6,13 @@ from pages.hospitals.your_data.column_mapping import COLUMN, HOW, NAME, ColumnMa
 
 
 def edit(mapping: ColumnMapping, key: str, names: str, columns: str) -> None:
-    """Let the answers be edited; names, columns: what the two columns are headed.
+    """Let the answers of a mapping be edited.
 
-    The editor's download has these headings, so they must be no formula.
+    key: the widget's; the mapping's version is added. names, columns: headings of the two columns. They are
+    in the editor's download, where a spreadsheet must not read them as formulas.
     """
     key = f"{key} {mapping.version}"
-    if key not in st.session_state:  # else the editor keeps what is typed as changes to the draft
+    if key not in st.session_state:  # a new editor; an old one keeps what is typed as changes to its draft
         mapping.draft = dict(mapping.answers)
     heading = st.column_config
     typed = st.data_editor(

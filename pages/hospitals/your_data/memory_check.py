@@ -1,6 +1,7 @@
 """Refuse a table that does not fit into the memory the server has left, before it is read. No Streamlit here.
 
-The sentences are those of the ValueErrors that are raised.
+The functions raise ValueError with one sentence, which the page shows. `left` is how many bytes of memory the
+server has left, None where that is not known; then nothing is refused.
 """
 
 from dppca_core.tables import content, files, limits, patients
@@ -17,16 +18,17 @@ _ADVICE = "try again once other visitors have finished, or keep the columns that
 
 
 def _check_fits(needed: int, left: int | None, need: str, advice: str) -> None:
+    """Raise ValueError where so many bytes do not fit, with a spare for the rest of the server.
+
+    need: begins the sentence with what takes how much. advice: ends it.
+    """
     if left is not None and needed > left - SPARE_BYTES:
         room = megabytes(max(left - SPARE_BYTES, 0))
         raise ValueError(f"{need}, and the server has {room} left for tables: {advice}.")
 
 
 def check(data: bytes, encoding: str, left: int | None) -> None:
-    """Raise ValueError, with one sentence, for a file whose table would not fit into so many bytes.
-
-    left: None where it is not known.
-    """
+    """Raise ValueError, with one sentence, for a file whose table would not fit into the memory left."""
     needed = needs(data, encoding)
     _check_fits(needed, left, f"Reading this table takes about {megabytes(needed)}", _ADVICE)
 
@@ -76,7 +78,10 @@ def check_rows(rows: int) -> None:
 
 
 def check_patients(entries: int, left: int | None) -> None:
-    """Raise ValueError, with one sentence, where so many patients, or rows of some, could not be sorted."""
+    """Raise ValueError, with one sentence, where so many entries of patients do not fit.
+
+    entries: how many are merged, one for each patient, or for each of a patient's rows before that.
+    """
     needed = patients.BYTES * entries
     advice = "try again once other visitors have finished, or state the most rows of a patient instead"
     _check_fits(needed, left, f"Telling the patients apart takes {megabytes(needed)} more", advice)

@@ -1,4 +1,8 @@
-"""Say whose visitor this is, so that nobody sees what another person keeps on this server."""
+"""Tell one owner of tables from another, so that nobody sees what somebody else keeps on this server.
+
+An owner is a person who signed in, a session without a sign-in, or, on a server that only its own machine
+can reach, everybody.
+"""
 
 from urllib.parse import urlsplit
 
@@ -13,9 +17,10 @@ _OF_PROXIES = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", 
 
 
 def owner(session: str) -> str | None:
-    """Return who the visitor is, or None where all that this server keeps is theirs.
+    """Return the visitor's name as an owner, or None where all that this server keeps is theirs.
 
-    session: stands for a visitor who did not sign in, on a server that others can reach.
+    session: a random name of the visitor's session, which stands for one who did not sign in on a server that
+    others can reach.
     """
     if sign_in.required():
         for name in ("sub", "email"):
@@ -36,6 +41,7 @@ def is_local() -> bool:
 
 
 def _host(address: str) -> str | None:
+    """Return the host's name in an address, without its port; None where there is none."""
     try:
         return urlsplit(address).hostname
     except ValueError:

@@ -20,10 +20,10 @@ from dppca_core.release import patient_rows
 from dppca_core.tables import Raw
 from pages.hospitals.your_data.prepared_table import PreparedTable, Rows
 
-MOST_POINTS = 2_000
-MOST_ROWS = 5_000
-MOST_LABELS = 10
-FOLDS = 5
+MOST_POINTS = 2_000  # rows of a biplot
+MOST_ROWS = 5_000  # of a classifier
+MOST_LABELS = 10  # values of a column that can be a label
+FOLDS = 5  # of a cross-validation
 COVARIANCE, MOMENT = "centred at the mean", "centred at mid-range"
 
 
@@ -43,7 +43,7 @@ class TableTruths(NamedTuple):
 
 
 def truths(prepared: PreparedTable) -> TableTruths:
-    """Return the two answers without privacy, and the mean by which they differ."""
+    """Return both matrices of a table's clipped rows, without privacy, and the mean by which they differ."""
     held, used = prepared.held, prepared.used
     if isinstance(held, Rows):
         weighted = held.rows if held.weights is None else held.rows * held.weights
@@ -51,14 +51,16 @@ def truths(prepared: PreparedTable) -> TableTruths:
     else:
         total = patient_rows.sum_rows(prepared.parts, prepared.d)
         moment = total.total / (4.0**total.bits * total.n)
-    mean = prepared.row_sum / used  # of the patients who are used, as is the covariance
+    # The moment is over all n patients, of whom those left out are rows of zeros; mean and covariance are
+    # over the patients who are used.
+    mean = prepared.row_sum / used
     covariance = moment * (prepared.n / used) - np.outer(mean, mean)
     matrices = (TableTruth(matrix, np.linalg.eigvalsh(matrix)[::-1]) for matrix in (covariance, moment))
     return TableTruths(*matrices, mean)
 
 
 def divided(answers: TableTruths, lengths: Array) -> TableTruths:
-    """Return the answers for rows that are divided by a release's scales and length, (d,)."""
+    """Return the same for rows that a release has divided, column by column, by `lengths`, (d,)."""
     matrices = (answer.matrix / np.outer(lengths, lengths) for answer in answers[:2])
     scaled = (TableTruth(matrix, np.linalg.eigvalsh(matrix)[::-1]) for matrix in matrices)
     return TableTruths(*scaled, answers.mean / lengths)
@@ -74,7 +76,11 @@ def mean_cosine(answers: TableTruths, basis: Array) -> float:
 
 
 class ReleaseVerdict(NamedTuple):
-    """Hold sin Theta against the plain components, that of a guess, and the share of energy captured."""
+    """Hold how good components are against the best, without privacy.
+
+    error: ||sin Theta|| between them. guess: that of random components. energy: what they capture of the
+    matrix, as a share of what the best do.
+    """
 
     error: float
     guess: float
@@ -95,8 +101,8 @@ def verdict_on_scaling(held: Rows, answers: TableTruths, k: int, centred: bool) 
 
     Args:
         held: Rows x, (n, d).
-        answers: Those without privacy, with the mean m.
-        k: Components.
+        answers: The matrices of the same rows, with their mean m.
+        k: The number of components.
         centred: Whether rows become (x - m)/|x - m|, as after a paid mean, or x/|x|.
     """
     scaled = unit_rows(held.rows - answers.mean if centred else held.rows)
@@ -106,7 +112,7 @@ def verdict_on_scaling(held: Rows, answers: TableTruths, k: int, centred: bool) 
 
 
 def label_columns(prepared: PreparedTable) -> list[str]:
-    """List the columns that are no features and have two to ten values."""
+    """List the columns that can colour or classify patients: no features, with two to ten values."""
     cells = prepared.raw.table
     used = {column.name for column in prepared.schema.columns}
     free = [name for name in cells.column_names if name not in used]  # of joined tables also the hospital
@@ -114,9 +120,10 @@ def label_columns(prepared: PreparedTable) -> list[str]:
 
 
 def labelled_rows(raw: Raw, held: Rows, name: str | None, most: int) -> "pd.Series[str]":
-    """Return the labels of the rows that have one, by their indices; of all rows, and "", without a column.
+    """Return the labels of the rows in `held`, indexed by their positions there.
 
-    Of more than `most` rows some are chosen at random, the same each time.
+    name: the column of labels; rows without one are left out. None gives every row the label "". Of more than
+    `most` rows so many are chosen at random, the same each time.
     """
     labels = pd.Series("", range(len(held.rows)))
     if name is not None:
@@ -130,9 +137,10 @@ def labelled_rows(raw: Raw, held: Rows, name: str | None, most: int) -> "pd.Seri
 def downstream(raw: Raw, held: Rows, answers: TableTruths, name: str, basis: Array) -> pd.DataFrame:
     """Return the share of patients whose label logistic regression gets right, in cross-validation.
 
-    From the released components, (d, k), from as many without privacy, of the covariance and of the second
-    moment, and from all features; the share of the commonest label is what guessing gets. At most 5,000
-    patients. Raises ValueError for labels of which fewer than two have two patients.
+    A line of the result for each kind of input: scores on the released components, basis, (d, k); on as many
+    without privacy, of the covariance and of the second moment; and all features. The last line is the share
+    of the commonest label, which guessing gets. name: the column of labels. At most 5,000 patients count.
+    Raises ValueError for labels of which fewer than two have two patients.
     """
     from sklearn.linear_model import LogisticRegression  # imported here: slow to load, and used by few
     from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -142,7 +150,7 @@ def downstream(raw: Raw, held: Rows, answers: TableTruths, name: str, basis: Arr
     labels = labelled_rows(raw, held, name, MOST_ROWS)
     target = np.array(list(labels))
     values, counts = np.unique(target, return_counts=True)
-    common = np.isin(target, values[counts >= 2])
+    common = np.isin(target, values[counts >= 2])  # one patient of a label cannot be in two folds
     if (counts >= 2).sum() < 2:
         raise ValueError("fewer than two labels have two patients")
     rows, target = held.rows[labels.index[common]], target[common]

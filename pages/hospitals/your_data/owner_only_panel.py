@@ -1,4 +1,8 @@
-"""Render the page's last part: what only the owner may see of a release. One switch hides it all."""
+"""Render the page's last part: what only the owner may see of a release. One switch hides it all.
+
+The answer without privacy is PCA of the same clipped rows, by their covariance and by their second moment
+(`owner_only_diagnostics`). `held` is a table's clipped rows, or for a large table each hospital's exact sum.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,7 +38,7 @@ from pages.shared.reports import take_along
 
 
 def show(prepared: PreparedTable, release: ReleaseJob | None, layout: PageLayout) -> None:
-    """Render the release that is shown above against the answer without privacy."""
+    """Compare the release that is shown above with the answer without privacy, or say why that cannot be."""
     if not layout.settings["own.shown"]:
         st.caption("Hidden. Turn on *Show what only you may see* at the top.")
         return
@@ -52,7 +56,7 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, layout: PageLayout
     truths = session.current().once("truth", lambda: owner_only_diagnostics.truths(prepared))
     held = prepared.held
     if released.document["scales"] is not None:
-        # Components are of rows in these units.
+        # Released components are of rows divided by these scales: divide what they are compared with too.
         st.caption(owner_only_text.SCALED)
         lengths = np.array(released.document["scales"]) * released.document["length after scaling"]
         truths = owner_only_diagnostics.divided(truths, lengths)
@@ -67,6 +71,7 @@ def show(prepared: PreparedTable, release: ReleaseJob | None, layout: PageLayout
 def _show_details(
     prepared: PreparedTable, release: ReleaseJob, truths: TableTruths, held: Any, metric: str
 ) -> None:
+    """Render errors, losses, scree plot, biplot and classifier; metric: the unit of errors."""
     released = release.result
     k, rows = released.basis.shape[1], int(released.document["rows per patient"])
     # The mean is private, so that the first component is near it is said here and nowhere else.
@@ -87,7 +92,7 @@ def _show_details(
     st.markdown(owner_only_text.LOSSES)
     best = linalg.top_eigenspace(truths.covariance.matrix, k)
     measure_losses = partial(score_rehearsal.losses, truths.covariance.matrix, released.basis, best)
-    table = st.empty()
+    table = st.empty()  # filled again below, with a line on a label, once a classifier was measured
     with table:
         score_panel.show_table(measure_losses())
     again = _reproducible(prepared, released.document)
@@ -117,13 +122,14 @@ def _show_details(
 
 
 def _reproducible(prepared: PreparedTable, document: dict[str, Any]) -> bool:
-    """Return whether code gives both figures: each row of a file counts once and in public units."""
+    """Return whether code can compute both figures from a file: each row counts once, in public units."""
     held, raw = prepared.held, prepared.raw
     plain = isinstance(held, Rows) and held.weights is None and not isinstance(raw, JoinedTable)
     return plain and document["scales"] is None
 
 
 def _choose_label(prepared: PreparedTable) -> str | None:
+    """Let the owner choose a column that colours the patients. Return its name, or None."""
     names = session.current().once("labels", lambda: owner_only_diagnostics.label_columns(prepared))
     if not names:
         st.caption("A column with two to ten values, not among the features, could colour the patients.")
@@ -134,6 +140,7 @@ def _choose_label(prepared: PreparedTable) -> str | None:
 def _scatter(
     prepared: PreparedTable, held: Rows, basis: Array, label: str | None, source: FigureRecipe | None
 ) -> None:
+    """Render the biplot of patients on two released components, (d, 2), coloured by the column `label`."""
     rows = session.current().rows_per_patient or 1
     if basis.shape[1] < 2:
         st.caption("One direction alone has no picture of this kind.")
@@ -151,6 +158,7 @@ def _scatter(
 
 
 def _show_figure(name: str, drawn: dict[str, Any], says: str, source: FigureRecipe | None) -> None:
+    """Render a figure, with its description `says`, and downloads that are marked as not private."""
     component.figure(drawn, key=f"own {name}", says=says)
     take_along.pictures(f"own {name}", f"not-private-{name}", f"NOT PRIVATE: {name} of the table", source)
 
@@ -158,7 +166,11 @@ def _show_figure(name: str, drawn: dict[str, Any], says: str, source: FigureReci
 def _downstream(
     key: object, measure: Callable[[], pd.DataFrame], rows: int, label: str
 ) -> pd.DataFrame | None:
-    """Render how often the label is told, and return it; None before it was measured."""
+    """Render how often a classifier is right about the label. Return its scores, or None before they exist.
+
+    It is measured at a click, since cross-validation takes a while. key: under which the session keeps them.
+    measure: as `owner_only_diagnostics.downstream`. rows: how many there are.
+    """
     st.markdown("**Use: telling the label from few numbers**")
     known = session.current().diagnostics
     if key not in known:

@@ -1,4 +1,8 @@
-"""Sentences on what only the owner may see, none of which is private or paid for. No Streamlit here."""
+"""Form sentences on what only the owner may see: computed from rows without any privacy, and not paid for.
+
+No Streamlit here. `metric` is the unit in which errors are shown, a key of `_ERRORS`; k is the number of
+components.
+"""
 
 import pandas as pd
 
@@ -25,7 +29,7 @@ NO_ROWS = "Of a table that was read in pieces there are no rows here to draw."
 
 
 def near_the_mean(cosine: float, rows: int) -> str:
-    """Return whether the first released component is the patients' mean, or partly is."""
+    """Return whether the first released component is the patients' mean; cosine: |cos| of their angle."""
     mean = f"the mean of your {noun(rows)}"
     first = "The first released component"
     size = f"cosine {cosine:.3f}"
@@ -36,9 +40,10 @@ def near_the_mean(cosine: float, rows: int) -> str:
 
 
 def verdict(centred: ReleaseVerdict, uncentred: ReleaseVerdict, k: int, cosine: float, metric: str) -> str:
-    """Return how good a release is against the components of the covariance.
+    """Return how good a release is against the components of the covariance, and what would improve it.
 
-    uncentred: the same against what it estimates. cosine: of the first component with the mean.
+    centred: that comparison. uncentred: the one with the second moment, which a release without a paid mean
+    estimates. cosine: |cos| of the first component's angle with the mean.
     """
     against = "PCA without privacy, with your rows centred at their own mean"
     sentence = f"Against {against}: {_error_and_energy(centred, k, metric)}"
@@ -52,7 +57,7 @@ def verdict(centred: ReleaseVerdict, uncentred: ReleaseVerdict, k: int, cosine: 
 
 
 def verdict_uncentred(uncentred: ReleaseVerdict, k: int, metric: str) -> str:
-    """Return how good a release is against what it estimates."""
+    """Return how good a release without a paid mean is against the second moment, which it estimates."""
     against = "what the release estimates, rows centred in public"
     return f"Against {against}: {_error_and_energy(uncentred, k, metric)}"
 
@@ -66,6 +71,7 @@ def verdict_on_scaling(scaled: ReleaseVerdict, k: int, metric: str) -> str:
 
 
 def _error_and_energy(measured: ReleaseVerdict, k: int, metric: str) -> str:
+    """Return the error in its unit beside that of a guess, and the share of energy that is captured."""
     metric = "sin" if metric == "degrees" and k > 1 else metric  # an error gives no angle there
     shown, guess = (
         value_text(metric, float(in_unit(metric, error, k))) for error in (measured.error, measured.guess)
@@ -78,7 +84,11 @@ def _error_and_energy(measured: ReleaseVerdict, k: int, metric: str) -> str:
 
 
 def use(scores: pd.DataFrame, label: str, used: int, rows: int) -> str:
-    """Return what the shares of a classifier are, and what privacy costs it against both other answers."""
+    """Return what a classifier's scores are, and how much of the gain over guessing the release keeps.
+
+    scores: as `owner_only_diagnostics.downstream` returns them. used: how many rows were used. rows: how many
+    one patient can have.
+    """
     many = noun(rows)
     released, covariance, moment, _, guess = scores["right"]
     kept = [
@@ -93,6 +103,7 @@ def use(scores: pd.DataFrame, label: str, used: int, rows: int) -> str:
 
 
 def _gain_kept(released: float, plain: float, guess: float) -> str:
+    """Return which part of the gain over guessing the released components keep of the plain ones'."""
     if plain <= guess + 0.01:
         return "so few do not tell it, with or without privacy"
     kept = max(released - guess, 0.0) / (plain - guess)

@@ -38,7 +38,7 @@ with layout.step("table"):
     prepared = upload_panel.show(layout)
 state = session.current()
 rows = state.rows_per_patient or 1
-if prepared is not None:  # the number of patients is public
+if prepared is not None:  # delta follows the number of patients, which is public, until it is set by hand
     settings = layout.settings = widgets.follow("own.delta", catalogue.delta_for(prepared.n, DELTAS))
 planned_table.keep(prepared, rows, settings)
 ledger = account = twin = None
@@ -47,6 +47,7 @@ stop: StopSign | None = None
 
 
 def _rehearsed_at(prepared: PreparedTable, account: Account | None, epsilon: float) -> Twin | str:
+    """Return the rehearsal of the release that is set, but at another epsilon, or why there is none."""
     request = release_panel.requested(settings | {"own.epsilon": epsilon}, prepared, account, rows)
     return synthetic_twin_panel.rehearse_table(prepared, request, settings)
 
@@ -76,7 +77,7 @@ with layout.step("release"):
         if account.limit is None:
             ledger_panel.ask_limit(prepared.raw, ledger, layout)
         else:
-            if not state.drawing:  # a release is on the ledger before it is here
+            if not state.drawing:  # a release in the making is on the ledger, and would seem lost
                 release_panel.show_kept(prepared, ledger, account, layout)
             release_panel.show(prepared, account, request, bool(stop), layout)
     unsaved_warning.show(state, prepared is not None)
@@ -100,6 +101,7 @@ if prepared is not None:
     st.header("5 · Only for you")
     with layout.step("owner"):
         owner_only_panel.show(prepared, release, layout)
+# The first step that is not done is suggested; the last counts as never done.
 done = (
     *(state.raw is not None, state.rows_per_patient is not None, prepared is not None),
     *(bool(state.releases), settings["own.shown"], False),

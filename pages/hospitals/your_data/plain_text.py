@@ -1,6 +1,7 @@
-"""The sentences of this page in plain view, from numbers: short, and without symbols. No Streamlit here.
+"""Form the sentences of this page in plain view, for readers without statistics: short, without symbols.
 
-`analyst_text` has the names of those that stand at the same places for analysts.
+For sentences that stand at the same place in both views `analyst_text` has functions of the same names and
+parameters, which explain these. No Streamlit here.
 """
 
 from pages.hospitals.your_data.ledger_text import Spending
@@ -30,7 +31,10 @@ def part(share: float) -> str:
 
 
 def price(what: str, cost: float, spent: Spending, rows: int, of_patient: float) -> str:
-    """Return what a release uses of the privacy budget."""
+    """Return which part of the privacy budget a release uses, or that it needs more than is left.
+
+    what: not said here. cost, spent, rows, of_patient: as for `analyst_text.price`.
+    """
     if spent.exceeds_limit:
         return "This needs more than what is left of your privacy budget: ask for more protection."
     used = f"This uses {part((spent.after - spent.now) / spent.most)} of your privacy budget."
@@ -48,17 +52,17 @@ def left(spent: Spending) -> str:
 
 
 def named(title: str, when: str, cost: float) -> str:
-    """Name a release, without its method."""
+    """Return the name of a release in a list: its time and epsilon, without its method."""
     return f"one on {when}, privacy loss {loss(cost)}"
 
 
 def restated(then: str, now: str, cost: float) -> str:
-    """Return what an earlier release costs by the owner's answer now."""
+    """Return what an earlier release costs a patient by the owner's statement now, not by that of then."""
     return f"This release was made for {then} per patient. With {now}, the privacy loss is {loss(cost)}."
 
 
 def rehearsed(recovered: float, guess: float) -> str:
-    """Return what a release would recover of the pattern, in %, and what a guess does."""
+    """Return the sentence on a rehearsal; recovered, guess: shares of the pattern, in %."""
     hopeless = phrases.no_answer(recovered, guess)
     end = " That is no better than a guess: do not release." if hopeless else ""
     return (
@@ -68,7 +72,7 @@ def rehearsed(recovered: float, guess: float) -> str:
 
 
 def stop(sign: StopSign) -> str:
-    """Return that a release would be mostly noise, and what it would take instead."""
+    """Return the warning that a release would be mostly noise, and what would do instead."""
     begin = "**Noise would spoil the answer.**"
     if sign.needed is None:
         return f"{begin} With so few patients no privacy loss here is large enough."
@@ -79,7 +83,7 @@ def stop(sign: StopSign) -> str:
 
 
 def promise(epsilon: float, delta: float, neighbours: str, n: int) -> str:
-    """Return what each patient is promised."""
+    """Return what each of n patients is promised, as an attacker's odds, with a warning if delta is large."""
     large = phrases.delta_too_large(delta, n)
     return f"{text.odds(epsilon, delta, neighbours, yours=True)} {large}".strip()
 
@@ -91,7 +95,7 @@ def released(k: int, patients: str) -> str:
 
 
 def apart(many: int, of_all: int) -> str:
-    """Return how many weights can be told from noise."""
+    """Return how many of all released weights (loadings) can be told from noise."""
     apart = f"{many:,} of {of_all:,} weights stand out from the noise."
     return f"{apart} Grey weights may be noise. Do not read them."
 
@@ -102,7 +106,7 @@ def releases(many: int) -> str:
 
 
 def verdict(recovered: float, guess: float) -> str:
-    """Return what a release recovers of the table's own pattern, in %."""
+    """Return what a release recovers of the table's own pattern; recovered, guess: shares of it, in %."""
     end = " **That is no better than a guess.**" if phrases.no_answer(recovered, guess) else ""
     return (
         f"The release recovers {phrases.share(recovered)} of your table's own pattern. "

@@ -1,4 +1,4 @@
-"""Hand what is public of the table to the planner, and lead there."""
+"""Hand what is public of a visitor's table to the page that plans studies, and render the way there."""
 
 from dataclasses import replace
 
@@ -21,7 +21,10 @@ SEVERAL_ROWS = (
 
 
 def sized(prepared: PreparedTable, settings: Settings) -> PublicTable:
-    """Return a table's sizes, and which parts of a budget these settings give to its mean and scales."""
+    """Return a table's sizes, and which parts of a budget these settings give to its mean and scales.
+
+    A mean is paid for where the settings say so and, by rule, where the dictionary has no usual values.
+    """
     centre = settings["own.centre"]
     mean = centre == "paid" or (centre == "rule" and not prepared.schema.has_usual_values)
     return PublicTable(
@@ -32,9 +35,10 @@ def sized(prepared: PreparedTable, settings: Settings) -> PublicTable:
 
 
 def public_part(prepared: PreparedTable, paid: Spectrum | None, settings: Settings) -> PublicTable:
-    """Return what the planner may know of a table whose patients count once.
+    """Return what the planner may know of a table whose patients count once: nothing that is private.
 
-    paid: the eigenvalues that were paid for. settings: which decide whether a mean and scales are paid for.
+    paid: released eigenvalues, if any were paid for. settings: the page's, which decide whether a mean and
+    scales are paid for.
     """
     schema = prepared.schema
     cells, clip = dictionary_cells(schema), schema.bound / schema.default_bound
@@ -46,11 +50,15 @@ def public_part(prepared: PreparedTable, paid: Spectrum | None, settings: Settin
 
 
 def _share(chosen: float | str) -> float | None:
+    """Return a share of the budget as it was set, or None where it is "by rule"."""
     return None if isinstance(chosen, str) else chosen
 
 
 def keep(prepared: PreparedTable | None, rows: int, settings: Settings) -> None:
-    """Keep what the planner may know in the session; nothing where a patient can have several rows."""
+    """Keep what the planner may know in the session; None where a patient can have several rows.
+
+    rows: how many rows one patient can have at most.
+    """
     if prepared is None or rows > 1:
         public_table.put(None)
         return
@@ -59,7 +67,7 @@ def keep(prepared: PreparedTable | None, rows: int, settings: Settings) -> None:
 
 
 def lead(account: Account | None, settings: Settings) -> None:
-    """Render the way to the planner, which opens at the release's settings."""
+    """Render the button that opens the planner at the release's settings, or why this table has none."""
     table = public_table.current()
     if table is None:
         st.caption(SEVERAL_ROWS)
@@ -69,6 +77,7 @@ def lead(account: Account | None, settings: Settings) -> None:
         here["neighbours"] = account.limit.neighbours
     sizes = {"k": settings["own.k"], "delta": settings["own.delta"], "providers": table.providers}
     here |= {key: CHOICES[key].nearest(value) for key, value in sizes.items()}
+    # The planner's options are fewer: take the nearest that go together, and keep k where that can be.
     possible, _ = catalogue.reconcile(settings | here, "k")
     # Set them before any widget: a button's own run comes too late for that.
     label = "Plan a study on this dictionary"

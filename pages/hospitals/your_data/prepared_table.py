@@ -1,4 +1,9 @@
-"""A table ready for release: encoded by its public dictionary, clipped, assigned to hospitals."""
+"""Prepare a table for release: encode it by its public dictionary, clip it, assign patients to hospitals.
+
+Encoding makes d numbers of a row of the table, about 0 and in units of the public ranges. Clipping shortens
+rows to the dictionary's bound; then they are divided by it, so that no row is longer than 1. Where no column
+names the patients each row counts as a patient of its own.
+"""
 
 import json
 from collections.abc import Iterable
@@ -31,9 +36,10 @@ DEALING_SEED = 0  # public: to which hospital a patient is assigned hides nothin
 class LargeTable:
     """Hold the file of a table too large to hold as rows, as it was uploaded.
 
-    `n`, its rows, is None where the file does not state it. `key`, `former_keys` and `sketch` are those
-    of `tables.content_keys_of_file`, known once the file was read. Kinds and constants
-    cannot be known without reading: all columns count as numbers until the owner says otherwise.
+    It has the fields of `Raw` that the page asks for. `n`, its rows, is None where the file does not state
+    it. `key` and `former_keys` are digests of its content, under which ledgers are kept, and `sketch` notices
+    other tables of the same patients (`tables.content_keys_of_file`); they are known once it was read. Kinds
+    and constants stay unknown: all columns count as numbers until the owner says otherwise.
     """
 
     name: str
@@ -61,8 +67,9 @@ Table = Raw | LargeTable
 class Rows:
     """Hold the encoded rows, (m, d), clipped to the bound and divided by it.
 
-    `kept` marks which rows of the table they are, and `groups` lists their indices by hospital. Where a
-    column names the patients `weights` and `of_mean`, (m, 1), are those of `PatientRows`.
+    `kept` marks, among all rows of the table, those that are here; `groups` has each hospital's indices into
+    `rows`. Where a column names the patients, a row is multiplied by its weight, so that all rows of one
+    together count as one at most: `weights` and `of_mean`, (m, 1), are those of `PatientRows`.
     """
 
     rows: Array
@@ -73,7 +80,11 @@ class Rows:
 
 
 class TableIdentity(NamedTuple):
-    """Hold what distinguishes a prepared table from another, without a row in it."""
+    """Hold what tells a prepared table from another, without a row in it.
+
+    key: the digest of its content. assignment, sizes: how patients were assigned to hospitals, and how many
+    each has. most_kept: how many rows of one patient count at most; None where all do.
+    """
 
     key: str
     schema: Schema
@@ -88,9 +99,11 @@ class PreparedTable:
 
     A patient who is left out, for a missing cell, counts as a row of zeros: so the number of patients does
     not tell of any cell, and replacing a row by one that is left out moves a sum by at most the row's own
-    length. `held` is the patients' rows or, of a table too large to hold, each hospital's exact sum.
-    `row_sum`, (d,), of all clipped rows, `used` of which or of whose patients count, centres the owner's
-    covariance and never a release. `read` reads a table of which only sums are held once more.
+    length. `owner` counts rows and cells for the owner's eyes. `held` is the patients' rows or, of a table
+    too large to hold, each hospital's exact sum. `row_sum`, (d,), is the sum of all clipped rows times their
+    squared weights (1 without patients), and `used` the sum of these: their ratio is the mean about which the
+    owner's covariance is taken, and centres no release. `read` reads the rows once more of a
+    table of which only sums are held.
 
     All of it is private except the schema, the sizes and how patients were assigned (`assignment`).
     """
@@ -121,7 +134,10 @@ class PreparedTable:
 
     @property
     def parts(self) -> list[patient_rows.Part]:
-        """Return each hospital's contribution to a release: its rows, or their exact sum."""
+        """Return what each hospital hands in for a release: its rows, or their exact sum.
+
+        Patients who are left out are rows of zeros at the end or, where patients are named, only counted.
+        """
         if isinstance(self.held, Rows):
             rows, groups, weights = self.held.rows, self.held.groups, self.held.weights
             if weights is not None:
@@ -138,7 +154,7 @@ class PreparedTable:
 
     @property
     def present(self) -> list[int] | None:
-        """Return how many rows of each hospital count, its first; None where only sums are held."""
+        """Return how many rows of each of `parts`, its first, are not left out; None if sums are held."""
         return [len(group) for group in self.held.groups] if isinstance(self.held, Rows) else None
 
     @property
@@ -170,9 +186,11 @@ def prepare(
 ) -> PreparedTable:
     """Prepare a table in memory. Raises ValueError with one sentence where it does not fit the dictionary.
 
-    hospital_column, hospitals: of a table that was joined, hospitals are the tables that it was joined of.
-    patient_column: names the patients, who count once; all rows of one go to the hospital of the first.
-    most_kept: only so many of a patient's usable rows count, the first of the table; None averages all.
+    hospital_column: names each row's hospital. hospitals: how many invented ones patients are assigned to at
+    random without such a column. In a table that was joined, hospitals are the tables that it was joined of,
+    whatever these say. patient_column: names the patients, who count once; all rows of one go to the hospital
+    of the first. most_kept: only so many of a patient's usable rows count, the first of the table; None
+    averages all.
     """
     joined = isinstance(raw, JoinedTable)
     if joined:
@@ -193,6 +211,7 @@ def prepare(
         first = np.unique(patients, return_index=True)[1]  # rows, in the order of patients
         of_patient, hospitals = _hospitals(dealt.values(), raw.n)[first], len(dealt)
         assignment = A_TABLE_EACH if joined else by_column(hospital_column)
+    # Sizes count all patients, also those without a usable row: so they tell of no cell.
     sizes = tuple(np.bincount(of_patient, minlength=hospitals).tolist())
     if 0 in sizes:
         raise ValueError(dealing.EMPTY)
@@ -200,7 +219,7 @@ def prepare(
     if most_kept is not None:
         first_ones = pd.Series(kept_patients).groupby(kept_patients).cumcount().to_numpy() < most_kept
         rows, kept_patients = rows[first_ones], kept_patients[first_ones]
-        used = used.copy()
+        used = used.copy()  # the mask is that of `encoded`
         used[np.flatnonzero(used)[~first_ones]] = False
     groups = tuple(np.flatnonzero(of_patient[kept_patients] == i) for i in range(len(sizes)))
     weights = of_mean = None
@@ -217,7 +236,7 @@ def prepare(
 
 
 def _hospitals(groups: Iterable[Indices], n: int) -> Indices:
-    """Return the number of the group of each of n rows or patients."""
+    """Return, for each of n rows or patients, the number of the group that has its index."""
     of_each = np.empty(n, dtype=np.intp)
     for hospital, group in enumerate(groups):
         of_each[group] = hospital
@@ -225,16 +244,17 @@ def _hospitals(groups: Iterable[Indices], n: int) -> Indices:
 
 
 def row_weights(counted: Indices, most_kept: int | None = None) -> Array:
-    """Return what a row is multiplied by, (m, 1): 1/sqrt(rows that count of its patient), or of most_kept.
+    """Return what each row is multiplied by, (m, 1): 1/sqrt(how many rows of its patient count).
 
-    A little less, so that the squares of a patient's weights add up to 1 at most.
+    counted: that number for each row, (m,). most_kept: is taken in its place for all rows, if given. Weights
+    are a little less, so that in spite of rounding the squares of a patient's add up to 1 at most.
     """
     rows = counted if most_kept is None else np.full(len(counted), most_kept)
     return (1 / (np.sqrt(rows) * (1 + 1e-12)))[:, None]
 
 
 def _patients(raw: Raw, column: str | None, schema: Schema) -> Indices:
-    """Return each row's patient, numbered in the order of first rows; every row's own without a column."""
+    """Return the number of each row's patient, (n,), by first rows; without a column each row is one."""
     if column is None:
         return np.arange(raw.n)
     no_measurement(column, schema)
@@ -257,10 +277,10 @@ def is_by_hospital(assignment: str) -> bool:
 
 
 def is_at_random(assignment: str) -> bool:
-    """Return whether hospitals are invented."""
+    """Return whether the page has assigned patients at random to hospitals that do not exist."""
     return not is_by_hospital(assignment) and assignment != IN_ONE_PLACE
 
 
 def by_column(name: str) -> str:
-    """Return how patients were assigned, as a release states it."""
+    """Return the assignment of patients by a column of this name, as a release states it."""
     return f"{_BY}'{name}'"

@@ -1,4 +1,8 @@
-"""Render what a table's cells are against its dictionary, and let the owner map words by hand."""
+"""Render how a table's cells fit its dictionary, and let the owner map words by hand.
+
+To map a word is to enter it in the dictionary as a code for "missing" or as another word for a category. A
+suggestion is a word that may need that (`tables.quality`). All of it is private, for the owner's eyes.
+"""
 
 import re
 
@@ -14,8 +18,8 @@ from pages.hospitals.your_data.text import refusal
 from pages.shared import text
 
 LEAVE, MISSING = "leave", "missing"
-_MOST_LISTED = 200
-_RUNS = re.compile(r"[^\W\d_]|\(")  # letters, or a call: more than a sign and a number
+_MOST_LISTED = 200  # columns, or words
+_RUNS = re.compile(r"[^\W\d_]|\(")  # in a formula: letters, or a call, and not a sign and a number alone
 
 
 def show(state: TableSession, prepared: PreparedTable | None) -> None:
@@ -41,7 +45,10 @@ def show(state: TableSession, prepared: PreparedTable | None) -> None:
 
 
 def _show_columns(columns: dict[str, ColumnQuality]) -> None:
-    """Render a line for each column with something to say, the worst first. The list has a download."""
+    """Render counts of each column with cells that are missing, not read or outside, the worst first.
+
+    The list can be downloaded, so names are changed that a spreadsheet would read as formulas.
+    """
     counts = {name: (each.missing, each.unread, each.outside) for name, each in columns.items()}
     shares = {name: sum(counts[name]) / each.cells for name, each in columns.items()}
     speaking = sorted((name for name, share in shares.items() if share), key=lambda name: -shares[name])
@@ -62,7 +69,10 @@ def _show_columns(columns: dict[str, ColumnQuality]) -> None:
 
 
 def _columns(state: TableSession, prepared: PreparedTable | None) -> dict[str, ColumnQuality]:
-    """Return each column's quality, counted again only where its line has changed. Reads private rows."""
+    """Return each chosen column's quality, counted again only where its line has changed. Reads private rows.
+
+    A table read in pieces has the counts that were made while it was read: none before, and no suggestions.
+    """
     if isinstance(state.raw, Raw):
         for name, line in state.typed.items():
             if name not in state.quality or state.quality[name][0] != line:
@@ -109,12 +119,17 @@ def _map_words(state: TableSession, columns: dict[str, ColumnQuality]) -> None:
 
 
 def _can_be_mapped(entry: tuple[str, Suggestion]) -> bool:
-    """Return False for a formula: the editors of words and lines have downloads."""
+    """Return whether a column's suggested word may be listed: not where a spreadsheet would run it.
+
+    The editors of words and of lines can be downloaded, and a word that was changed to be harmless would not
+    be the cell's. Signed numbers are harmless as they are.
+    """
     word = entry[1].word
     return safe_cell(word) == word or not _RUNS.search(word)
 
 
 def _to_frame(words: list[tuple[str, Suggestion]]) -> pd.DataFrame:
+    """Return the editor's table: column, word, how many cells hold it, and what it is taken as at first."""
     names = {None: LEAVE, AS_MISSING: MISSING}
     rows = [
         (safe_cell(name), each.word, each.times, names.get(each.take_as, each.take_as))
@@ -124,6 +139,10 @@ def _to_frame(words: list[tuple[str, Suggestion]]) -> pd.DataFrame:
 
 
 def _take(state: TableSession, words: list[tuple[str, Suggestion]], taken: list[str]) -> None:
+    """Enter words in the lines of their columns, and keep these lines as they were for one undo.
+
+    taken: for each word what the owner chose: LEAVE, MISSING or a category, of its own column.
+    """
     mapped: dict[str, dict[str, str]] = {}
     for (name, each), take_as in zip(words, taken, strict=True):
         if take_as not in (LEAVE, MISSING, *dictionary.expected(state.lines[name]).categories):
@@ -138,6 +157,7 @@ def _take(state: TableSession, words: list[tuple[str, Suggestion]], taken: list[
 
 
 def _undo(state: TableSession) -> None:
+    """Put back the lines as they were before words were last mapped."""
     state.lines |= state.unmapped
     state.unmapped = {}
     state.generation += 1

@@ -1,4 +1,4 @@
-"""Sentences on what a table's cells are against its dictionary, for the owner alone. No Streamlit here."""
+"""Form sentences on how a table's cells fit its dictionary, for the owner alone. No Streamlit here."""
 
 from pages.hospitals.your_data.prepared_table import PreparedTable
 from pages.hospitals.your_data.text import literal
@@ -9,11 +9,11 @@ NOT_READ = "Counts by column come with the reading of this table."
 NO_SUGGESTIONS = "Of a table read in pieces no words are suggested. Type missing codes and other words above."
 MAP = "**Words to map by hand.** See the code book. Nothing is mapped before you press the button."
 UNDO_BY_HAND = "Mapped words stand in the dictionary above, under *missing codes* and *other words*."
-_LISTED = 5
+_LISTED = 5  # columns
 
 
 def rows(prepared: PreparedTable) -> list[str]:
-    """List what was counted of rows while the table was read."""
+    """List sentences on rows: read, left out and shortened, and columns that are the same in all of them."""
     owner = prepared.owner
     lines = [
         f"{owner.rows:,} rows of the table were read, {owner.dropped:,} left out for a missing cell, "
@@ -28,7 +28,7 @@ def rows(prepared: PreparedTable) -> list[str]:
 
 
 def listed(shown: int, many: int, columns: int) -> str:
-    """Return how many of the columns with something to say are shown, and what outside means."""
+    """Return how many columns are shown, of `many` with something to say of all, and what "outside" means."""
     first = f"The {shown:,} worst of {many:,} columns are listed. " if shown < many else ""
     rest = text.count(columns - many, "other column has", "other columns have")
     silent = f"{rest} nothing to say. " if many < columns else ""
@@ -37,10 +37,10 @@ def listed(shown: int, many: int, columns: int) -> str:
 
 
 def fine(columns: int) -> str:
-    """Return that no column has anything to say."""
+    """Return that no cell of so many columns is missing or does not fit."""
     return f"All cells of {text.count(columns, 'column', 'columns')} are there, and fit the dictionary."
 
 
 def not_a_category(column: str, take_as: str) -> str:
-    """Return why a word cannot be taken so."""
+    """Return that a word cannot be taken as what is no category of its column."""
     return f"'{take_as}' is no category of '{column}'"

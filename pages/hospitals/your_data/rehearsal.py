@@ -1,6 +1,10 @@
 """Rehearse a release on as many invented patients: which population is worst, and what it would take.
 
-No Streamlit here.
+Nobody knows the pattern of a table before a release. So the release is tried out on several populations, each
+with a spectrum that a table may have (`Pattern`): k eigenvalues, the spikes, above the rest, the bulk. A twin
+is such a trial on one population. Errors are ||sin Theta|| between released and true
+components, often as a share of the error of a random guess. All of it follows from public numbers and from
+eigenvalues that were paid for. No Streamlit here.
 """
 
 import math
@@ -40,16 +44,18 @@ from pages.shared.settings import catalogue, to_experiment
 from pages.shared.settings.catalogue import Settings
 
 TOO_MUCH = 1 / 3  # of a guess's error: beyond it a pattern is of little use
-FEW_RUNS = 3
+FEW_RUNS = 3  # by which populations are compared, before the page is shown
 _FEWEST = 4  # features of a twin: k below s, and s at most d
 _DASHES = ("longdash", "dot", "dashdot")
 _FEW_NUMBERS = 10**6  # of rows, up to which a draw of them takes little time
 
 
 class Twin(NamedTuple):
-    """Hold the rehearsal of one release: its experiment, and the settings of the figure that draws it.
+    """Hold the rehearsal of one release on one population.
 
-    others: rehearsals of the same release on other populations, drawn as curves beside it.
+    experiment: runs the release's method on invented patients. epsilon: the release's. settings: those of the
+    explorer, by which its figure is drawn. request: the release. pattern: the population's. others:
+    rehearsals of the same release on the other populations, drawn as curves beside this one.
     """
 
     experiment: ExplorerExperiment
@@ -61,12 +67,12 @@ class Twin(NamedTuple):
 
     @property
     def results(self) -> Results:
-        """Return the cells measured so far."""
+        """Return the store of runs on this population, which keeps them for all visitors and makes more."""
         return cache.results(self.experiment)
 
     @property
     def in_closed_form(self) -> bool:
-        """Return whether its errors are predicted: a run on so many features would keep the page waiting."""
+        """Return whether errors are predicted: runs on so many features would keep the page waiting."""
         return self.experiment.d > MOST_FEATURES and self.request.method in (*STAGES, *ROUNDS)
 
     @property
@@ -76,16 +82,16 @@ class Twin(NamedTuple):
 
     @property
     def rehearsed(self) -> list["Twin"]:
-        """List this twin and the others that are no guess."""
+        """List this twin and the others, without one on a pattern that the visitor guessed."""
         return [self, *(other for other in self.others if not other.pattern.guessed)]
 
 
 class StopSign(NamedTuple):
-    """Hold how much of a rehearsed answer would be noise, and what it would take instead.
+    """Hold how bad a rehearsed release is, and what it would take instead.
 
-    share: its error, of a guess's. n: rows of the table. epsilon: that is asked for. rows: of one patient.
-    needed: the least epsilon that would do; None where none on the figure does. patients: how many would do
-    at the epsilon that is asked for, 0 where none does.
+    share: its error as a share of a guess's. n: rows or patients of the table. epsilon: as asked for. rows:
+    how many one patient can have at most. needed: the least epsilon that would do; None where none of the
+    figure's does. patients: how many would do at the epsilon asked for; 0 where `needed` is None.
     """
 
     share: float
@@ -97,9 +103,10 @@ class StopSign(NamedTuple):
 
 
 def patterns(d: int, k: int, settings: Settings, paid: Spectrum | None, centred: bool) -> list[Pattern]:
-    """Return the populations to rehearse on: of the eigenvalues that were paid for, or else three stated.
+    """Return the patterns to rehearse on: by released eigenvalues or, without any, three that are stated.
 
-    A visitor's guess comes last. centred: whether the release is of rows about their mean.
+    d, k: features and components. settings: the page's, with the visitor's guess at a pattern, which comes
+    last. paid: the eigenvalues that were paid for. centred: whether the release is of rows about their mean.
     """
     eigenvalues, std = (None, 0.0) if paid is None else (paid.eigenvalues, paid.std)
     listed = stated_spectra.patterns(d, k, centred, eigenvalues, std)
@@ -114,14 +121,14 @@ def twin_of(
 ) -> Twin | str:
     """Return the rehearsal of a release on one population, or why there is none.
 
-    Its settings may lie between the explorer's options; `nearest` does not.
+    Its settings are those of the release, and may lie between the options that the explorer's controls have.
 
     Args:
         request: What would be released, or why it would be refused.
-        schema: The dictionary, of which the bound of rows is used.
+        schema: The dictionary, which gives the bound of rows and, where rows are drawn, their columns.
         sizes: Patients of each hospital.
-        settings: Those of the page.
-        pattern: Of the population.
+        settings: The page's, for the view and the unit of errors.
+        pattern: The population's spectrum.
     """
     if isinstance(request, str):
         return request
@@ -135,6 +142,7 @@ def twin_of(
         "s": pattern.carriers,
         "s_hat": request.s_hat,
         "providers": len(sizes),
+        # Sizes that differ by one at most are equal sizes.
         "largest_share": max(sizes) / n if max(sizes) > min(sizes) + 1 else 0.0,
         "spike": BULK * pattern.spikes[-1],
         "bulk": BULK,
@@ -147,6 +155,7 @@ def twin_of(
     if page_text.is_unit(request.method):
         clip = None  # rows of length 1 need no bound
     population = replace(experiment.population, spike=tuple(BULK * spike for spike in pattern.spikes))
+    # Small tables have invented rows that follow the dictionary, others Gaussian ones.
     # Scaled rows have no ranges: every measurement has the same spread there.
     by_rows = d <= MOST_FEATURES and n * d <= MOST_DRAWN and not request.scale_share
     if by_rows:
@@ -173,7 +182,8 @@ def rehearse(
 ) -> Twin | str:
     """Return the rehearsal on the worst of the populations, with the others beside it, or why there is none.
 
-    The worst is the one with the largest error at this epsilon; a guess never is.
+    The worst is the one with the largest error at the release's epsilon; the visitor's guess never is. The
+    parameters are those of `twin_of`; paid: the eigenvalues that were paid for.
     """
     if isinstance(request, str):
         return request
@@ -192,9 +202,10 @@ def rehearse(
 
 
 def payload(twin: Twin) -> dict[str, Any]:
-    """Return the explorer's figure of the release, with a warning where it is no better than a guess.
+    """Return the figure of the rehearsal: the explorer's, with the other populations as curves.
 
-    Where a patient can have several rows, its sentences count rows and its odds are for a row and a patient.
+    At each epsilon its sentence warns if the release is no better than a guess. Where a patient can have
+    several rows, sentences count rows, and odds are stated for a row and for a patient.
     """
     drawn = explorer_summary.payload(twin.results, twin.epsilon, twin.settings)
     n, rows = twin.experiment.n, twin.request.rows_per_patient
@@ -212,7 +223,7 @@ def payload(twin: Twin) -> dict[str, Any]:
 
 
 def _with_others(twin: Twin, drawn: dict[str, Any]) -> dict[str, Any]:
-    """Return the figure with the median error of the other populations as curves, a guess's among them."""
+    """Return the figure with the median errors on the other populations as curves."""
     curves, legend, method = [], [], twin.experiment.method
     for number, other in enumerate(twin.others):
         results = other.results
@@ -223,6 +234,7 @@ def _with_others(twin: Twin, drawn: dict[str, Any]) -> dict[str, Any]:
         x = [epsilon for epsilon, measured in zip(EPSILONS, seen, strict=True) if measured]
         curves.append(line(2, name, colour, dash, x=x, y=scale.drawn(middle[seen]), opacity=0.7))
         legend.append((name, colour, dash, "line"))
+    # The browser draws a figure anew when its version changes: count the other populations' runs as well.
     return drawn | {
         "data": [*drawn["data"], *curves],
         "legend": [*drawn["legend"], *legend],
@@ -231,7 +243,10 @@ def _with_others(twin: Twin, drawn: dict[str, Any]) -> dict[str, Any]:
 
 
 def shares(twin: Twin) -> Shares:
-    """Return what a release recovers on each population, the worst first, and what a guess does, in %."""
+    """Return the rows of the plain view's figure: what a release recovers of each population's pattern, in %.
+
+    The worst comes first. A guess recovers k/d on average.
+    """
     experiment = twin.experiment
     colour = style.look(experiment.method).colour
     each = tuple(
@@ -244,13 +259,13 @@ def shares(twin: Twin) -> Shares:
 
 
 def share_of_guess(twin: Twin) -> float:
-    """Return the error at the twin's epsilon as a share of a guess's: predicted, or of the same few runs."""
+    """Return the error at the twin's epsilon as a share of a guess's; 0 where no run has succeeded."""
     errors = first_errors(twin)
     return float(np.median(errors)) / _guess(twin) if errors else 0.0
 
 
 def first_errors(twin: Twin) -> list[float]:
-    """Return the errors of the first runs at the twin's epsilon, or the one that is predicted.
+    """Return the errors of the first runs at the twin's epsilon, measured if need be, or the one predicted.
 
     Runs that are measured later do not count, or the worst population would change while a visitor looks.
     """
@@ -262,13 +277,14 @@ def first_errors(twin: Twin) -> list[float]:
 
 
 def first_runs(twin: Twin) -> int:
-    """Return how many runs are made before the page is shown."""
+    """Return how many runs are made before the page is shown: few where they are quick, else one."""
     experiment = twin.experiment
     quick = experiment.d <= MOST_FEATURES and experiment.n * experiment.d <= _FEW_NUMBERS
     return min(FEW_RUNS if quick else 1, experiment.repeats)
 
 
 def _guess(twin: Twin) -> float:
+    """Return the error of a random guess, as ||sin Theta||."""
     return subspace_metrics.random_guess(twin.experiment.d, twin.experiment.k)
 
 
@@ -279,8 +295,12 @@ def _predicted(twin: Twin) -> float:
 
 
 def predicted_at(twin: Twin) -> tuple[str, Budget, dict[str, Any]]:
-    """Return the trust, the budget and the public numbers of a prediction, with the weakest spike."""
+    """Return the arguments of `predicted` for a twin: the trust, the budget, and the other keywords.
+
+    All k spikes count as the weakest.
+    """
     request, experiment = twin.request, twin.experiment
+    # None: the method chooses how many features it keeps.
     kept = None if request.s_hat == RELEASED or request.method in ROUNDS else int(request.kept)
     given = {name: getattr(experiment, name) for name in ("n", "d", "k", "providers")}
     given |= {"ratio": twin.pattern.spikes[-1], "carriers": twin.pattern.carriers, "s_hat": kept}
@@ -288,6 +308,7 @@ def predicted_at(twin: Twin) -> tuple[str, Budget, dict[str, Any]]:
 
 
 def _measured(twin: Twin, epsilon: float) -> list[float]:
+    """Return the errors of all runs measured so far at this epsilon."""
     return [cell.sin[-1] for cell in twin.results.measured(twin.experiment.method, epsilon)]
 
 
@@ -306,9 +327,10 @@ def predicted_figure(twin: Twin) -> dict[str, Any]:
 
 
 def judge(request: Request | str, n: int, d: int, hospitals: int) -> tuple[str, bool]:
-    """Return which methods can take a wide table, what would give an answer, and whether none does now.
+    """Return what methods can do for a wide table, in sentences, and whether none of them gives an answer.
 
-    By closed forms of public numbers alone, so before anything is paid. Nothing is said of a narrow table.
+    It is judged by closed forms of public numbers, before anything is paid. Of a table that every method can
+    take nothing is said ("", False). request: the release, or why it is refused. n, d: patients and features.
     """
     if d <= discrete_gaussian.MOST_FEATURES:
         return "", False
@@ -324,12 +346,15 @@ def _ways_out(
 ) -> twin_text.WaysOut:
     """Return the best method's error as a share of a guess's; patients, epsilon and features that would do.
 
-    budget: all of it, of which prior_share pays for mean and scales. The best errs least on the worst of the
-    stated spectra. None where nothing that was looked at does: up to 2^20 times the patients, the largest
-    epsilon of the figure, and halves of the features down to 2(k + 1).
+    The best method errs least on the worst of the stated spectra. Its error would do if it were a third of a
+    guess's. Each of the three is varied alone: patients are doubled up to 20 times, epsilon is one of the
+    figure's, features are halved down to 2(k + 1). None where that is not enough, and where the error does
+    already. budget: all of it, of which prior_share, in 1/z^2, pays for mean and scales. Cached, since a page
+    asks again at each run.
     """
 
     def share(n: int, d: int, epsilon: float) -> float:
+        """Return the best method's error with these numbers, as a share of a guess's."""
         trust, asked = "central" if hospitals == 1 else "secure aggregation", replace(budget, epsilon=epsilon)
         asked = gaussian.remaining(asked, prior_share) if prior_share else asked
         errors = stated_spectra.errors_on(
@@ -353,17 +378,18 @@ def _ways_out(
 
 
 def hopeless(twin: Twin, epsilon: float) -> bool:
-    """Return whether the rehearsed release errs nearly as much as a guess."""
+    """Return whether runs at this epsilon err nearly as much as a guess, by their median; False without."""
     errors = _measured(twin, epsilon)
     return bool(errors) and float(np.median(errors)) > page_text.HARDLY_BETTER * _guess(twin)
 
 
 def stop_sign(twin: Twin, rehearse_at: Callable[[float], Twin | str]) -> StopSign | None:
-    """Return what it would take, where the rehearsed error is above a third of a guess; None elsewhere.
+    """Return what it would take if the rehearsed error is above a third of a guess's; None if it is not.
 
-    The least epsilon is looked for among the figure's, by what would be released there on the worst
-    population. Noise goes as z/n, z the noise multiplier: so many times more patients do as well as the
-    larger epsilon.
+    The least epsilon is searched by halving among the figure's larger ones, where `rehearse_at` returns the
+    rehearsal, on the worst population, of what would be released there. Noise in a mean goes as z/n, with z
+    the noise multiplier and n the patients: so n z(epsilon)/z(needed) patients do as well as the larger
+    epsilon.
     """
     share, n, budget = share_of_guess(twin), twin.experiment.n, twin.request.budget
     if share <= TOO_MUCH:
@@ -381,9 +407,10 @@ def stop_sign(twin: Twin, rehearse_at: Callable[[float], Twin | str]) -> StopSig
 
 
 def _does(twin: Twin | str) -> bool:
+    """Return whether the rehearsed error is measured, and at most a third of a guess's."""
     return isinstance(twin, Twin) and 0 < share_of_guess(twin) <= TOO_MUCH
 
 
 def errors(twin: Twin) -> list[tuple[str, float]]:
-    """List the errors on all populations but a guessed one, as shares of a guess's."""
+    """List the populations with their errors as shares of a random guess's, without the visitor's guess."""
     return [(each.pattern.title, share_of_guess(each)) for each in twin.rehearsed]

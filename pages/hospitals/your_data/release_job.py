@@ -1,4 +1,7 @@
-"""A job of the page: confirmed once, then run once, in a thread that no rerun of the page interrupts."""
+"""Run a job of the page, once and after one confirmation, in a thread that no rerun of the page interrupts.
+
+Most jobs make a release that is paid for, which must neither be made twice nor be lost with a page.
+"""
 
 import itertools
 import threading
@@ -8,6 +11,8 @@ from typing import Any, Literal
 from dppca_core.experiments.failures import surviving
 from dppca_core.release.discrete_gaussian import Progress, StoppedError
 
+# How a job ends: done; stopped by the visitor, or since they left; refused with a sentence (ValueError);
+# unwritten, where the disk refused (OSError); failed otherwise.
 State = Literal["pending", "running", "done", "stopped", "refused", "unwritten", "failed"]
 _numbers = itertools.count(1)
 
@@ -16,8 +21,9 @@ class ReleaseJob:
     """Run `make` at the first `confirm` alone, however often a button is pressed.
 
     Args:
-        what: What it makes, without any row.
-        make: Returns the result; gets a function to which it reports its progress.
+        what: What it makes, such as a `session.Order`; without any row, since it is kept with the result.
+        make: Makes and returns the result. It gets a function to which it reports the share done, and which
+            answers whether to go on.
         present: Tells whether the visitor is still there; the job stops when they have left.
         on_download: Is given the job when a file of its result was requested.
         on_result: Is given the job once it has a result, before anybody is shown it.
@@ -51,7 +57,7 @@ class ReleaseJob:
 
     @staticmethod
     def finished(what: Any, result: Any, on_download: Callable[["ReleaseJob"], None]) -> "ReleaseJob":
-        """Return a job that has its result."""
+        """Return a job that is done: for a result that was made earlier and brought back."""
         job = ReleaseJob(what, lambda progress: result, lambda: True, on_download)
         job.state, job.result = "done", result
         job._ended.set()
@@ -68,7 +74,7 @@ class ReleaseJob:
         return self.state not in ("pending", "running", "done")
 
     def confirm(self) -> bool:
-        """Start the job unless it was started before. Return whether this call started it."""
+        """Start the job unless it was started before. Return whether this call did, even if it failed to."""
         with self._lock:
             if self.state != "pending":
                 return False
@@ -83,7 +89,7 @@ class ReleaseJob:
         return True
 
     def stop(self) -> None:
-        """Ask the job to stop. What is paid stays paid."""
+        """Ask the job to stop at its next report of progress. What is paid stays paid."""
         self._stop.set()
 
     def mark_downloaded(self) -> None:
@@ -92,7 +98,7 @@ class ReleaseJob:
         self._on_download(self)
 
     def follow(self, present: Callable[[], bool]) -> None:
-        """Go on for this visitor too: after a reload they have another session."""
+        """Go on also while this check holds: after a reload the visitor has another session."""
         self._present.append(present)
 
     def wait(self, seconds: float) -> None:
@@ -100,11 +106,14 @@ class ReleaseJob:
         self._ended.wait(seconds)
 
     def _go_on(self, share: float) -> bool:
+        """Note the share done. Return whether to go on: the job was not stopped, and a visitor is there."""
         self.share = share
-        here = [present() for present in self._present]  # ask each: they remember when they were last asked
+        # Ask each one, without `any`: a check notes when it first finds its visitor away.
+        here = [present() for present in self._present]
         return not self._stop.is_set() and any(here)
 
     def _run(self) -> None:
+        """Make the result in the job's thread, and set how it ended."""
         make, self._make = self._make, None  # the job must not hold the rows once this has ended
         try:
             self.result = make(self._go_on)

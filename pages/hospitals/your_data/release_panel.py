@@ -1,4 +1,8 @@
-"""Render the release: its settings, its price, its confirmation, and what was released."""
+"""Render the release: its settings, its price, its confirmation, and what was released.
+
+A settings key that begins with "own." is one of this page's. `rows` is how many rows one patient can have at
+most, as the table's owner stated.
+"""
 
 from functools import partial
 from typing import Any
@@ -41,6 +45,7 @@ from pages.shared.server import sign_in
 from pages.shared.settings import in_context, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
+# By method the settings that it has. All other methods on offer have a number of features to keep, s_hat.
 _METHOD_SETTINGS = {
     **dict.fromkeys(OFFERED, ("own.k", "own.s_hat")),
     **dict.fromkeys((RECOMMENDED, "analyze_gauss", *ROUNDS), ("own.k",)),
@@ -52,8 +57,9 @@ _METHOD_SETTINGS = {
 def requested(
     settings: Settings, prepared: PreparedTable, account: Account | None, rows: int
 ) -> Request | str:
-    """Return what a press of Release would make, as near as the table allows, or why it would refuse.
+    """Return the request for the release that is set, or why it would be refused, in one sentence.
 
+    Numbers that the table is too narrow for are moved to the nearest possible ones (`adjustments` says so).
     Of the table only what is public is read: its dictionary, and the patients of each hospital.
     """
     n, d = prepared.n, prepared.d
@@ -67,6 +73,7 @@ def requested(
         mean_share, scale_share = table.shares(budget, n)
         if method == RECOMMENDED:
             method, chosen = _recommended(n, d, k, table.remaining(budget, n), table.providers), RELEASED
+        # "released" lets methods of two stages choose how many features they keep; all others keep all.
         most = discrete_gaussian.MOST_FEATURES if method in STAGES else d
         s_hat = (chosen if method in STAGES else d) if chosen == RELEASED else min(max(chosen, k), d, most)
         return Request(
@@ -88,7 +95,10 @@ def requested(
 
 
 def _recommended(n: int, d: int, k: int, budget: Budget, hospitals: int) -> str:
-    """Return the method that errs least at the worst of the stated spectra, among those that d allows."""
+    """Return the method with the least predicted error on the worst of three spectra, of those that d allows.
+
+    budget: what mean and scales leave of it.
+    """
     trust = "central" if hospitals == 1 else "secure aggregation"
     possible = (name for name in PREDICTED_AS if METHODS[name].trust == trust and most_features(name) >= d)
     released_as = {PREDICTED_AS[name]: name for name in possible}
@@ -97,7 +107,7 @@ def _recommended(n: int, d: int, k: int, budget: Budget, hospitals: int) -> str:
 
 
 def adjustments(request: Request, settings: Settings) -> list[str]:
-    """Return a sentence for each setting of the method that so few features do not allow."""
+    """Return a sentence for each number of the method that the request has otherwise than it is set."""
     shown = _METHOD_SETTINGS[settings["own.method"]]
     used = {key: getattr(request, key.removeprefix("own.")) for key in shown}
     return [
@@ -108,7 +118,7 @@ def adjustments(request: Request, settings: Settings) -> list[str]:
 
 
 def choose_settings(prepared: PreparedTable, request: Request | str, layout: PageLayout) -> None:
-    """Render the two main controls; as details those that matter to the method, and what it does here."""
+    """Render the controls of epsilon and k; as details those of the method, and sentences on what it does."""
     left, right = st.columns(2)
     with left:
         widgets.choose("own.epsilon")
@@ -120,6 +130,7 @@ def choose_settings(prepared: PreparedTable, request: Request | str, layout: Pag
 
 
 def _choose_details(settings: Settings, prepared: PreparedTable, request: Request | str) -> None:
+    """Render the method's controls, three in a line, and what the request centres, scales and trusts."""
     _, *others = _METHOD_SETTINGS[settings["own.method"]]  # k is a main control
     keys = ["own.method", "own.delta", *others, "own.centre"]
     if not isinstance(request, str) and request.mean_share > 0:
@@ -151,9 +162,10 @@ def _choose_details(settings: Settings, prepared: PreparedTable, request: Reques
 def show(
     prepared: PreparedTable, account: Account, request: Request | str, stopped: bool, layout: PageLayout
 ) -> None:
-    """Render the price, the button, the question and the progress of a release.
+    """Render the promise, the price, the button, the question and the progress of a release.
 
-    stopped: whether the rehearsal says that the answer would be noise.
+    request: as `requested` returns it; a reason is shown alone. stopped: whether the rehearsal warns that the
+    answer would be noise, which the button then says too.
     """
     if isinstance(request, str):
         layout.details().error(page_text.refusal(text.symbols(request)))
@@ -184,11 +196,16 @@ def show(
 
 
 def _make(order: Order, _: PreparedTable, **given: Any) -> Released:
+    """Make the release of an order; given: as `confirmation.given` returns, and perhaps `resumed`."""
     return private_release.make(order.request, chosen=order.chosen, **given)
 
 
 def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account, layout: PageLayout) -> None:
-    """Offer to go on with what was paid for and is not here; say which entries are kept nowhere."""
+    """Offer to resume paid releases that are not in this session, and say which cannot be had any more.
+
+    What a release has drawn so far stays with the ledger until it is downloaded. It is resumed only with the
+    same table, dictionary and hospitals.
+    """
     state = session.current()
     known = {job.result.entry.id for job in state.confirmed if job.result is not None}
     absent = [entry for entry in account.entries if entry.id not in known]
@@ -221,9 +238,10 @@ def show_kept(prepared: PreparedTable, ledger: Ledger, account: Account, layout:
 
 
 def _request_kept(drawn: Drawn, prepared: PreparedTable) -> Request | ScoreRequest | None:
-    """Return what was asked, if it was of this table by this dictionary and these hospitals.
+    """Return the request of a release that was begun; None if it is not of the table as it is prepared now.
 
-    Raises ValueError where the file was damaged, or is gone since it was downloaded this moment.
+    Raises ValueError where the file of drawn steps was damaged, or has gone since the release was
+    downloaded this moment.
     """
     asked = drawn.asked
     if "scores" in asked:
@@ -244,6 +262,7 @@ def show_releases(layout: PageLayout) -> ReleaseJob | None:
         return None
     label, title = "Released in this session", "{name} at {at} UTC"
     release = bundle_panel.choose_job(finished, label, "own result", title)
+    # The table that it is of is here: say what it costs by the owner's present answer.
     here = state.raw is not None and state.raw.key == release.what.table.key
     if here and state.rows_per_patient is not None:
         restated = page_text.restated(release.result, state.rows_per_patient, layout.words.restated)
@@ -254,6 +273,7 @@ def show_releases(layout: PageLayout) -> ReleaseJob | None:
 
 
 def _show_release(release: ReleaseJob, layout: PageLayout) -> None:
+    """Render a release in full: its promise, its loadings as figure and table, its eigenvalues, its files."""
     features, released = release.what.table.schema.features, release.result
     noun = page_text.noun(released.document["rows per patient"])
     layout.say(plain_text.released(released.basis.shape[1], f"{sum(release.what.table.sizes):,} {noun}"))
@@ -280,7 +300,7 @@ def _show_release(release: ReleaseJob, layout: PageLayout) -> None:
 
 
 def _list_loadings(released: Released) -> None:
-    """Render the strongest loadings as a table, whose rows are the features in the order of the basis."""
+    """Render the loadings as a table: all, or of a wide release the strongest."""
     frame = bundle.loadings(released.document)
     listed = frame.iloc[charts.strongest(released.basis)]
     all_listed = len(listed) == len(frame)
