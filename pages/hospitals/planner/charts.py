@@ -1,6 +1,10 @@
 """Draw lines of equal error over patients (or hospitals) and epsilon, and in plain view a bar for each trust.
 
 Figures are plain dictionaries. No Streamlit here.
+
+The vertical axis counts *amounts*: hospitals where hospitals are asked for, else patients. The method *in
+focus* is the one chosen on the page; its line is thick. The *plane* holds its predicted losses over amounts
+and epsilon.
 """
 
 import math
@@ -22,19 +26,23 @@ from pages.shared.charts.traces import EPSILON_TICKS, Trace, arms, axis, bar, li
 from pages.shared.plain import phrases
 from pages.shared.plain.rows import LOOKS
 
+# The levels of the lines of equal error, and of equal captured energy.
 _ERRORS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _SHARES = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 _APART = 3  # values of epsilon between the labels of two lines
 _MARGIN = 3.0  # a factor, above and below what is drawn
 _EPSILONS = view.CHART_EPSILONS.tolist()
-_SHADE = "rgba(128,140,150,{})"
+_SHADE = "rgba(128,140,150,{})"  # to be filled with an opacity
 _ROW_HEIGHT = 74  # pixels
 _WORDS_AT = 0.36  # of a row: above its bar
-Span = tuple[float, float]
+Span = tuple[float, float]  # the least and the largest amount on the vertical axis
 
 
 def look(name: str) -> style.Look:
-    """Return the method's look, with another dash and marker where its noise is summed in secret."""
+    """Return the colour, marker and dash of a planned method.
+
+    A method that is also planned with secure aggregation ("_summed") has the same colour twice.
+    """
     look = style.look(PLANNED_METHODS[name].method)
     return look._replace(dash="longdash", symbol="circle-open") if name.endswith("_summed") else look
 
@@ -42,13 +50,15 @@ def look(name: str) -> style.Look:
 def figure(drawn: DrawnPlan, planner: Planner) -> Trace:
     """Draw lines of equal error for the selected method, each method's line of the target, and this setting.
 
-    Grey: too few patients for any epsilon. Hatched: an error too large for the closed form.
+    Grey: too few patients for any epsilon. Hatched: the closed form does not apply, because the error is too
+    large or an assumption fails.
     """
     span = _span(drawn, planner)
     traces = []
     if drawn.plane is not None:
         traces = _shades(drawn, drawn.plane, planner, span)
         for i, level in enumerate(_SHARES if planner.energetic else _ERRORS):
+            # Each label stands further right than the one before, so that labels do not overlap.
             traces += _equal_error(drawn.plane, level, 2 + _APART * i, planner, span)
     for name, values in drawn.curves.items():
         (colour, _, dash), title = look(name), view.title(name)
@@ -78,12 +88,12 @@ def figure(drawn: DrawnPlan, planner: Planner) -> Trace:
 
 
 def _amount(planner: Planner) -> int:
-    """Return the current number of what the chart's vertical axis counts."""
+    """Return this setting's number of hospitals or patients, whichever the vertical axis counts."""
     return int(planner.settings["providers"] if planner.asked == "hospitals" else planner.n)
 
 
 def _span(drawn: DrawnPlan, planner: Planner) -> Span:
-    """Return whole powers of ten around this setting and the target line of the method in focus."""
+    """Return powers of ten around this setting and the line of the method in focus."""
     curve = drawn.curves.get(planner.focus, np.array([]))
     least, most = drawn.amounts
     if not np.isfinite(curve).any():
@@ -95,7 +105,7 @@ def _span(drawn: DrawnPlan, planner: Planner) -> Span:
 
 
 def _no_line(drawn: DrawnPlan, planner: Planner) -> list[Trace]:
-    """Say in the chart why the method in focus has no line, unless it has been simulated."""
+    """Return a note for the chart on why the method in focus has no line; none where there is an answer."""
     answer, simulation = planner.answer(), planner.simulation
     if simulation is not None and simulation.state == "found":
         return []
@@ -110,11 +120,12 @@ def _no_line(drawn: DrawnPlan, planner: Planner) -> list[Trace]:
 
 
 def _shades(drawn: DrawnPlan, plane: Plane, planner: Planner, span: Span) -> list[Trace]:
-    """Shade the parts of the plane without an answer."""
+    """Return the shades over the amounts without an answer: hatched and grey, as `figure` says."""
     (low, high), epsilons = span, plane.epsilons.tolist()
     traces = []
 
     def shade(kind: str, heights: Array, opacity: float, **more: object) -> None:
+        # Plotly fills down to the trace before, so each shade has a base line of its own.
         flat = {"x": epsilons, "y": [low] * len(epsilons), "line": {"width": 0}}
         base = line(1, "", "#000000", hoverinfo="skip", **flat)
         fill = {"fill": "tonexty", "fillcolor": _SHADE.format(opacity), "showlegend": True}
@@ -122,6 +133,7 @@ def _shades(drawn: DrawnPlan, plane: Plane, planner: Planner, span: Span) -> lis
         traces.extend([base, base | {"name": name, "y": rounded(heights)} | fill | more])
 
     edge, kind = np.clip(np.nan_to_num(plane.edge, nan=low), low, high), "rough"
+    # An assumption may fail everywhere, and not only below the edge.
     if not plane.holds and planner.focus not in drawn.reaching:
         edge, kind = np.full_like(edge, high), "assumption"
     if (edge > low).any():
@@ -133,7 +145,18 @@ def _shades(drawn: DrawnPlan, plane: Plane, planner: Planner, span: Span) -> lis
 
 
 def _equal_error(plane: Plane, level: float, label_at: int, planner: Planner, span: Span) -> list[Trace]:
-    """Draw one thin line with its label, except where the closed form does not apply."""
+    """Draw the dotted line of one error, or one captured share, except where the closed form does not apply.
+
+    Args:
+        plane: The losses of the method in focus.
+        level: The error in the unit on screen, or the captured share.
+        label_at: The index of the epsilon at which the line's label stands, if the line is visible there.
+        planner: Tells what is asked, and in which unit.
+        span: The amounts on the axis.
+
+    Returns:
+        The line and its label; nothing where no part of the line is visible.
+    """
     energy, settings = planner.energetic, planner.settings
     values = plane.line(1 - level if energy else level / factor(settings))
     values[(values < plane.edge) | (values < span[0]) | (values > span[1])] = np.nan
@@ -150,13 +173,16 @@ def _equal_error(plane: Plane, level: float, label_at: int, planner: Planner, sp
 
 
 def _marks(planner: Planner, span: Span) -> list[Trace]:
-    """Mark this setting with a cross, the answer with a dot, and the simulated answer with its interval."""
+    """Mark this setting with a cross, the answer with a dot, and the simulated answer with its interval.
+
+    Where epsilon is asked for, the answer lies sideways of this setting, else above or below it.
+    """
     epsilon, amount = float(planner.epsilon), float(_amount(planner))
     sideways, colour = planner.asked == "epsilon", look(planner.focus).colour
 
     def mark(name: str, value: float, **marker: object) -> Trace:
         x, y = (value, amount) if sideways else (epsilon, value)
-        inside = [min(max(y, span[0]), span[1])]
+        inside = [min(max(y, span[0]), span[1])]  # what lies beyond the axis is marked on its end
         drawn = line(1, name, "#000000", x=[x], y=inside, mode="markers", showlegend=True, cliponaxis=False)
         drawn["marker"] = {"line": {"color": "#ffffff", "width": 1.5}} | marker
         return drawn | {"hovertemplate": f"{name}: %{{y:,.3s}} at %{{x:.3~g}}<extra></extra>"}
@@ -176,11 +202,13 @@ def _marks(planner: Planner, span: Span) -> list[Trace]:
 
 
 def table(planner: Planner) -> pd.DataFrame:
-    """Return each method's answer and how it was got, its target's curve, and the plane of the one in focus.
+    """Return the numbers of the chart as one table, whose column "what" tells three kinds of rows apart.
 
-    Of `what` "answer" are the answers: by "closed form", or by "simulation" with the ends of its interval.
+    "answer": what a method ("way") needs, "by" closed form or simulation, the latter with the ends of its
+    interval. "target": where a method's line lies. "plane": the loss of the method in focus, which is
+    ‖sin Θ‖ or the share of energy lost.
     """
-    planner.complete()
+    planner.complete()  # a table is taken along once, so it must not lack what is still being evaluated
     drawn = planner.drawn()
     field, amount = drawn.plane, "hospitals" if planner.asked == "hospitals" else "patients"
     loss = "share_lost" if planner.energetic else "sin_theta"
@@ -208,9 +236,13 @@ def table(planner: Planner) -> pd.DataFrame:
 
 
 def by_trust(lengths: Mapping[str, float], numbers: Mapping[str, str], title: str, now: float) -> Trace:
-    """Draw a bar for each trust from the top, with its number, where there is one.
+    """Draw a bar for each trust model, the first on top.
 
-    now: what there is now, a line across the bars where it is in reach.
+    Args:
+        lengths: What a study needs by trust, NaN where that is not known.
+        numbers: The same in words, for those that are known.
+        title: The title of the axis.
+        now: What there is now: a line across the bars, if it is not far beyond them.
     """
     end = 1.15 * max((length for length in lengths.values() if math.isfinite(length)), default=1.0)
     traces = []

@@ -1,4 +1,10 @@
-"""Render the planner's controls, and run the simulation that is asked for: a bisection for each method."""
+"""Render the planner's controls, and run the simulation that is asked for: a bisection for each method.
+
+A simulation goes in steps. Each step runs the method at some values of patients or epsilon, as a background
+job of this visitor in the slot "plan METHOD"; the results decide at which further value the next step runs.
+For a visitor's own table no jobs are used: its runs are among the evaluations that are done beside the page
+(`own_table.simulated`). The method in focus is the one chosen on the page.
+"""
 
 import time
 from functools import partial
@@ -22,7 +28,11 @@ _LEAVE = "Leave simulation out"
 
 
 def choose_population(settings: Settings) -> Settings:
-    """Render the choice of the visitor's own table where one is ready; return the settings that it makes."""
+    """Render the switch that plans for the visitor's own table, where one is loaded.
+
+    Returns:
+        The page's settings or, where the table is planned for, those with what the table fixes.
+    """
     table = public_table.current()
     if table is None:
         if settings["plan.table"]:
@@ -36,7 +46,10 @@ def choose_population(settings: Settings) -> Settings:
 
 
 def choose(planner: Planner, *others: str) -> None:
-    """Render the controls of what is asked, the target, and others of the page."""
+    """Render the controls of what is asked and of the target, and those of the keys in `others`.
+
+    Those that a visitor's table decides are left out.
+    """
     widgets.choose_panel("plan.asked")
     target = "plan.share" if planner.energetic else "plan.target"
     size = ["plan.size"] if planner.asked == "hospitals" else []
@@ -54,7 +67,10 @@ def choose(planner: Planner, *others: str) -> None:
 
 
 def _choose_target(planner: Planner) -> None:
-    """Render the target in the unit on screen, from little to much: of a share from a rough answer on."""
+    """Render the slider of the largest error allowed, in the unit on screen.
+
+    Its options are errors, ascending. Shown as shares recovered they would descend, so they are reversed.
+    """
     options, settings = CHOICES["plan.target"].options, planner.settings
     ordered = options[::-1] if rises(text.goal_unit(settings)) else options
     label, words = text.target_label(planner), partial(text.in_goal, settings)
@@ -62,7 +78,10 @@ def _choose_target(planner: Planner) -> None:
 
 
 def _current(planner: Planner, name: str) -> tuple[Search | None, sweep_jobs.Job | None]:
-    """Return a method's search, and the visitor's job for it if that is a job of this very search."""
+    """Return the simulation that a method would have now, and the visitor's job if it is a step of it.
+
+    The slot may still hold a job of former settings, which is told by its recipe.
+    """
     search, job = planner.search(name), sweep_jobs.at(f"plan {name}")
     if search is None or isinstance(search, TableSearch) or job is None or job.recipe.names != (search.name,):
         return search, None
@@ -70,27 +89,34 @@ def _current(planner: Planner, name: str) -> tuple[Search | None, sweep_jobs.Job
 
 
 def _values(job: sweep_jobs.Job) -> Point:
+    """Return the numbers of patients, or the values of epsilon, that a job runs at."""
     return job.recipe.swept[0].values
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def _reading(search: Search, values: Point, _job: sweep_jobs.Job) -> SimulatedAnswer:
-    """Return a complete job's answer; the search and its values determine its table."""
+    """Return the answer that a complete job's runs give.
+
+    Streamlit's cache does not look at the job, whose name has an underscore: search and values determine it.
+    """
     return search.reading(_job.table())
 
 
 def running(planner: Planner) -> bool:
-    """Start what is asked for, and say whether more of it is to come."""
+    """Start the simulation of the method in focus or its next step, if asked for; return whether more comes.
+
+    Quick steps follow each other here for up to `_WAIT_SECONDS`, so that a quick simulation shows at once.
+    """
     slot = f"plan {planner.focus}"
     search, job = _current(planner, planner.focus)
     if search is None or isinstance(search, TableSearch) or not planner.begins():
         return False
-    if job is None or job.state == "again":
+    if job is None or job.state == "again":  # "again": it was left off when its visitor went, and can go on
         job = sweep_jobs.start(slot, search.recipe(_values(job) if job else search.first()))
     until = time.monotonic() + _WAIT_SECONDS
     while job.state == "complete":
         more = search.more(job.table())
-        if more == _values(job):
+        if more == _values(job):  # the bisection is over
             return False
         if time.monotonic() > until:
             return True
@@ -99,7 +125,7 @@ def running(planner: Planner) -> bool:
 
 
 def with_simulations(planner: Planner) -> Planner:
-    """Return the planner with what simulation has answered so far for each method at its setting."""
+    """Return the planner with each method's simulated answer so far, after starting what is asked for."""
     answers: dict[str, SimulatedAnswer] = {}
     if planner.table is not None:
         if planner.settings["plan.simulate"] and isinstance(search := planner.search(), TableSearch):
@@ -117,7 +143,7 @@ def with_simulations(planner: Planner) -> Planner:
 
 
 def confirm(planner: Planner) -> None:
-    """Render the button that simulates the method in focus, or how far the simulation is."""
+    """Render the button that simulates the method in focus or leaves that out, and how far it has come."""
     method, answered = view.title(planner.focus), planner.answer().value is not None
     search, job = _current(planner, planner.focus)
     asked, swept = planner.settings["plan.simulate"], text.SWEPT[planner.asked]

@@ -1,4 +1,8 @@
-"""Plan for a visitor's own table, of which only public numbers are known. No Streamlit here."""
+"""Plan for a visitor's own table, of which only public numbers are known. No Streamlit here.
+
+The spectrum of such a table is not known. So several populations that it may be of are stated, called
+*patterns*, and of the predictions for them the worst counts.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -20,7 +24,7 @@ _TABLE = "public table"  # beside the controls' settings, and in no link
 
 
 def chosen(settings: catalogue.Settings, table: PublicTable) -> catalogue.Settings:
-    """Return the settings of a plan for this table: what it fixes is as the table has it."""
+    """Return the page's settings with those that the table fixes, and with the table itself."""
     return settings | {
         _TABLE: table,
         "data": catalogue.SYNTHETIC,
@@ -42,24 +46,29 @@ def table_of(settings: catalogue.Settings) -> PublicTable | None:
 
 
 def plan(settings: catalogue.Settings, name: str) -> TablePlan:
-    """Return the plan of a method for the table."""
+    """Return the plan of a method, a key of `PLANNED_METHODS`, for the table that is in the settings."""
     held = (settings[key] for key in ("k", "delta", "neighbours", "providers"))
+    # A plan's target is sin Theta, which the error on screen may be a multiple of.
     return _plan(settings[_TABLE], name, settings["plan.target"] / factor(settings), *held)
 
 
 @lru_cache(maxsize=256)
 def _plan(table: PublicTable, name: str, target: float, *held: Any) -> TablePlan:
+    """Return one object for equal plans, which keeps what it has computed; held: k, delta, ..., providers."""
     return TablePlan(table.experiment(*held), name, target, table=table)
 
 
 @lru_cache(maxsize=1024)
 def errors(study: TablePlan, epsilon: float) -> tuple[float, ...]:
-    """Return the errors that are predicted at the table's own size, one for each population."""
+    """Return the predicted ‖sin Θ‖ at the table's own size, one for each population that it may be of."""
     return study.errors(study.table.n, epsilon)
 
 
 def least(settings: catalogue.Settings, names: Sequence[str]) -> str:
-    """Return the method, among some of the first one's trust, that errs least on the table."""
+    """Return which method is predicted to err least on the table: its worst error over populations counts.
+
+    Only methods with the trust of the first name are compared.
+    """
     trust = PLANNED_METHODS[names[0]].trust
     plans = {name: plan(settings, name) for name in names if PLANNED_METHODS[name].trust == trust}
     able = [name for name in plans if most_features(name) >= settings["d"] and not plans[name].no_formula]
@@ -67,7 +76,10 @@ def least(settings: catalogue.Settings, names: Sequence[str]) -> str:
 
 
 def simulated(simulation: TableSearch) -> tuple[SimulatedAnswer, list[Evaluation]]:
-    """Return what a simulation has answered so far, and the runs that it needs next."""
+    """Return what a simulation has answered so far, and the evaluations of runs that it needs next.
+
+    The bisection is gone through from its beginning, with results that are kept, up to where one is missing.
+    """
     values, results = simulation.first(), EVALUATIONS.cells
     while True:
         cells = {

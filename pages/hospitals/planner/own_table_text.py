@@ -1,4 +1,8 @@
-"""Form the planner's sentences on a table of one's own, from public numbers alone. No Streamlit here."""
+"""Form the planner's sentences on a table of one's own, from public numbers alone. No Streamlit here.
+
+The spectrum is that of the population's covariance. A visitor may have *paid for* it, that is, spent some of
+the privacy budget on noisy eigenvalues. Else it is *stated*: several *patterns* are tried, the worst counts.
+"""
 
 from collections.abc import Sequence
 
@@ -23,13 +27,13 @@ SOURCE = (
 
 
 def facts(table: PublicTable) -> str:
-    """Return what is known of the table."""
+    """Return the table's public sizes in words: patients, hospitals and measurements."""
     hospitals = "" if table.providers == 1 else f" in {table.providers} hospitals"
     return f"{table.n:,} patients{hospitals}, {table.d:,} measurements"
 
 
 def spectrum(table: PublicTable, patterns: Sequence[Pattern]) -> str:
-    """Return where the spectrum is from: paid for, or stated, and then of which the worst counts."""
+    """Return whether the spectrum was paid for or is stated, and which patterns are tried."""
     titles = "; ".join(each.title for each in patterns)
     if patterns[0].paid and table.paid is not None:
         times = text.short(patterns[0].spikes[-1])
@@ -45,7 +49,10 @@ def spectrum(table: PublicTable, patterns: Sequence[Pattern]) -> str:
 
 
 def at_table(title: str, error: float, pattern: Pattern, table: PublicTable, epsilon: float) -> str:
-    """Return what a method is predicted to err on the table itself."""
+    """Return the error that a method is predicted to have on the table itself, and its worst pattern.
+
+    title: the method's. error: ‖sin Θ‖.
+    """
     return (
         f"On your {table.n:,} patients at ε = {text.number(epsilon)}, {title} is predicted to err by "
         f"{text.short(error)}, where the pattern is {pattern.title}."
@@ -53,7 +60,7 @@ def at_table(title: str, error: float, pattern: Pattern, table: PublicTable, eps
 
 
 def prior(mean_share: float, scale_share: float) -> str:
-    """Return what else the budget pays for."""
+    """Return which shares of the budget a mean and column scales take before the PCA; empty where none."""
     parts = {"mean": mean_share, "scales": scale_share}
     listed = [f"{text.percent(share)} of it for the {name}" for name, share in parts.items() if share]
     return f" The budget pays for all of a release, {text.listed(listed)}." if listed else ""
@@ -62,9 +69,9 @@ def prior(mean_share: float, scale_share: float) -> str:
 def assumptions(
     table: PublicTable, patterns: Sequence[Pattern], shares: tuple[float, float], unit: bool
 ) -> str:
-    """Return what the numbers take patients to be.
+    """Return the assumptions about patients that the prediction rests on.
 
-    shares: what mean and scales take of the budget. unit: whether the method scales rows to length 1.
+    shares: of the budget, for the mean and for scales. unit: whether the method scales rows to length 1.
     """
     rows = "scaled to length 1" if unit else "taken to be as long as the bound"
     used = "Nothing else" if patterns[0].paid else "Nothing"

@@ -21,7 +21,7 @@ shown = {"planner": planner}  # on the screen now: a download is built of it, ou
 
 def panels() -> None:
     """Render the answer, the chart and the table, with what has been evaluated and simulated so far."""
-    if widgets.moved():  # by a button in this fragment
+    if widgets.moved():  # a button in this fragment set something, which only a run of the whole page applies
         st.rerun()
     now = shown["planner"] = controls.with_simulations(planner)
     headline = text.headline(now)

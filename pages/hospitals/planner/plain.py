@@ -1,4 +1,8 @@
-"""Render the planner in plain view: what a study needs, by whom the hospitals trust."""
+"""Render the planner in plain view: what a study needs, by whom the hospitals trust.
+
+Plain view is for those without statistics, such as a hospital's board. The trust models are "central",
+"secure aggregation" and "untrusted server".
+"""
 
 import math
 from collections.abc import Iterator
@@ -18,7 +22,7 @@ from pages.shared.reports import html_report, sources, take_along
 from pages.shared.settings import widgets
 from pages.shared.settings.catalogue import Settings
 
-# What a board neither sees nor moves: as we advise it, whatever a statistician's link says.
+# Plain view has no control for these settings: they are as advised, whatever a link from the other view says.
 ADVISED = {
     **{"plan.trust": "any", "plan.tuned": "published", "plan.simulate": False},
     **{"accounting": "exact", "scaling": "public"},
@@ -29,9 +33,9 @@ class PlainPlan(CautiousPlanner):
     """Say what a study needs under each trust, as far as it has been evaluated when this is made.
 
     Attributes:
-        least: The least answer under each trust, the least trust first.
-        numbers: Those that there are, by trust, in words.
-        chosen: The answer under the trust of the shared settings.
+        least: The smallest answer of any method under each trust, the least trust first.
+        numbers: The answers that are known, by trust, in words and without a unit.
+        chosen: The entry of `least` under the trust that is set for all pages.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -52,6 +56,7 @@ class PlainPlan(CautiousPlanner):
         return plain_text.headline(self.asked, self.numbers)
 
     def _row(self, least: view.TrustAnswer) -> str:
+        """Return the sentence of one trust: its number, that it is being worked out, or why there is none."""
         if least.trust in self.numbers:
             return plain_text.row(least.trust, self.asked, self.numbers[least.trust])
         if least.answer == view.EVALUATING:
@@ -60,7 +65,10 @@ class PlainPlan(CautiousPlanner):
 
     @property
     def rows(self) -> list[str]:
-        """Return a sentence for each trust, and which of them the patients there are allow."""
+        """Return a sentence for each trust, then under which of them the present patients are enough.
+
+        A last one warns where a number rests on too small a chance that all features that matter are kept.
+        """
         lines = [self._row(each) for each in self.least]
         if self.asked == "patients" and self.numbers:
             able = [each.trust for each in self.least if (each.answer.value or math.inf) <= self.n]
@@ -70,12 +78,15 @@ class PlainPlan(CautiousPlanner):
         return lines
 
     def figure(self) -> dict[str, Any]:
-        """Return the bars, with a line at what there is now."""
+        """Return the chart of a bar for each trust, with a line at what there is now."""
         lengths = {each.trust: float(each.answer.value or math.nan) for each in self.least}
         return charts.by_trust(lengths, self.numbers, plain_text.AXES[self.asked], self.here)
 
     def cautious(self) -> list[str]:
-        """Return what one more cautious hospital costs under each trust; nothing where none can be."""
+        """Return how many more patients are needed, by trust, if one hospital asks for a smaller epsilon.
+
+        The first sentence states the case. Empty for a single hospital, or where no number is known.
+        """
         if not self.has_cautious or not self.numbers:
             return []
         strictest = self.epsilon / self.settings["plan.cautious"]
@@ -91,7 +102,7 @@ class PlainPlan(CautiousPlanner):
 
     @property
     def paragraph(self) -> str:
-        """Return the paragraph for a protocol: plan, privacy, assumptions and limits."""
+        """Return the text for a study protocol: plan, privacy, assumptions and limits, a paragraph each."""
         if self.chosen.trust not in self.numbers:
             return self._row(self.chosen)
         parts = {"Plan": self._sentence, "Privacy": self.guarantee, "Assumptions": self.likeness}
@@ -100,6 +111,7 @@ class PlainPlan(CautiousPlanner):
 
     @property
     def _sentence(self) -> str:
+        """Return the plan in a sentence: the target, what it needs under the chosen trust, and where."""
         number = self.numbers[self.chosen.trust]
         where = f" in {text.count(self.settings['providers'], 'hospital', 'hospitals')}"
         if self.asked == "hospitals":
@@ -111,7 +123,7 @@ class PlainPlan(CautiousPlanner):
 
     @property
     def goal(self) -> str:
-        """Return the target, as what the study does."""
+        """Return the target as the verb phrase of a study's aim, such as "recover at least 99 % of ..."."""
         if self.energetic:
             return plain_text.goal("energy", f"{100 * self.settings['plan.share']:g} %")
         shown = analyst_text.in_goal(self.settings, self.settings["plan.target"])
@@ -119,10 +131,11 @@ class PlainPlan(CautiousPlanner):
 
     @property
     def guarantee(self) -> str:
-        """Return what each patient is promised, and who is trusted."""
+        """Return what each patient is promised and who is trusted; where no plan exists, why not."""
         value, settings, trust = self.chosen.answer.value, self.settings, self.chosen.trust
         if value is None:
             return self._row(self.chosen)
+        # The rounded epsilon is promised, since that is the one which the plan states.
         epsilon = float(self.numbers[trust]) if self.asked == "epsilon" else self.epsilon
         n = {"patients": value, "hospitals": value * self.size}.get(self.asked, self.n)
         promised = plain_text.promise(epsilon, settings["delta"], settings["neighbours"], n)
@@ -130,7 +143,7 @@ class PlainPlan(CautiousPlanner):
 
     @property
     def likeness(self) -> str:
-        """Return what patients are taken to be."""
+        """Return the sentence on which patients the numbers assume."""
         settings = self.settings
         if self.table is not None:
             patterns = self.table.patterns(settings["k"])
@@ -146,6 +159,7 @@ def render() -> None:
     controls.choose(Planner(settings))
 
     def panels() -> None:
+        # Made anew at each rendering: it holds what has been evaluated by then.
         plan = PlainPlan(settings)
         widgets.headline(plan.headline, "epsilon", "providers")
         take_along.show(
@@ -180,7 +194,7 @@ def _show_cautious(plan: PlainPlan) -> None:
 
 
 def _about(planner: Planner) -> Iterator[str]:
-    """Return for statisticians the methods behind the rows, and which are recommended there."""
+    """Return, for the fold below the page, the methods behind the sentences and which are recommended."""
     lines = ["| whom they trust | method | closed form | source |", "|---|---|---|---|"]
     for trust, name, _ in planner.by_trust():
         study = planner.published(name)
@@ -192,7 +206,7 @@ def _about(planner: Planner) -> Iterator[str]:
 
 
 def report(settings: Settings, link: str) -> html_report.Report:
-    """Return the report."""
+    """Return the report that is downloaded, after evaluating all that it needs. link: restores the page."""
     CautiousPlanner(settings | ADVISED).complete()
     plan = PlainPlan(settings)
     texts = {

@@ -33,7 +33,7 @@ LIMITS = (
     "Patients who differ from these assumptions may need a larger or a smaller study.",
     "Looking at the data to choose measurements or limits costs privacy that is not counted here.",
 )
-_WHY = {  # no number, by the kind of the reason
+_WHY = {  # why there is no number, by the `kind` of a `PlanAnswer`
     "guess": "a random guess does as well",
     "first order": "so rough a target cannot be predicted",
     "sampling": "there are too few patients, however weak the protection",
@@ -45,7 +45,7 @@ _NO_FORMULA = "no formula applies"
 
 
 def goal(kind: str, shown: str) -> str:
-    """Return the target, as what a study does. kind: "share", "degrees" or "energy"."""
+    """Return the aim of a study. kind: "share", "degrees" or "energy". shown: the target with its unit."""
     return {
         "share": f"recover at least {shown} of the pattern",
         "degrees": f"find the pattern to within {shown}",
@@ -54,14 +54,17 @@ def goal(kind: str, shown: str) -> str:
 
 
 def needed(asked: Asked, number: str) -> str:
-    """Return an answer with its unit."""
+    """Return an answer, given as a number in words, with what it counts: "20,000 patients"."""
     hospitals = "hospital" if number == "1" else "hospitals"
     form = {"epsilon": "a privacy loss of {}", "patients": "{} patients", "hospitals": f"{{}} {hospitals}"}
     return form[asked].format(number)
 
 
 def headline(asked: Asked, answers: Mapping[str, str]) -> str:
-    """Return what a study needs by whom the hospitals trust; answers: by trust, none where there is none."""
+    """Return what a study needs under the least trust and under the most for which there is an answer.
+
+    answers: numbers in words by trust, the least trust first, without trusts that have no answer.
+    """
     verb = {"patients": "You need", "hospitals": "You need", "epsilon": "You can keep"}[asked]
     if not answers:
         return "There is no number for this target."
@@ -73,24 +76,25 @@ def headline(asked: Asked, answers: Mapping[str, str]) -> str:
 
 
 def row(trust: str, asked: Asked, number: str) -> str:
-    """Return the sentence of one trust."""
+    """Return the sentence on what a study needs under one trust."""
     verb = "the privacy loss can be as low as" if asked == "epsilon" else "the study needs at least"
     amount = number if asked == "epsilon" else needed(asked, number)
     return f"{_begin(trust)}, {verb} {amount}."
 
 
 def no_answer(trust: str, kind: str) -> str:
-    """Return why there is no number under a trust."""
+    """Return why there is no number under a trust. kind: that of the `PlanAnswer`."""
     return f"{_begin(trust)}, there is no number: {_WHY.get(kind, _NO_FORMULA)}."
 
 
 def _begin(trust: str) -> str:
+    """Return the condition of a trust as the beginning of a sentence: "If nobody is trusted"."""
     words = _IF_TRUST[trust]
     return words[0].upper() + words[1:]
 
 
 def enough(n: int, trusts: Sequence[str]) -> str:
-    """Return under which trusts the patients there are suffice."""
+    """Return under which trusts the present `n` patients suffice. trusts: those under which they do."""
     begin = f"You have {text.count(n, 'patient', 'patients')}"
     if not trusts:
         return f"{begin}: too few."
@@ -100,24 +104,31 @@ def enough(n: int, trusts: Sequence[str]) -> str:
 
 
 def cautious(epsilon: str, strict: str) -> str:
-    """Return what is asked of one hospital."""
+    """Return the case of one cautious hospital, which asks for `strict` where others ask for `epsilon`."""
     return f"Suppose one hospital asks for a privacy loss of {strict}, and the others for {epsilon}."
 
 
 def cautious_row(trust: str, before: str, after: str, share: float) -> str:
-    """Return what that costs under a trust. share: more patients, of those before."""
+    """Return what the cautious hospital costs under a trust.
+
+    before, after: the patients needed without and with it, in words. share: the increase, 0.1 for 10 %.
+    """
     more = f"{text.percent(share)} more" if share >= 0.005 else "hardly more"
     return f"{_begin(trust)}: {after} patients instead of {before}, {more}."
 
 
 def plan(target: str, k: int, d: int, amount: str, where: str) -> str:
-    """Return the plan for a protocol."""
+    """Return the plan for a study protocol.
+
+    target: as `goal` returns it. k, d: patterns and measurements. amount: as `needed` returns it. where: in
+    which hospitals, as the end of the sentence.
+    """
     pattern = f"{text.count(k, 'pattern', 'patterns')} in {d:,} measurements"
     return f"To {target} ({pattern}), the study needs at least {amount}{where}. {NO_SIMULATION}"
 
 
 def promise(epsilon: float, delta: float, neighbours: str, n: float) -> str:
-    """Return what each patient is promised."""
+    """Return what each of `n` patients is promised, with a warning where `delta` is too large for so many."""
     parts = (
         f"Differential privacy protects each patient, with a privacy loss of {text.number(epsilon)}.",
         text.odds(epsilon, delta, neighbours, yours=True),
@@ -128,7 +139,10 @@ def promise(epsilon: float, delta: float, neighbours: str, n: float) -> str:
 
 
 def population(k: int, s: int, times: float) -> str:
-    """Return what synthetic patients are taken to be."""
+    """Return the model of synthetic patients: k patterns carried by s measurements.
+
+    times: a pattern's variance, in units of the largest other one.
+    """
     pattern = text.count(k, "pattern lies", "patterns lie")
     return (
         f"Patients are alike in all hospitals. {pattern} in {s} measurements, {times:.3g} times as strong as "
@@ -137,7 +151,10 @@ def population(k: int, s: int, times: float) -> str:
 
 
 def like_own_table(cases: int, paid: bool) -> str:
-    """Return what is assumed of a visitor's own table."""
+    """Return what is assumed of a visitor's own table.
+
+    cases: how many spectra are tried. paid: whether privacy budget was spent on measuring the spectrum.
+    """
     if paid:
         return "Patients are like those of your table. How strong the pattern is was paid for."
     return (

@@ -53,7 +53,7 @@ def paragraph(planner: Planner) -> str:
 
 
 def _confirmed(planner: Planner) -> SimulatedAnswer | None:
-    """Return the simulated answer if it has one."""
+    """Return the simulation of the method in focus if it has ended with a number, else None."""
     simulation = planner.simulation
     return simulation if simulation is not None and simulation.state in ("found", "least") else None
 
@@ -65,12 +65,13 @@ def _needed(planner: Planner) -> float | None:
 
 
 def _plan(needed: float, planner: Planner) -> str:
+    """Return what is to be found and what that needs, by closed form, simulation or both."""
     answer, study, simulation = planner.answer(), planner.plan(), _confirmed(planner)
     d, k = study.experiment.d, planner.settings["k"]
     directions = f"the k = {k} leading principal directions of d = {d} measurements"
     options, reference = study.options, study.method.reference
     listed = [words.format(options[key]) for key, words in _OPTIONS.items() if key in options]
-    if options.get("s_hat") == RELEASED:
+    if options.get("s_hat") == RELEASED:  # no number: how many features are kept follows from the release
         listed[0] = "the features kept chosen from the release"
     reference += f"; {', '.join(listed)}" if listed else ""
     guess = f"on average; a random guess captures {100 * (1 - study.guess):.2g} %"
@@ -98,12 +99,13 @@ def _plan(needed: float, planner: Planner) -> str:
 
 
 def _amount(needed: float, planner: Planner) -> str:
+    """Return the answer with its unit and with what is held fixed: patients or hospitals."""
     hospitals = text.count(planner.settings["providers"], "hospital", "hospitals")
     shown = page_text.number(needed, planner.asked)
     if planner.asked == "epsilon":
         return f"ε of at least {shown} with {text.count(planner.n, 'patient', 'patients')} in {hospitals}"
     if planner.asked == "hospitals":
-        number, size = math.ceil(needed - 1e-9), planner.size
+        number, size = math.ceil(needed - 1e-9), planner.size  # less a rounding error above a whole number
         many, total = text.count(number, "hospital", "hospitals"), page_text.amount(number * size, up=True)
         return f"at least {many} of {size:,} patients each ({total} in total)"
     return f"at least {shown} patients in total, in {hospitals}"
@@ -123,6 +125,10 @@ def guarantee(planner: Planner) -> str:
 
 
 def _privacy(planner: Planner, epsilon: float, n: float) -> tuple[str, ...]:
+    """Return the guarantee at this epsilon and its caveats, with empty strings for those that do not apply.
+
+    n: the patients of the plan, below whose inverse delta should be.
+    """
     delta, experiment = planner.settings["delta"], planner.plan().experiment
     method, true = planner.plan().method, planner.true_epsilon()
     kind, shown = method.guarantee_at(experiment.k), text.number(epsilon)
@@ -143,7 +149,7 @@ def _privacy(planner: Planner, epsilon: float, n: float) -> tuple[str, ...]:
 
 
 def _assumptions(planner: Planner) -> str:
-    """Return what the numbers take patients to be."""
+    """Return the assumptions about patients that the numbers rest on."""
     study, public, table = planner.plan(), planner.table, planner.bundled
     experiment, unit = study.experiment, study.unit_rows or study.method.scaling == "unit"
     if public is not None:

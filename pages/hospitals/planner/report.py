@@ -23,6 +23,7 @@ def build(planner: Planner, link: str) -> Report:
     """
     planner.complete()
     settings, study, drawn = planner.settings, planner.plan(), planner.drawn()
+    # The report's own sentence is the first of the page's headline; the others stand below it.
     headline, _, more = page_text.headline(planner).partition(". ")
     about = f"{headline.removesuffix('.')}. {page_text.below_chart(planner, drawn.reaching)}"
     notes = text.unmarked(page_text.below_table(planner))
@@ -56,8 +57,10 @@ def build(planner: Planner, link: str) -> Report:
 
 
 def _settings_in_words(planner: Planner) -> list[tuple[str, str]]:
-    """Return the settings that the answer depends on, and what is public of a table that is planned for."""
-    # Without the target and the one that is asked for.
+    """Return labels and texts of the settings that the answer depends on, and a table's public sizes.
+
+    The target stands first, in words; what is asked for is left out, since it is no setting here.
+    """
     privacy = "n" if planner.asked == "epsilon" else "epsilon"
     size = "plan.size" if planner.asked == "hospitals" else "providers"
     keys = ("plan.asked", "plan.trust", "plan.way", "plan.tuned", privacy, size, "delta", "data", *_KEYS)

@@ -19,7 +19,10 @@ TUNED = {"published": "as published", "tuned": "tuned from public numbers"}
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
-    """Return the planner's own settings: what is asked, the target, whom hospitals trust, the method."""
+    """Return the planner's own settings: what is asked, the target, whom hospitals trust, the method.
+
+    shared: the settings of all pages by key, one of which lends its label.
+    """
     measures = {"error": "error", "energy": "captured energy"}
     shares = {share: f"{100 * share:g} %" for share in SHARES}
     # Whom a method trusts stands before its name, so that a list of methods reads by that.
@@ -47,6 +50,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     ]
 
 
+# Shared settings that do not enter a plan for a visitor's own table.
 _NOT_OF_A_TABLE = (
     *("data", "s", "s_hat", "largest_share", "iterations", "burn_in", "accounting", "scaling"),
     *("spike", "bulk", "repeats", "seed"),
@@ -54,7 +58,7 @@ _NOT_OF_A_TABLE = (
 
 
 def _held(settings: Mapping[str, Value]) -> dict[str, tuple[str, str]]:
-    """Return what the table that is planned for decides."""
+    """Return, for each shared setting that a visitor's table decides, its text and what decides it."""
     table = public_table.current() if settings["plan.table"] else None
     if table is None:
         return {}

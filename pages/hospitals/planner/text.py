@@ -1,6 +1,8 @@
 """Form the planner's sentences and its table: the answers, why there is none, and what stands around them.
 
-The paragraph for a protocol is in protocol_paragraph.
+The paragraph for a protocol is in protocol_paragraph. The method in focus is the one chosen on the page. An
+answer is a number of patients or hospitals, or an epsilon, by the question that was asked; two stages are
+methods which first choose the features to keep, and may miss one that matters.
 """
 
 import math
@@ -88,6 +90,7 @@ _PEOPLE = 8.2e9  # on earth, United Nations 2024
 
 
 def _three_digits(value: float, up: bool) -> float:
+    """Round to three significant digits, upwards where asked for; 1e-9 forgives rounding errors."""
     step = 10.0 ** (math.floor(math.log10(value)) - 2)
     return (math.ceil(value / step - 1e-9) if up else round(value / step)) * step
 
@@ -105,7 +108,10 @@ def amount(value: float, up: bool = False) -> str:
 
 
 def number(answer: float, asked: Asked, up: bool = True) -> str:
-    """Return an answer without its unit, rounded up where less would not do: hospitals always."""
+    """Return an answer in three digits without its unit; rounded up, as less would not reach the target.
+
+    up: False for the ends of an interval, which are rounded to nearest, but for whole hospitals.
+    """
     if asked == "epsilon":
         return f"{_three_digits(answer, up):.3g}"
     return amount(answer, up or asked == "hospitals")
@@ -124,13 +130,16 @@ def goal(planner: Planner) -> str:
 
 
 def goal_unit(settings: Settings) -> str:
-    """Return the unit of the target: degrees of one component alone, whose angle ‖sin Θ‖ gives."""
+    """Return the unit that the target is shown in: that of errors on screen, but degrees for k = 1 only.
+
+    A target is ‖sin Θ‖, which gives the largest angle of one component, and not of several.
+    """
     metric = error_unit(settings)
     return unit(settings | {"metric": "sin"}) if metric == "degrees" and settings["k"] > 1 else metric
 
 
 def in_goal(settings: Settings, target: float) -> str:
-    """Return a target, which is an error, in the unit on screen."""
+    """Return an error, such as the target, in words in the unit of `goal_unit`."""
     metric = goal_unit(settings)
     if metric in _GOALS:
         return value_text(metric, float(in_unit(metric, target, settings["k"])))
@@ -138,13 +147,14 @@ def in_goal(settings: Settings, target: float) -> str:
 
 
 def target_label(planner: Planner) -> str:
-    """Return the label of the target's slider, with what a random guess has."""
+    """Return the label of the target's slider, with the error of a random guess for comparison."""
     metric, experiment = goal_unit(planner.settings), planner.published().experiment
     guess = random_guess(planner.settings | {"metric": metric}, experiment.d, experiment.k)
     return f"{_target(planner)} · a guess: {value_text(metric, guess)}"
 
 
 def _target(planner: Planner) -> str:
+    """Return the name of the target's slider, which depends on the unit on screen."""
     if planner.energetic:
         return CHOICES["plan.share"].label
     return _TARGETS.get(goal_unit(planner.settings), CHOICES["plan.target"].label)
@@ -168,7 +178,7 @@ def _question(planner: Planner) -> str:
 
 
 def no_answer(planner: Planner) -> str:
-    """Return the sentence that the closed form in focus has no answer, and why."""
+    """Return the sentence that there is no answer by closed form for the method in focus, and why."""
     answer, question = planner.answer(), _question(planner)
     if answer.kind == "evaluating":
         return f"{question}: the formula is being evaluated."
@@ -204,14 +214,17 @@ def headline(planner: Planner) -> str:
 
 
 def _needs(needed: float, planner: Planner, least: bool = False) -> str:
-    """Return the sentence that the method in focus needs so much."""
+    """Return the sentence that the method in focus needs this much; least: no smaller number was tried."""
     words = f"{'no more than ' if least else ''}{value(needed, planner.asked)}"
     verb = f"does from {words} on" if planner.asked == "epsilon" else f"needs {words}"
     return f"{_question(planner)} {verb}{_spread(needed, planner)}."
 
 
 def chance_of(answer: PlanAnswer, simulation: SimulatedAnswer | None) -> str:
-    """Return how likely all features that matter are kept at the answer, and what that makes of it."""
+    """Return, for two stages, how likely all features that matter are kept at the answer; else nothing.
+
+    Below `view.LIKELY` it adds that the answer is uncertain and, without a simulation, to be simulated.
+    """
     if answer.chance is None:
         return ""
     guess = "" if answer.chance >= view.LIKELY else ", so the formula's answer is uncertain"
@@ -223,7 +236,7 @@ def chance_of(answer: PlanAnswer, simulation: SimulatedAnswer | None) -> str:
 
 
 def doubt(answer: PlanAnswer) -> str:
-    """Return what stands behind an answer that is called a guess, in a cell of the table."""
+    """Return " (uncertain)" where features that matter are kept with a chance below `view.LIKELY`."""
     return " (uncertain)" if answer.chance is not None and answer.chance < view.LIKELY else ""
 
 
@@ -253,7 +266,10 @@ def recommended(planner: Planner) -> str:
 
 
 def _on_table(planner: Planner, table: PublicTable) -> Iterator[str]:
-    """Form a line for each trust: the method to release by, its error, and the one that needs least."""
+    """Form the lines on a visitor's table: its sizes, then for each trust two methods.
+
+    One errs least on the table as it is; the other needs least for the target, and may be the same.
+    """
     yield f"**Your table:** {own_table_text.facts(table)}. For each trust:"
     for trust, name, error, pattern, least, current in planner.on_table():
         at = own_table_text.at_table(view.title(name), error, pattern, table, planner.epsilon)
@@ -264,6 +280,7 @@ def _on_table(planner: Planner, table: PublicTable) -> Iterator[str]:
 
 
 def _spread(needed: float, planner: Planner) -> str:
+    """Return what follows an answer: the hospitals' size and total, or the number of hospitals."""
     if planner.asked == "hospitals":
         total = amount(planner.size * needed, up=True)
         return f" of {planner.size:,} patients each, {total} in total"
@@ -273,17 +290,21 @@ def _spread(needed: float, planner: Planner) -> str:
 
 
 def agrees(ratio: float | None) -> bool:
-    """Say whether a simulated answer is within 15 % of the closed form's; None stands for none to differ."""
+    """Return whether simulated answer / closed form's is within 15 % of 1; None, with one missing, agrees.
+
+    The bisection ends at 15 % too, so a smaller difference could not be told.
+    """
     return ratio is None or abs(math.log(ratio)) <= math.log(1.15)
 
 
 def _ends(simulation: SimulatedAnswer, asked: Asked) -> list[str]:
+    """Return a simulated answer, and the lower and upper end of its interval, as texts."""
     ends = (simulation.value, simulation.low, simulation.high)
     return [number(end, asked, up=False) if math.isfinite(end) else "∞" for end in ends]
 
 
 def interval_of(simulation: SimulatedAnswer, asked: Asked) -> str:
-    """Return a simulated answer with its interval."""
+    """Return a simulated answer with its interval; "already do" where the smallest value tried is enough."""
     answer, low, high = _ends(simulation, asked)
     interval = f"{answer} (95 % interval {low} to {high})"
     return f"{answer} already do" if simulation.state == "least" else interval
@@ -299,7 +320,7 @@ def simulated_cell(simulation: SimulatedAnswer | None, asked: Asked) -> str:
 
 
 def _least(needed: float, planner: Planner) -> str:
-    """Name the method of the full guarantee that needs least, if that is clearly less; else nothing."""
+    """Return the sentence on the (ε, δ) method that needs least, if by 5 % less than `needed`; else ""."""
     answers = {name: planner.answer(name) for name in planner.guaranteed}
     needs = {name: answer.value for name, answer in answers.items() if answer.value is not None}
     best = min(needs, key=needs.__getitem__, default="")
@@ -322,12 +343,13 @@ _REASONS = {
 
 
 def reason(answer: PlanAnswer, planner: Planner) -> str:
-    """Return why there is no answer, as the end of a sentence."""
+    """Return why there is no answer, as a clause without capital and full stop."""
     if answer.kind == "too large":
         return answer.failed[0]
     if answer.kind not in _REASONS:
         return "; ".join(answer.failed)
     words = {}
+    # The answer's numbers are losses, but for counts of patients or hospitals ("n", "most").
     for name, given in answer.numbers.items():
         words[name] = error_words(given, planner.settings)
         if name in ("n", "most"):
@@ -398,7 +420,7 @@ def table(planner: Planner) -> pd.DataFrame:
 
 
 def below_chart(planner: Planner, curves: Collection[str]) -> str:
-    """Return what the chart's lines are; curves: the methods that have one."""
+    """Return what the chart's lines are. curves: the methods whose line is on the chart."""
     if planner.plan().no_formula:
         return f"Lines: {goal(planner)}, by methods with a formula. Diamond: this method, simulated."
     which = "share captured" if planner.energetic else "error"
@@ -451,7 +473,7 @@ def not_simulated(planner: Planner) -> str:
 
 
 def limits(planner: Planner) -> list[str]:
-    """Return what the closed form lacks, and whether simulation confirmed it."""
+    """Return, for the report, which assumptions of the closed form fail and whether it was simulated."""
     assumptions, simulation = planner.assumptions(), planner.simulation
     sentences = ["There is no formula for this method here, so nothing but simulation speaks for it."]
     if lacking := [words for held, words in assumptions if not held]:
@@ -480,6 +502,7 @@ def try_this(planner: Planner) -> str:
     if now.kind in ("simulation", "evaluating", "too large"):
         return _OTHER_METHOD
     if now.value is None:
+        # Such a target is too lax and any other too strict; a share that is captured is stricter upwards.
         up = (now.kind in ("guess", "first order")) == shares
         way_out = f"move *{_target(planner)}* {'up' if up else 'down'}"
         return f"{way_out}, or choose another *Method*, until a bold line appears."

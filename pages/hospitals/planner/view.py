@@ -1,4 +1,14 @@
-"""Turn the planner's settings into plans, with their answers and simulations. No Streamlit here."""
+"""Turn the planner's settings into plans, with their answers and simulations. No Streamlit here.
+
+A *planned method* is a private method under one trust model, a key of `PLANNED_METHODS`; that *in focus* is
+chosen on the page. A *plan* states the target for one of them. Its *answer* is the smallest number of
+patients or hospitals, or the smallest epsilon, that reaches the target, found by inverting the *closed form*:
+the formula that predicts the method's error. Other methods are simulated.
+
+Some closed forms take seconds. Such an *evaluation*, a tuple of a function and its arguments, is done in the
+background and kept in `EVALUATIONS` for all visitors; until then its answer is `EVALUATING`. The engine asks
+`Planner.next_missing` what to do next, so `Planner.wanted` must name all that the page reads.
+"""
 
 import math
 from collections.abc import Iterator
@@ -43,11 +53,11 @@ from pages.shared.settings.setting import Value
 
 CHART_EPSILONS = np.array(EPSILONS)
 _FEWEST_RUNS = 10  # at each value of a simulation, for an interval
-VALUES = 6  # that a bisection usually takes
+VALUES = 6  # of patients or epsilon, that a bisection usually takes
 _QUICK_SECONDS = 2.0  # a simulation up to here begins by itself where no closed form answers
 QUESTIONS: tuple[Asked, ...] = ("patients", "epsilon", "hospitals")
 EVALUATING = PlanAnswer(None, "evaluating")
-LIKELY = 0.9  # below this chance that all features that matter are kept an answer is called a guess
+LIKELY = 0.9  # below this chance that all features that matter are kept, an answer is called uncertain
 
 
 def method(name: str) -> Method:
@@ -61,10 +71,13 @@ def title(name: str) -> str:
 
 
 class DrawnPlan(NamedTuple):
-    """Hold the plane of the method in focus, None without a closed form, and the target's curve of each.
+    """Hold what the chart draws. Amounts are hospitals where hospitals are asked for, else patients.
 
-    amounts: the least and the most that is drawn. floor: the amount below which no epsilon reaches the
-    target, NaN if none on the plane.
+    Attributes:
+        plane: The losses of the method in focus over amounts and epsilon; None while there is no curve of it.
+        amounts: The smallest and the largest amount of the plane.
+        curves: By planned method, the amount that reaches the target at each of `CHART_EPSILONS`, or NaN.
+        floor: The amount below which the method in focus misses the target at any epsilon; NaN off the plane.
     """
 
     plane: Plane | None
@@ -79,9 +92,10 @@ class DrawnPlan(NamedTuple):
 
 
 class TrustAnswer(NamedTuple):
-    """Hold the least answer under a trust, of the methods with the full guarantee, and which one has it.
+    """Hold the smallest answer under a trust, of the (ε, δ) methods, and the planned method that has it.
 
-    Where none has an answer it is that of the first method, while one is evaluated that one's.
+    While any of them is being evaluated the answer is `EVALUATING`. Where none has an answer, it is the
+    reason of the first method.
     """
 
     trust: str
@@ -90,10 +104,15 @@ class TrustAnswer(NamedTuple):
 
 
 class OnTable(NamedTuple):
-    """Hold the method that errs least on the table under a trust, and where that is worst.
+    """Hold two planned methods under a trust for a visitor's table: the best on it, and the most frugal.
 
-    name: the planned method. error, pattern: predicted at the table's size and this epsilon. answer: to what
-    is asked, of the method that needs least, `needs_least`.
+    Attributes:
+        trust: The trust model.
+        name: The method that is predicted to err least on the table as it is.
+        error: Its predicted ‖sin Θ‖ at the table's size and this epsilon, on the worst population.
+        pattern: That population.
+        needs_least: The method that needs least for the target.
+        answer: How much that is.
     """
 
     trust: str
@@ -108,16 +127,20 @@ class Planner:
     """Give each method's plan at the page's settings, and its answers as far as they have been evaluated.
 
     Args:
-        settings: Of the page, for a visitor's own table as it decides them.
-        simulations: The answers by simulation, by the name of the planned method.
+        settings: Of the page; those that a visitor's own table fixes are set already (`own_table.chosen`).
+        simulations: The answers by simulation so far, by planned method.
 
     Attributes:
-        asked, epsilon, n, size: The `question`, as a plan's answer takes it; `n` is the number of patients
-            at this setting.
-        table: What is public of a visitor's table that is planned for; None for the sliders' population.
-        bundled: The bundled table whose patients they are, or None.
+        asked: What is asked: "patients", "epsilon" or "hospitals".
+        epsilon: The privacy loss at this setting.
+        n: The patients of all hospitals at this setting.
+        size: The patients of each hospital, where hospitals are asked for.
+        question: These four, as a plan's answer takes them.
+        table: What is public of a visitor's table that is planned for; None for other patients.
+        bundled: The real table that comes with the program, if its patients are planned for, else None.
         energetic: Whether the target is a share of the captured energy, not an error.
-        listed: The planned methods under the chosen trust, those that trust most first, by formula first.
+        listed: The planned methods under the chosen trust, sorted by whom they trust, then those with a
+            formula first.
     """
 
     def __init__(self, settings: Settings, simulations: dict[str, SimulatedAnswer] | None = None) -> None:
@@ -137,14 +160,14 @@ class Planner:
         self.listed = [each.name for each in allowed]
 
     def changed(self, settings: Settings) -> "Planner":
-        """Return the planner of other settings, without simulations."""
+        """Return a planner in which these settings are changed, without simulations."""
         return Planner(self.settings | settings)
 
     @cached_property
     def focus(self) -> str:
-        """Return the planned method that is drawn: the chosen one, or the first that the trust leaves.
+        """Return the planned method in focus: the chosen one, if it is among those listed.
 
-        Of a visitor's table the latter is the one that errs least there.
+        Else it is the first listed or, for a visitor's table, the one that errs least on it.
         """
         chosen: str = self.settings["plan.way"]
         if chosen in self.listed:
@@ -153,22 +176,22 @@ class Planner:
 
     @property
     def limited(self) -> bool:
-        """Say whether patients are of a table, the visitor's or a bundled one, that has no more of them."""
+        """Return whether the patients are those of a real table, which has no more of them to simulate."""
         return self.bundled is not None or self.table is not None
 
     @property
     def here(self) -> float:
-        """Return what there is now of what is asked."""
+        """Return the current setting of what is asked: patients, hospitals or epsilon."""
         now = {"patients": self.n, "hospitals": self.settings["providers"], "epsilon": self.epsilon}
         return float(now[self.asked])
 
     @property
     def simulation(self) -> SimulatedAnswer | None:
-        """Return the simulated answer of the method in focus."""
+        """Return the simulated answer of the method in focus so far; None where it is not simulated."""
         return self.simulations.get(self.focus)
 
     def published(self, name: str = "") -> StudyPlan:
-        """Return the plan of a method, or of the one in focus, as published."""
+        """Return the plan of a method, or of the one in focus, with the rounds and row bound as published."""
         if self.table is not None:
             return own_table.plan(self.settings, name or self.focus)
         return _published(tuple(self.settings.items()), name or self.focus)
@@ -191,16 +214,15 @@ class Planner:
         return self._plan(name or self.focus) or self.published(name)
 
     def _answering(self, study: StudyPlan, asked: Asked) -> Evaluation:
+        """Return the evaluation that gives a plan's answer to `asked` at the current setting."""
         return StudyPlan.answer, _by_formula(study), self.question._replace(asked=asked)
 
     def answer(self, name: str = "", asked: Asked | None = None) -> PlanAnswer:
-        """Return the closed form's answer at the current setting to what is asked, or to another question.
-
-        Its kind is "evaluating" while it is evaluated beside the page.
+        """Return the closed form's answer at the current setting; `EVALUATING` until the background has it.
 
         Args:
             name: The planned method, if not the one in focus.
-            asked: The other question.
+            asked: What is asked, if not what the page asks.
         """
         name = name or self.focus
         study = self._plan(name)
@@ -210,7 +232,11 @@ class Planner:
         return _evaluated(cell, _slow(study)) or _failed(cell)
 
     def wanted(self) -> Iterator[Evaluation]:
-        """Return what the page needs that is slow to evaluate, what is asked of the method in focus first."""
+        """Return the slow evaluations that the page needs, what a visitor looks at first before the rest.
+
+        First answers, of the method in focus and to what is asked before others; then runs for a visitor's
+        table; then the chart; last the answer that the hint "Try this" tells.
+        """
         names = sorted(self.listed, key=lambda name: name != self.focus)
         for question in sorted(QUESTIONS, key=lambda question: question != self.asked):
             for name in names:
@@ -225,6 +251,7 @@ class Planner:
         for study in map(self.plan, names):
             if _slow(study):
                 shape = self._shape()
+                # The plane is made of these columns: evaluated one by one, none takes long.
                 for epsilon in (*EDGE_EPSILONS, NO_NOISE):
                     yield _column, _any_target(study), epsilon, *shape
                 yield _plane, _any_target(study), *shape
@@ -237,7 +264,7 @@ class Planner:
             yield then._answering(study, self.asked)
 
     def next_missing(self) -> Evaluation | None:
-        """Return what the page lacks and needs first, or None."""
+        """Return the evaluation that the page lacks and needs first; None where it lacks nothing."""
         return EVALUATIONS.first_missing(self.wanted())
 
     def complete(self) -> None:
@@ -246,20 +273,28 @@ class Planner:
             EVALUATIONS.try_cell(*missing)
 
     def bound(self) -> Bound | None:
-        """Return the closed form in focus at its answer, or at this setting where it has none, or None."""
+        """Return what the closed form in focus gives at its answer or, where it has none, at this setting.
+
+        None for a method without a formula, or with too many features, and while it is being evaluated.
+        """
         study, current = self.plan(), self.answer()
         if study.no_formula or current.kind in ("evaluating", "too large"):
             return None
         return current.bound or study.bound(self.n, self.epsilon)
 
     def assumptions(self) -> list[tuple[bool, str]]:
-        """Return for each assumption of that closed form whether it holds, and it with its number."""
+        """Return for each assumption of `bound` whether it holds, and its words with their number."""
         current = self.bound()
+        # Each line reads "holds: words" or has another word before the colon.
         lines = current.why if current is not None else ()
         return [(line.startswith("holds"), line.partition(": ")[2]) for line in lines]
 
     def _shape(self) -> tuple[tuple[float, float], int | None]:
-        """Return the amounts that are drawn, and each hospital's patients where hospitals are asked for."""
+        """Return the smallest and largest amount of the plane, and each hospital's patients.
+
+        The latter is None where amounts are patients. The ends are fixed powers of ten, but the plane reaches
+        further up where the answer lies close to its end or beyond.
+        """
         size = self.size if self.asked == "hospitals" else None
         low, high = (2, 9) if size is None else (0, 4)  # powers of ten
         if size is None and self.table is not None:
@@ -267,7 +302,7 @@ class Planner:
         start = self.answer().start if self.asked != "epsilon" else None
         if start is not None and start > 10**high / 3:
             high = min(math.ceil(math.log10(start) + 0.5), 15 if size is None else 5)
-        fewest = self.settings["providers"] if size is None else 1
+        fewest = self.settings["providers"] if size is None else 1  # each hospital has a patient
         return (max(10.0**low, fewest), 10.0**high), size
 
     def drawn(self) -> DrawnPlan:
@@ -284,17 +319,25 @@ class Planner:
         field, floor, study = None, math.nan, self.plan()
         if self.focus in curves:
             field = EVALUATIONS.cell(_plane, _any_target(study), *shape)
+            # Losses without noise fall with the amount; reversed they rise, as np.interp needs them.
             if field.without[-1] <= study.allowed < field.without[0]:
                 losses, amounts = np.log(field.without[::-1]), np.log(field.amounts[::-1])
                 floor = math.exp(float(np.interp(math.log(study.allowed), losses, amounts)))
         return DrawnPlan(field, shape[0], curves, floor)
 
     def search(self, name: str = "") -> Search | None:
-        """Return the simulation of what is asked; None with nowhere to begin, or only a table's patients.
+        """Return the simulation that would answer what is asked of a method, or of the one in focus.
 
-        For a visitor's table it has rows that the dictionary allows, where these are few enough.
+        It begins at the closed form's solution, whether the formula applies there or not; without a formula,
+        at the answer of a similar method that has one. For a visitor's table it runs on invented rows that
+        the table's dictionary allows.
+
+        Returns:
+            The search; None where there is no value to begin at, for a bundled table, whose patients cannot
+            be more, and for a visitor's table that is too large to invent.
         """
         study, closed_form, asked = self.plan(name), self.answer(name), self.asked
+        # These two kinds say that no epsilon is enough by formula, so the largest is tried.
         start = MOST_EPSILON if closed_form.kind in ("epsilon", "sampling") else closed_form.start
         if closed_form.kind == "simulation" and not self.limited:
             start = EVALUATIONS.cell(*self._answering(study.near, asked)).start
@@ -302,7 +345,8 @@ class Planner:
                 start = MOST_EPSILON if asked == "epsilon" else self.here
         if start is None or self.bundled is not None:
             return None
-        # Runs are kept by what they depend on: not on the slider of what is asked.
+        # Runs are kept by their question. Where epsilon is asked they do not depend on its slider, so it is
+        # fixed, and moving it finds them again.
         question = self.question._replace(epsilon=1.0) if asked == "epsilon" else self.question
         if isinstance(study, TablePlan):
             patients, _, _ = question.at(start)
@@ -321,7 +365,7 @@ class Planner:
 
     @property
     def agreement(self) -> float | None:
-        """Return the simulated answer over the closed form's; None where one of them is missing."""
+        """Return the ratio of the simulated answer to the closed form's; None where either is missing."""
         closed_form, simulation = self.answer(), self.simulation
         if closed_form.value is None or simulation is None or simulation.state != "found":
             return None
@@ -329,7 +373,10 @@ class Planner:
         return (math.ceil(simulation.value) if whole else simulation.value) / closed_form.value
 
     def suggestion(self) -> tuple[str, Value]:
-        """Return the setting to try next, and its value."""
+        """Return the key of a setting that the page's hint proposes to change, and the value to try.
+
+        Smaller hospitals, or ten times the patients; for "patients" or a visitor's table a stricter target.
+        """
         settings = self.settings
         if self.asked == "hospitals" and self.table is None:
             key, wanted_value = "plan.size", self.size / 2
@@ -341,15 +388,16 @@ class Planner:
         return key, CHOICES[key].nearest(wanted_value)
 
     def _answers(self, names: list[str]) -> Iterator[tuple[str, dict[str, PlanAnswer]]]:
-        """Return each trust with the answers of those of these methods that it is enough for, if any."""
+        """Return, for each trust model that has some of these methods, their answers by planned method."""
         for trust in RECOMMENDED:
             answers = {name: self.answer(name) for name in names if PLANNED_METHODS[name].trust == trust}
             if answers:
                 yield trust, answers
 
     def by_trust(self) -> list[TrustAnswer]:
-        """Return the least answer under each trust among those listed."""
+        """Return the smallest answer under each trust, of the (ε, δ) methods, from most trust to least."""
         result = []
+        # False sorts first: while one method is being evaluated, nobody knows the smallest answer.
         for trust, answers in self._answers(self.guaranteed):
             needs = {name: (each != EVALUATING, each.value or math.inf) for name, each in answers.items()}
             name = min(answers, key=needs.__getitem__)
@@ -358,14 +406,15 @@ class Planner:
 
     @property
     def guaranteed(self) -> list[str]:
-        """Return the listed methods that have the full guarantee."""
+        """Return the listed methods with an (ε, δ) guarantee that needs no condition on the data."""
         return [name for name in self.listed if method(name).guarantee == "(ε, δ)"]
 
     def recommended(self) -> list[tuple[str, float, Recommendation]]:
-        """Return what is recommended under each trust at the least answer there, else at this setting.
+        """Return the recommended method under each trust, at the smallest answer or else at this setting.
 
-        With the trust stands the answer that it is recommended at. Nothing is returned while some are
-        evaluated.
+        Returns:
+            For each trust: its name, the patients, hospitals or epsilon that the recommendation is made at,
+            and the recommendation. Empty while an answer is being evaluated.
         """
         least, result = self.by_trust(), []
         if EVALUATING in (each.answer for each in least):
@@ -379,7 +428,10 @@ class Planner:
         return result
 
     def on_table(self) -> list[OnTable]:
-        """Return for each trust which method errs least on a visitor's table, and which one needs least."""
+        """Return for each trust which method errs least on a visitor's table, and which one needs least.
+
+        Of methods that need equally much, the one that errs least is named.
+        """
         result = []
         for trust, answers in self._answers(self.listed):
             best = own_table.least(self.settings, list(answers))
@@ -391,7 +443,7 @@ class Planner:
         return result
 
     def code(self) -> FigureRecipe:
-        """Return the table of the answers and of the lines that are drawn."""
+        """Return the recipe of the chart's numbers: what a downloaded program calls to compute them."""
         drawn = self.drawn()
         values = self._figure_values(self.published()) | {
             "names": tuple(drawn.curves),
@@ -402,12 +454,13 @@ class Planner:
         return FigureRecipe("planning.plans", values)
 
     def code_by_trust(self) -> FigureRecipe:
-        """Return the table of the least answer under each trust."""
+        """Return the recipe of the plain chart's numbers, the smallest answer under each trust."""
         names = tuple(each.name for each in self.by_trust())
         values = self._figure_values(self.published(names[0]))
         return FigureRecipe("planning.by_trust", values | {"names": names})
 
     def _figure_values(self, study: StudyPlan) -> dict[str, Any]:
+        """Return the arguments that both recipes have; a visitor's table is without its columns."""
         return {
             "experiment": study.experiment,
             "question": tuple(self.question),
@@ -417,7 +470,10 @@ class Planner:
         }
 
     def true_epsilon(self, name: str = "") -> float | None:
-        """Return the epsilon that the calibration truly gives, where it is not the one asked for."""
+        """Return the true epsilon of a method's noise; None where that is the one asked for, within 1 %.
+
+        They differ for constants as printed in a paper, which do not always give the guarantee they state.
+        """
         study = self.plan(name)
         budget, experiment = study.experiment.budget(self.epsilon), study.experiment
         true = study.method.true_epsilon(budget, d=experiment.d, k=experiment.k, **study.options)
@@ -426,7 +482,11 @@ class Planner:
 
 @lru_cache(maxsize=256)
 def _published(items: tuple[tuple[str, Any], ...], name: str) -> StudyPlan:
-    """Return a plan of the sliders' population; what does not matter is fixed, for caches to find it."""
+    """Return a method's plan for the sliders' population or a bundled table.
+
+    Settings on which a plan does not depend are fixed, so that moving them finds what was evaluated before.
+    items: the settings as pairs, which `lru_cache` can hash.
+    """
     settings = dict(items)
     fixed = {"start": "random", "metric": "sin", "repeats": 10, "provider_noise": "independent"}
     n = {} if settings["data"] in TABLES else {"n": 10**9}
@@ -437,21 +497,23 @@ def _published(items: tuple[tuple[str, Any], ...], name: str) -> StudyPlan:
 
 
 def _evaluated(cell: Evaluation, slow: bool) -> Any:
-    """Return what a function gives; None where that is slow and has not been evaluated beside the page."""
+    """Return an evaluation's value: computed here if it is quick, else None until the background has it."""
     return EVALUATIONS.cells.get(cell) if slow else EVALUATIONS.cell(*cell)
 
 
 def _failed(cell: Evaluation | None) -> PlanAnswer:
+    """Return the answer for an evaluation without a value: the reason if it failed, else `EVALUATING`."""
     reason = EVALUATIONS.failed.get(cell) if cell else None
     return EVALUATING if reason is None else PlanAnswer(None, "assumption", failed=(reason,))
 
 
 def _slow(study: StudyPlan) -> bool:
+    """Return whether the closed form is too slow for a page: one that is not smooth simulates small runs."""
     return not study.no_formula and not study.smooth
 
 
 def _by_formula(study: StudyPlan) -> StudyPlan:
-    """Return the first plan with the same closed form: what that gives is evaluated once."""
+    """Return the plan of the first method with the same closed form and noise: both are evaluated once."""
     planned = PLANNED_METHODS[study.planned]
     if isinstance(study, TablePlan) or not planned.rule:
         return study
@@ -461,39 +523,48 @@ def _by_formula(study: StudyPlan) -> StudyPlan:
 
 
 def _any_target(study: StudyPlan) -> StudyPlan:
-    """Return the plan that stands for all targets: a plane does not depend on one."""
+    """Return the plan with a fixed target: a plane does not depend on it, and is evaluated once for all."""
     return replace(_by_formula(study), target=0.5)
 
 
 def _column(study: StudyPlan, epsilon: float, amounts: tuple[float, float], size: int | None) -> bool:
-    """Evaluate a column of a plane, which is kept where planes take it from."""
+    """Evaluate a plane's column at one epsilon for the cache of `edge_column`, which `_plane` reads.
+
+    The result itself need not be kept twice, so it is only True.
+    """
     edge_column(study, epsilon, amounts, size)
     return True
 
 
 def _plane(study: StudyPlan, amounts: tuple[float, float], size: int | None) -> Plane:
+    """Return the losses over amounts and `CHART_EPSILONS`; size: of each hospital, if those are counted."""
     return plane(study, amounts, CHART_EPSILONS, size)
 
 
 def _curve(study: StudyPlan, amounts: tuple[float, float], size: int | None) -> Array:
+    """Return the amount that reaches the target at each of `CHART_EPSILONS`, NaN where none does."""
     return answered(study, EVALUATIONS.cell(_plane, _any_target(study), amounts, size), size)
 
 
 def seconds(simulation: Search) -> float:
-    """Return roughly how long a simulation computes on one core."""
+    """Return roughly how many seconds a simulation computes on one core, if it takes `VALUES` values."""
     first = simulation.recipe(simulation.first())
     return run_cells.total_seconds(first) * VALUES / len(first.swept[0].values)
 
 
 class CautiousPlanner(Planner):
-    """Give the least answer under each trust, and what one more cautious hospital costs."""
+    """Give the smallest answer under each trust, and what one hospital that asks for more privacy costs.
+
+    That hospital's epsilon is smaller by the factor of the setting "plan.cautious".
+    """
 
     def with_cautious(self, least: TrustAnswer) -> PlanAnswer:
-        """Return the patients that are needed where one hospital is more cautious; slow."""
+        """Return the patients needed where one hospital is more cautious; `EVALUATING` until it is known."""
         cell = self._with_cautious(least)
         return _evaluated(cell, slow=True) or _failed(cell)
 
     def _with_cautious(self, least: TrustAnswer) -> Evaluation:
+        """Return the evaluation of `with_cautious`."""
         strictest = self.epsilon / self.settings["plan.cautious"]
         return patients_with_cautious, self.plan(least.name), self.epsilon, strictest
 
@@ -503,7 +574,7 @@ class CautiousPlanner(Planner):
         return self.asked == "patients" and self.settings["providers"] > 1
 
     def wanted(self) -> Iterator[Evaluation]:
-        """Return what the least answers need that is slow to evaluate."""
+        """Return the slow evaluations of plain view: the answers, then those with a cautious hospital."""
         for name in self.guaranteed:
             trusted = PLANNED_METHODS[name].trust in RECOMMENDED
             if trusted and _slow(study := self.plan(name)):
