@@ -1,7 +1,9 @@
-"""The report on a table of one's own: only what was released, what is public, and what is synthetic.
+"""Build the report on a visitor's own table: only what was released, what is public, and what is synthetic.
 
 Nothing here reads a row, a file's name or what only the owner may see: `build` gets a release, its public
-dictionary, the account on the ledger and the twin's figure, and is not given the table.
+dictionary, the account on the ledger and the twin (the rehearsal of the release on invented patients), and is
+not given the table. `plain` is whether the report is in the words of the plain view, for readers without
+statistics; k is the number of components.
 """
 
 from dataclasses import dataclass, field
@@ -39,9 +41,11 @@ from pages.shared.settings.catalogue import Settings
 class PublicRecord:
     """Hold what may leave the server: what is public about a table, its ledger, a release and its rehearsal.
 
-    `assignment` states how patients were assigned to hospitals, `account` is the ledger as it stands,
-    `request` what was released or, before that, what a press of Release would make or why it would refuse.
-    `rows` is how many rows one patient can have at most by the owner's answer now.
+    `assignment` states how patients were assigned to hospitals, and `sizes` how many each has. `most_kept` is
+    how many rows of one patient count at most, None where all do. `account` is the ledger as it stands,
+    `released` the release that is shown, if any. `request` is what was released or, before that, what a press
+    of Release would make or why it would refuse. `rows` is how many rows one patient can have at most by the
+    owner's answer now. `twin` is the rehearsal, or why there is none.
     """
 
     schema: Schema
@@ -56,7 +60,7 @@ class PublicRecord:
 
     @property
     def stated_rows(self) -> int:
-        """Return how many rows a patient can have as the release states it, before one by the answer now."""
+        """Return how many rows a patient can have, by the request or, without one, by the answer now."""
         return self.rows if isinstance(self.request, str) else self.request.rows_per_patient
 
 
@@ -69,7 +73,11 @@ def public_record(
     rows: int,
     settings: Settings,
 ) -> PublicRecord | None:
-    """Return the record of the release shown, with ledger and twin where it is of the table at hand."""
+    """Return the record of the release that is shown or, without one, of the table as it is prepared.
+
+    A release of another table or dictionary than the present one has no account and no twin here. None if
+    there is neither table nor release.
+    """
     if release is None:
         if prepared is None:
             return None
@@ -107,6 +115,7 @@ def build(record: PublicRecord, settings: Settings) -> Report:
 
 
 def _promised(record: PublicRecord, plain: bool) -> str:
+    """Return what the release promises each patient, and what all releases of the table cost together."""
     released, account, words = record.released, record.account, plain_text if plain else analyst_text
     promised = ["Nothing was released, so nothing is promised yet."]
     if released is not None:
@@ -124,6 +133,7 @@ def _promised(record: PublicRecord, plain: bool) -> str:
 
 
 def _stated(record: PublicRecord, rows: int) -> str:
+    """Return how many rows of one patient there are at most, or how they count where patients are named."""
     averaged = not isinstance(record.request, str) and record.request.averaged
     if averaged and record.most_kept is not None:
         return f"the first {record.most_kept:,}, each counting 1/{record.most_kept:,}"
@@ -131,18 +141,19 @@ def _stated(record: PublicRecord, rows: int) -> str:
 
 
 def _hospitals(record: PublicRecord, where: str) -> str:
-    """Return where patients are, unless their hospitals are invented, which is said instead."""
+    """Return `where` patients are, or that they were assigned to invented hospitals, if they were."""
     invented = f"assigned at random to {len(record.sizes):,} hospitals that do not exist"
     return invented if is_at_random(record.assignment) else where
 
 
 def _whole(record: PublicRecord) -> str:
-    """Return of how many patients, where, a release is or would be."""
+    """Return how many patients a release is or would be of, and in how many hospitals they are."""
     where = _hospitals(record, f"in {upload_text.where_patients_are(len(record.sizes))}")
     return f"{sum(record.sizes):,} {page_text.noun(record.stated_rows)} {where}"
 
 
 def _sentence(record: PublicRecord, plain: bool) -> str:
+    """Return the report's first sentence: what was released, or that nothing was."""
     released = record.released
     if released is None:
         nothing = f"Nothing of {_whole(record)} was released: this is a rehearsal."
@@ -155,6 +166,7 @@ def _sentence(record: PublicRecord, plain: bool) -> str:
 
 
 def _plain_settings(record: PublicRecord) -> list[tuple[str, str]]:
+    """Return the names and values of settings that the plain report lists."""
     entries = [
         (page_text.noun(record.stated_rows).capitalize(), f"{sum(record.sizes):,}"),
         ("Hospitals", _hospitals(record, f"{len(record.sizes):,}")),
@@ -173,6 +185,7 @@ def _plain_settings(record: PublicRecord) -> list[tuple[str, str]]:
 
 
 def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]:
+    """Return the names and values of settings that the analyst's report lists, as they were used."""
     request = record.request
     sizes, rows = sorted(record.sizes), record.stated_rows
     noun = page_text.noun(rows).capitalize()
@@ -203,6 +216,7 @@ def _settings(record: PublicRecord, settings: Settings) -> list[tuple[str, str]]
 
 
 def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
+    """Return the figures of the loadings and of the rehearsal, as far as there are any."""
     figures, words, released = [], plain_text if plain else analyst_text, record.released
     if released is not None:
         features, named = record.schema.features, (words.COMPONENT, words.LOADING)
@@ -234,6 +248,7 @@ def _figures(record: PublicRecord, plain: bool) -> list[ReportFigure]:
 
 
 def _tables(record: PublicRecord) -> list[ReportTable]:
+    """Return the tables of released loadings, of what is public, and of all releases on the ledger."""
     tables = []
     if record.released is not None:
         frame = bundle.loadings(record.released.document)
@@ -263,6 +278,7 @@ def _public_table(schema: Schema) -> ReportTable:
 
 
 def _public(column: Column) -> tuple[str, str, str]:
+    """Return a column's line in the table of what is public: name, range or categories, if missing."""
     values = ", ".join(column.categories)
     if column.kind == "number":
         values = f"{column.low:g} to {column.high:g}"
@@ -273,6 +289,7 @@ def _public(column: Column) -> tuple[str, str, str]:
 
 
 def _limits(record: PublicRecord) -> list[str]:
+    """Return sentences on what the report cannot say or does not cover, for analysts."""
     rows = record.stated_rows
     limits = [upload_text.counts_public(record.assignment, record.schema, rows)]
     if is_at_random(record.assignment):
@@ -305,6 +322,7 @@ def _limits(record: PublicRecord) -> list[str]:
 
 
 def _plain_limits(record: PublicRecord) -> list[str]:
+    """Return sentences on what the report cannot say or does not cover, for the plain view."""
     limits = [plain_text.PUBLIC]
     if is_at_random(record.assignment):
         limits.append(upload_text.at_random(record.stated_rows))
@@ -320,6 +338,7 @@ def _plain_limits(record: PublicRecord) -> list[str]:
 
 
 def _sources(record: PublicRecord, view: str) -> list[str]:
+    """Return where methods, noise and numbers come from; for researchers also the formulas."""
     released = record.released
     made = html_report.made(None if released is not None else 0)
     if view == "plain":

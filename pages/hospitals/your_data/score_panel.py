@@ -1,4 +1,8 @@
-"""Render the picture of patients on two released components: on the twin for nothing, then as a release."""
+"""Render the picture of patients on two released components: on the twin for nothing, then as a release.
+
+The picture is a noisy histogram of patients' scores, their coordinates along the components, and is paid for
+by itself (`dppca_core.release.score_histogram`). The twin is the rehearsal of a release on invented patients.
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +48,7 @@ from pages.shared.settings.catalogue import CHOICES
 
 
 def show_losses(twin: Twin) -> None:
-    """Render what the release loses for a use, on the twin."""
+    """Render what released components lose against the best ones, measured on the twin's invented rows."""
     measured = score_rehearsal.run(twin)
     with st.expander("What the release loses for a use, on the twin", key="own losses"):
         if measured is None:
@@ -55,7 +59,7 @@ def show_losses(twin: Twin) -> None:
 
 
 def show_table(frame: pd.DataFrame) -> None:
-    """Render losses as percentages."""
+    """Render a table whose columns are shares, but for the first, as percentages."""
     shares = {name: st.column_config.NumberColumn(format="percent") for name in frame.columns[1:]}
     st.dataframe(frame, hide_index=True, height="content", column_config=shares)
 
@@ -63,7 +67,11 @@ def show_table(frame: pd.DataFrame) -> None:
 def show(
     prepared: PreparedTable | None, account: Account | None, release: ReleaseJob | None, twin: Twin | None
 ) -> None:
-    """Render the twin's picture and the price of the table's, where there is one, and what was released."""
+    """Render the twin's picture and the offer to release the table's, then the pictures that were released.
+
+    prepared, account: None while there is no table, or its account is not known. release: the one shown on
+    the page.
+    """
     pictures = [job for job in session.current().confirmed if job.what.kind == "scores" and job.result]
     offered = prepared is not None and account is not None and (twin is not None or release is not None)
     if offered or pictures:
@@ -77,6 +85,7 @@ def show(
 def _show_offer(
     prepared: PreparedTable, account: Account, release: ReleaseJob | None, twin: Twin | None
 ) -> None:
+    """Render the picture's controls, the twin's picture and, after a release of this table, the price."""
     settings = widgets.settings()
     rows = session.current().rows_per_patient or 1
     here = release is not None and release.what.table == prepared.identity
@@ -91,6 +100,7 @@ def _show_offer(
     neighbours = CHOICES["neighbours"].default if account.limit is None else account.limit.neighbours
     budget = Budget(settings["own.scores_slice"], settings["own.delta"], neighbours)
     groups = 1 if group is None else len(group.names)
+    # Before a release the noise is that of the method which is rehearsed.
     asked = release.what.request if here else twin.request if twin else None
     noises = noisy_sums(asked.method, len(prepared.sizes)) if isinstance(asked, Request) else 1
     std, count = score_histogram.noise_std(budget, noises), settings["own.scores_cells"]
@@ -111,7 +121,11 @@ def _show_offer(
 
 
 def _choose_group(prepared: PreparedTable) -> Group | str | None:
-    """Return by what the picture is split, or what is wrong with the words that were typed."""
+    """Let a column be chosen by whose categories the picture is split. Return it, or None for no split.
+
+    Returned is a reason, as a text, where the typed categories of a column outside of the dictionary are not
+    possible.
+    """
     if not isinstance(prepared.held, Rows):
         st.caption(score_text.IN_PIECES)
         return None
@@ -148,7 +162,11 @@ def _choose_group(prepared: PreparedTable) -> Group | str | None:
 
 
 def _show_twin(twin: Twin, n: float, groups: int, count: int, std: float) -> bool:
-    """Render the twin's picture with and without noise. Return whether it is mostly noise."""
+    """Render the twin's picture with and without noise. Return whether noise moves too much of it.
+
+    n: patients of one group, if all are as large. groups: how many there are. count: cells along a component.
+    std: of the noise in each cell.
+    """
     run = score_rehearsal.run(twin)
     if run is None:
         st.caption(score_text.TOO_WIDE)
@@ -178,6 +196,7 @@ def _draw(
     key: str,
     code: Callable[[], FigureRecipe],
 ) -> None:
+    """Render one picture; the parameters are those of `charts.score_map`, and code makes its recipe."""
     drawn, says = charts.score_map(counts, edges, std, peak), charts.describe_score_map(counts, edges, std)
     take_along.show(drawn, key, "scores", "Score plot, with noise", says=says, code=code)
 
@@ -190,7 +209,10 @@ def make(order: Order, prepared: PreparedTable, **given: Any) -> ScoreHistogram:
 
 
 def _codes(prepared: PreparedTable, group: Group) -> list[Indices]:
-    """Return the number of each row's group by hospital; the last is "other". Reads private rows."""
+    """Return, for each hospital, the number of each row's group; the last group is "other".
+
+    Reads private rows. Raises ValueError for a table of which no rows are held.
+    """
     held = prepared.held
     if not isinstance(held, Rows):
         raise ValueError(score_text.IN_PIECES)
@@ -201,13 +223,14 @@ def _codes(prepared: PreparedTable, group: Group) -> list[Indices]:
     # A missing cell without a filling counts as "other", so that no row is left out here.
     column = replace(column, fill=column.fill or "")
     raw = prepared.raw
+    # Encoding takes a centre off each category's indicator: put it back, and the chosen one is 1.
     shown = tables.encode(Schema((column,)), raw.table, raw.decimal_comma).rows + np.array(column.centres)
     codes = np.where(shown.any(axis=1), shown.argmax(axis=1), len(group.categories))[held.kept]
     return [codes[members] for members in held.groups]
 
 
 def request_kept(drawn: Drawn, prepared: PreparedTable) -> ScoreRequest | None:
-    """Return what was asked, if it was a picture of this table by this dictionary and these hospitals."""
+    """Return the request of a picture that was begun; None if it is not of the table as prepared now."""
     try:
         request = ScoreRequest.from_plain(drawn.asked["scores"])
     except (KeyError, ValueError):
@@ -221,6 +244,7 @@ def request_kept(drawn: Drawn, prepared: PreparedTable) -> ScoreRequest | None:
 
 
 def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> None:
+    """Render one of the released pictures, with a map for each group, and its downloads."""
     label, title = "Pictures released in this session", "{at} UTC, {name}"
     job = bundle_panel.choose_job(pictures, label, "own pictures", title)
     result = job.result
@@ -228,7 +252,7 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> Non
     st.markdown("**Released**")
     if release is None or release.result.document["at"] != request.release["at"]:
         st.caption(score_text.UNLIKE)
-    peak = float(max(result.counts.max(), 1.0))
+    peak = float(max(result.counts.max(), 1.0))  # the same colours for all groups
     columns = st.columns(2)
     for i, (name, counts) in enumerate(zip(document["groups"], result.counts, strict=True)):
         with columns[i % 2]:
@@ -249,7 +273,7 @@ def _show_picture(pictures: list[ReleaseJob], release: ReleaseJob | None) -> Non
 
 
 def cells(document: Mapping[str, Any]) -> pd.DataFrame:
-    """Return all cells of a released picture, a line each."""
+    """Return the cells of a released picture as a table, a line each: group, limits, noisy count, std."""
     counts = np.array(document["counts"])
     first, second = (np.array(ends) for ends in document["edges"])
     group, i, j = (places.ravel() for places in np.indices(counts.shape))

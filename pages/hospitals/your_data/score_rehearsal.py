@@ -1,7 +1,8 @@
 """Rehearse on the twin what a release is for: the picture of patients' scores, and what a use loses.
 
-A run of the method on the twin gives components; invented rows that it did not see give the rest. Cached by
-the recipe alone. No Streamlit here.
+The twin is the rehearsal of a release on invented patients. A run of the method on it gives components;
+invented rows that the run did not see give the rest. Scores are rows' coordinates along components. Runs are
+cached by the experiment alone, in which there is no row of a visitor's table. No Streamlit here.
 """
 
 from functools import lru_cache
@@ -19,13 +20,14 @@ from pages.shared.background import cache
 
 MOST_FEATURES = 400  # a run on more would keep the page waiting
 TOO_MUCH = 1 / 3  # of a picture in wrong cells: beyond it the picture is of little use
-Three = tuple[float, float, float]  # of released components, of the best without privacy, of a guess
+Three = tuple[float, float, float]  # a measure of released components, of the best ones, and of a guess
 
 
 class TwinRun(NamedTuple):
-    """Hold what one run on the twin gives: scores of invented rows on two components, (m, 2), and losses.
+    """Hold what one run on the twin gives.
 
-    eigenvalues: mean squares of the scores.
+    scores: of m invented rows on the run's first two components, (m, 2), or (m, 1) of one. eigenvalues: mean
+    squares of the scores. losses: what the components lose, as `losses` returns it.
     """
 
     scores: Array
@@ -42,6 +44,7 @@ def run(twin: Twin) -> TwinRun | None:
 
 @lru_cache(maxsize=4)  # of 0.8 MB each
 def _run(experiment: ExplorerExperiment, epsilon: float) -> TwinRun:
+    """Return the first run of an experiment at an epsilon, measured on new rows."""
     seen = twin_scores.scores(cache.results(experiment), epsilon)
     right = _right(seen.rows, seen.basis, seen.best)
     return TwinRun(
@@ -50,16 +53,18 @@ def _run(experiment: ExplorerExperiment, epsilon: float) -> TwinRun:
 
 
 def _right(rows: Array, basis: Array, best: Array) -> Three:
-    """Return how often a label is told from released components, from the best, and by guessing.
+    """Return how often a label is predicted right from released components, from the best, and by guessing.
 
-    The label: whether the score on the best first component, about its mean, is positive after chance of the
-    same variance was added. Told by least squares, learnt on half of the rows and tried on the others.
+    rows: (m, d). basis, best: the released and the true components, (d, k). The label is made up: whether a
+    row's score on the best first component, about the scores' mean, is positive after noise of the same
+    variance was added. It is predicted by least squares, learnt on half of the rows and tried on the others.
     """
     rng, score = np.random.default_rng(0), rows @ best[:, 0]
     label = np.where(score - score.mean() + score.std() * rng.standard_normal(len(rows)) > 0, 1.0, -1.0)
     half = len(rows) // 2
 
     def right(components: Array) -> float:
+        """Return the share of the second half whose label is predicted right from their scores."""
         given = np.column_stack([np.ones(len(rows)), rows @ components])
         weights = np.linalg.lstsq(given[:half], label[:half])[0]
         return float(np.mean(np.sign(given[half:] @ weights) == label[half:]))
@@ -71,10 +76,18 @@ def _right(rows: Array, basis: Array, best: Array) -> Three:
 def losses(
     matrix: Array, basis: Array, best: Array, right: Three | None = None, label: str = ""
 ) -> pd.DataFrame:
-    """Return what components, (d, k), lose against the best of rows with this second moment, (d, d).
+    """Return what components lose, in a table with a line for each measure, as shares.
 
-    A line each, as shares: the spread that is captured, of what the best hold; |X - X V V^T|^2/|X|^2, which
-    is lost in reconstruction; and how often a label is told right, where that was measured.
+    The columns are the released components, the best without privacy, and a guess. The measures are the
+    spread that is captured, of what the best capture; |X - X V V^T|^2/|X|^2, which is lost in reconstruction;
+    and how often a label is predicted right, where that was measured.
+
+    Args:
+        matrix: The second moment of the rows X, (d, d).
+        basis: Released components V, (d, k).
+        best: The best components, (d, k).
+        right: How often the label is predicted right, from each; None where it was not measured.
+        label: What the label is called.
     """
     d, k = basis.shape
     whole = float(np.trace(matrix))

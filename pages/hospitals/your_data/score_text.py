@@ -1,4 +1,8 @@
-"""Sentences on the picture of patients on two components, and on what a release loses. No Streamlit here."""
+"""Form sentences on the picture of patients on two components, and on what a release loses.
+
+The picture counts patients in cells of a grid, with noise. `rows` is how many rows one patient can have at
+most. No Streamlit here.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +29,7 @@ END = "Anybody may see the result."
 
 
 def grid(cells: int, std: float, rows: int, groups: int) -> str:
-    """Return what the picture counts."""
+    """Return what the picture counts; cells: along each component. std: of the noise in a cell's count."""
     many = noun(rows)
     split = f" Each of {groups:,} groups has its own picture." if groups > 1 else ""
     return (
@@ -40,7 +44,7 @@ def first_columns(listed: int, columns: int) -> str:
 
 
 def twin(distance: float, groups: int) -> str:
-    """Return what the two pictures of the twin are, and how far they are apart."""
+    """Return what the twin's two pictures, with and without noise, are; distance: share in wrong cells."""
     part = f", 1 of {groups:,} groups of equal size" if groups > 1 else ""
     return (
         f"Both are of the synthetic twin{part}, and free. Noise puts {text.percent(distance)} of the picture "
@@ -49,7 +53,7 @@ def twin(distance: float, groups: int) -> str:
 
 
 def stop(distance: float) -> str:
-    """Return why the picture is not worth its price."""
+    """Return the warning that too large a share of the twin's picture, `distance`, is noise."""
     return (
         f"**On the twin {text.percent(distance)} of this picture is noise.** Take fewer cells or groups, or "
         "a larger slice of the budget."
@@ -57,7 +61,7 @@ def stop(distance: float) -> str:
 
 
 def question(request: ScoreRequest, n: int) -> str:
-    """Return what is asked before the picture is paid for."""
+    """Return the question that is asked before the picture of n patients or rows is paid for."""
     first, second = request.shape[1:]
     split = "" if request.group is None else f", split by {literal(request.group.column)}"
     many = noun(request.rows_per_patient)

@@ -1,4 +1,7 @@
-"""The table and the releases of one visitor, held in the memory of their session and nowhere else.
+"""Hold the table and the releases of one visitor in the memory of their session, and nowhere else.
+
+A token is a random secret of a browser tab, by which it finds its session again after a reload. A cohort is
+the tables of the same patients, and an account the limit and the releases of all of them.
 
 Nothing here is given to a cache, a log, a link or a file. Only a ledger, and what a paid release has drawn or
 released, encrypted, may be on disk: neither holds a cell.
@@ -41,8 +44,9 @@ _KEY = "own table"
 class Order(NamedTuple):
     """Hold what a job would make of a table, paid for from an account. No row is in it.
 
-    request: what its kind, "release" or "spectrum", needs to know. name: of the table's file. chosen: how
-    columns and k were chosen, as the owner states it.
+    kind: "release" of components, "spectrum" of eigenvalues, or "scores" for a picture of scores. request:
+    what to make, a request of that kind. account: as it stood when the price was shown. name: of the table's
+    file. chosen: how columns and k were chosen, as the owner states it.
     """
 
     kind: str
@@ -55,7 +59,11 @@ class Order(NamedTuple):
 
 @dataclass
 class TableSession:
-    """Hold the table of one visitor, what they typed about it, and what they released."""
+    """Hold the table of one visitor, what they typed about it, and what they released.
+
+    Widgets have some of these counts in their keys: when `tables` or `generation` grows, Streamlit takes them
+    for new widgets, which begin with what is here.
+    """
 
     raw: Table | None = None  # of several hospitals, their tables joined
     hospitals: HospitalTables = field(default_factory=HospitalTables)
@@ -66,13 +74,13 @@ class TableSession:
     example: str = ""  # name of the bundled table that this is
     tables: int = 0  # how many were loaded so far
     several: bool | None = None  # whether a patient can have several rows; None until the owner answers
-    most_rows: int | None = None
+    most_rows: int | None = None  # of one patient, as the owner states it
     patient_column: str | None = None  # names the patients, who count once
     most_kept: int | None = None  # of their rows; None averages all of them
-    chosen: tuple[str, ...] = ()
-    bound: float | None = None
-    hospital_column: str | None = None
-    generation: int = 0
+    chosen: tuple[str, ...] = ()  # the columns that count, each with its line in `lines`
+    bound: float | None = None  # the length to which rows are shortened; None for the dictionary's default
+    hospital_column: str | None = None  # names the hospitals; None where no column does
+    generation: int = 0  # grows whenever lines or columns are replaced, and not typed
     prepared: tuple[object, PreparedTable | str] | None = None  # with what it was prepared from
     quality: dict[str, tuple[DictionaryLine, ColumnQuality]] = field(default_factory=dict)  # by column
     unmapped: dict[str, DictionaryLine] = field(default_factory=dict)  # lines before words were last mapped
@@ -89,7 +97,7 @@ class TableSession:
     restored: bool = False  # whether releases came back from this server's disk
     elsewhere: str = field(repr=False, default="")  # token of the open tab of which this is a copy
     missing: bool = False  # the server no longer has what this tab paid for
-    visitor: str = ""
+    visitor: str = ""  # Streamlit's name of the session that holds this
     made: dict[str, tuple[object, Any]] = field(default_factory=dict)  # by name, with what it was made of
     how_chosen: tuple[str, str] = (NOT_STATED, "")  # columns and k: the answer, and a sentence of the owner
     token: str = field(repr=False, default_factory=secrets.token_urlsafe)  # known to this browser tab alone
@@ -115,7 +123,7 @@ class TableSession:
         return {name: self.lines[name] for name in self.chosen}
 
     def set_lines(self, lines: dict[str, DictionaryLine], bound: float | None) -> None:
-        """Let these columns count, by these lines of a dictionary, with its bound."""
+        """Let these columns count and no others, by these lines of a dictionary, with its bound."""
         self.lines |= lines
         self.chosen, self.bound = tuple(lines), bound
         self.generation += 1
@@ -157,6 +165,7 @@ class TableSession:
         return_memory()  # else it stays with this process, and the next visitor's table finds no room
 
     def _drop_results(self) -> None:
+        """Stop reading, and drop all that was computed from the table or waits to be confirmed for it."""
         if self.reading is not None:
             self.reading.stop()
         self.prepared = self.pending = self.reading = None
@@ -164,13 +173,13 @@ class TableSession:
             kept.clear()
 
     def once(self, key: object, compute: Callable[[], Any]) -> Any:
-        """Return what is computed of this table and dictionary for its owner alone, and keep it here."""
+        """Return `compute()`, computed once for this table, dictionary and key; it is for the owner alone."""
         if key not in self.diagnostics:
             self.diagnostics[key] = compute()
         return self.diagnostics[key]
 
     def latest(self, name: str, request: object, make: Callable[[], Any]) -> Any:
-        """Return what `make` gives for this request: the same until there is another of this name."""
+        """Return `make()`, made anew only when the request differs from the last one under this name."""
         if name not in self.made or self.made[name][0] != request:
             self.made[name] = request, make()
         return self.made[name][1]
@@ -200,17 +209,23 @@ class TableSession:
         return any(job.running or job.result for job in self.to_download)
 
     def handle(self, uploader: str, file_id: str, take: Callable[[], str]) -> str:
-        """Hand an upload ("": none) over once. Return why it was refused, as long as it is there."""
+        """Take an upload once, though the page runs often. Return why it was refused, as long as it is there.
+
+        uploader: the widget's name. file_id: the upload's, "" for none. take: takes it, and returns why it
+        does not or "".
+        """
         if self.files.get(uploader, ("",))[0] != file_id:
-            self.files[uploader] = file_id, ""  # first, as a page that runs again must not take it again
+            # Note it before it is taken: a page that is run anew meanwhile must not take it too.
+            self.files[uploader] = file_id, ""
             self.files[uploader] = file_id, take() if file_id else ""
         return self.files.get(uploader, ("", ""))[1]
 
 
 def attempt(make: Callable[[], Any], otherwise: str = "") -> Any:
-    """Return what `make` returns, or why it refuses in one sentence.
+    """Return what `make` returns, or the sentence of the ValueError with which it refuses.
 
-    otherwise: what is said of any other error, whose text may hold a cell, and would go to the log.
+    otherwise: is returned for any other error, whose text may hold a cell and would go to the log; without
+    it such an error is raised.
     """
     try:
         return make()
@@ -223,7 +238,7 @@ def attempt(make: Callable[[], Any], otherwise: str = "") -> Any:
 
 
 def current() -> TableSession:
-    """Return the session of the visitor whose page is running."""
+    """Return the session of the visitor whose page is running, which is forgotten once they have left."""
     state = st.session_state.setdefault(_KEY, TableSession())
     context = get_script_run_ctx()
     if context is not None:
@@ -235,25 +250,27 @@ def current() -> TableSession:
 
 
 def _drop_all(uploads: UploadedFileManager, leaver: weakref.ref[TableSession], visitor: str) -> None:
+    """Drop a visitor's uploaded files, and the tokens of their session, once they have left."""
     uploads.remove_session_files(visitor)
     for token in tokens_of(leaver()):
         sessions().pop(token, None)
 
 
+# Weak, so that the sessions of visitors who have left can be collected.
 @st.cache_resource(show_spinner=False)
 def sessions() -> weakref.WeakValueDictionary[str, TableSession]:
-    """Return the sessions by their token, until `expiry` forgets them."""
+    """Return the sessions of all visitors by token, until `expiry` forgets them."""
     return weakref.WeakValueDictionary()
 
 
 def tokens_of(session: TableSession | None) -> list[str]:
-    """List the tokens that lead to this session: after a reload the former page's does too."""
+    """List the tokens that lead to this session: its own and, after a reload, that of the former page."""
     return [token for token, kept in list(sessions().items()) if kept is session]
 
 
 @st.cache_resource(show_spinner=False)
 def expiry() -> SessionExpiry:
-    """Return what forgets the tables of visitors who have left this server."""
+    """Return the watch of all visitors, which forgets the tables of those who have left."""
     return SessionExpiry()
 
 
@@ -271,7 +288,7 @@ def folder() -> Path | None:
 
 
 def visitor_owner() -> str | None:
-    """Return whose accounts the visitor may see; all of them where they are in their own session."""
+    """Return the owner whose accounts the visitor may see; None for all, as without a folder of ledgers."""
     return None if folder() is None else owner.owner(current().owner)
 
 
@@ -282,26 +299,31 @@ def cohorts() -> Cohorts:
 
 
 def keys(raw: Table) -> tuple[str, ...]:
-    """Return the keys of a table's content, oldest first."""
+    """Return the keys of a table, digests of its content by all versions of the digest, oldest first."""
     return (*raw.former_keys, raw.key)
 
 
 def ledger(raw: Table) -> Ledger:
-    """Return the ledger of this table's content and cohort, under whatever name it was uploaded."""
+    """Return the ledger of this table's cohort, found by its content under whatever name it was uploaded."""
     return account_of(keys(raw), raw.n)
 
 
 def account_of(keys: Sequence[str], rows: int | None = None) -> Ledger:
-    """Return the ledger of the cohort of a table with these keys. rows: of that table, if known."""
+    """Return the ledger of the cohort of a table with these keys. rows: how many that table has, if known."""
     where = folder()
     if where is not None:
         return DiskLedger(where, keys[-1], rows, keys[:-1], visitor_owner(), sign_in.required())
+    # One ledger keeps the account's lines. The one that is returned shares them, and knows this table.
     account = current().ledgers.setdefault(_kept_under(keys), SessionLedger())
     return SessionLedger(rows, keys, cohorts(), account)
 
 
 def merge_accounts(keys: Sequence[str], into: Sequence[str]) -> None:
-    """Move what this session keeps of one account into another; a folder reads the ledgers of both."""
+    """Move what this session keeps of one table's account into that of another table.
+
+    keys, into: of the two tables. Nothing is to be done in a folder, where the ledgers of all tables of a
+    cohort are read together.
+    """
     kept, under, other = current().ledgers, _kept_under(keys), _kept_under(into)
     if folder() is None and under in kept and under != other:
         kept[other].take_over(kept[under])

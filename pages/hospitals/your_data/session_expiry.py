@@ -22,6 +22,11 @@ _MOST_TRIES = 5  # to forget one visitor's table
 
 @dataclass
 class _Watched:
+    """Hold what is known of one visitor: the session with a table, and how to find that they have left.
+
+    drop_uploads: gets the visitor's name. tries: how often forgetting was tried.
+    """
+
     holder: weakref.ref[Any]
     drop_uploads: Callable[[str], None]
     may_come_back: Callable[[], bool]
@@ -29,7 +34,10 @@ class _Watched:
 
 
 class SessionExpiry:
-    """Run one thread, while anybody holds a table, that checks who has left."""
+    """Run one thread, while any visitor is watched, that forgets the tables of those who have left.
+
+    kept: seconds for which a visitor may be away. every: seconds between two checks.
+    """
 
     def __init__(self, kept: float = sessions.KEPT_SECONDS, every: float = _CHECK_SECONDS) -> None:
         self._kept, self._every = kept, every  # seconds
@@ -38,7 +46,10 @@ class SessionExpiry:
         self._thread = LastingThread("leaving", self._work)
 
     def watch(self, visitor: str, holder: Any, drop_uploads: Callable[[str], None]) -> None:
-        """Call `holder.forget` and drop the uploads once this visitor has been away for long enough."""
+        """Call `holder.forget` and drop the uploads once this visitor has been away for long enough.
+
+        Called at each run of a page; the holder is the visitor's session, and is not kept alive by this.
+        """
         with self._lock:
             known = self._watched.get(visitor)
             if known is None or known.holder() is not holder:
@@ -52,6 +63,7 @@ class SessionExpiry:
             return bool(self._watched) and self._thread.start()
 
     def _work(self) -> None:
+        """Check again and again, as the thread does, until nobody is left to watch."""
         while not self.check():
             time.sleep(self._every)
 
@@ -59,9 +71,11 @@ class SessionExpiry:
         """Forget the tables of those who have left for good. Return whether nobody is left to watch."""
         with self._lock:
             for visitor, watched in list(self._watched.items()):
+                # Give one up that cannot be forgotten, or the thread would never end.
                 if self._expire(visitor, watched) or watched.tries == _MOST_TRIES:
                     del self._watched[visitor]
             if not self._watched:
+                # Inside the lock, or `watch` could find the thread running and not start another.
                 self._thread.leave()
             return not self._watched
 

@@ -1,4 +1,8 @@
-"""The settings of the page on a table of one's own. No Streamlit here."""
+"""Define the settings of the page on a visitor's own table. No Streamlit here.
+
+Their keys begin with "own.", so that they are other settings than the explorer's of the same name. A choice
+is one control (`Choice`): its options, its default and its words.
+"""
 
 from collections.abc import Mapping
 
@@ -10,6 +14,7 @@ from pages.shared.settings.setting import Choice, among, switch
 
 RECOMMENDED = "recommended"
 NO_GUESS = "none"
+# The weakest spike over the top of the bulk, by a visitor's guess.
 RATIOS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 CENTRES = {
     "rule": "usual values, else a paid mean",
@@ -18,6 +23,7 @@ CENTRES = {
 }
 SCALES = {"public": "public: ranges of the dictionary", "paid": "scales that are paid for"}
 BY_RULE = "rule"
+# SHARES of the budget pay for a mean or scales. SLICES are epsilons for eigenvalues or a picture of scores.
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 SLICES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 CELLS = (3, 4, 5, 6, 8, 10, 12, 16, 20, 30, 40)
@@ -29,6 +35,10 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
     titles = {name: METHODS[name].title for name in OFFERED}
 
     def like(key: str, default: float | int, label: str = "", plain: str = "", help: str = "") -> Choice:
+        """Return a control with the options of the shared setting `key`, under this page's key.
+
+        label, plain: its names for analysts and in plain view, if they are others.
+        """
         same = shared[key]
         names = (label or same.label, plain or same.plain)
         link = f"own.{same.parameter}"
@@ -36,6 +46,7 @@ def settings(shared: Mapping[str, Choice]) -> list[Choice]:
         return Choice(f"own.{key}", *names, same.options, default, words, help or same.help, link_name=link)
 
     def by_rule(key: str, options: tuple[float, ...], label: str, plain: str, help: str) -> Choice:
+        """Return a control whose first option is that the value follows by rule."""
         return Choice(key, label, plain, (BY_RULE, *options), BY_RULE, {BY_RULE: "by rule"}, help)
 
     return [

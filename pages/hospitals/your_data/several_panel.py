@@ -1,4 +1,7 @@
-"""Ask for other hospitals' tables, and which of their columns are which; join them to the first."""
+"""Ask for other hospitals' tables, and which of their columns stand for the first's; join them to it.
+
+Tables are named by `number`: 0 is the first, others count from 1 as they were added.
+"""
 
 from functools import partial
 
@@ -37,6 +40,7 @@ def show(state: TableSession, settings: Settings) -> bool:
 
 
 def _show_tables(state: TableSession, first: Raw) -> None:
+    """Render each hospital's name and size, and the question on its columns until it is confirmed."""
     hospitals = state.hospitals
     hospitals.first_name = _name(state, 0, hospitals.first_name, first)
     for other in hospitals.others:
@@ -66,17 +70,19 @@ def _name(state: TableSession, number: int, name: str, raw: Raw) -> str:
 
 
 def _remove(state: TableSession, number: int) -> None:
-    # A button's arguments outlive the table, so they hold no rows, here and below.
+    # A button's arguments outlive the table, so it gets a number and no table, here and below.
     state.hospitals.remove(number)
 
 
 def _confirm(state: TableSession, number: int, confirmed: bool) -> None:
+    """Note that the owner has confirmed which columns are which, or wants to change it."""
     for other in state.hospitals.others:
         if other.number == number:
             other.confirmed = confirmed
 
 
 def _map(state: TableSession, other: HospitalTable) -> None:
+    """Render the question which of a hospital's columns stand for the first table's."""
     st.caption(several_text.MAP)
     key = f"own mapping {state.tables} {other.number}"
     mapping_editor.edit(other.mapping, key, "first table", safe_cell(other.name))
@@ -96,6 +102,7 @@ def _map(state: TableSession, other: HospitalTable) -> None:
 
 
 def _choose_another(state: TableSession, settings: Settings) -> None:
+    """Render the upload of another hospital's table, or that no more can be joined."""
     hospitals = state.hospitals
     if len(hospitals.others) + 1 >= limits.MOST_HOSPITALS:
         st.caption(several_text.MOST)
@@ -113,7 +120,7 @@ def _choose_another(state: TableSession, settings: Settings) -> None:
 
 
 def _add(hospitals: HospitalTables, upload: UploadedFile, encoding: str) -> str:
-    """Add an uploaded table. Return why that is not possible."""
+    """Add an uploaded table and run the page again, or return why that is not possible."""
     table = large_table.read_upload(upload, encoding)
     if isinstance(table, LargeTable):
         return several_text.LARGE

@@ -1,4 +1,7 @@
-"""Sentences on the tables of several hospitals and on columns of other names. No Streamlit here."""
+"""Form sentences on the tables of several hospitals and on columns of other names. No Streamlit here.
+
+`name` is a hospital's, as the owner typed it.
+"""
 
 from collections.abc import Sequence
 
@@ -31,29 +34,29 @@ def about(raw: Raw) -> str:
 
 
 def mapped(answers: dict[str, str | None]) -> str:
-    """Return how many columns go by other names, and how many are missing."""
+    """Return how many columns have other names in a table, and how many it lacks, by a mapping's answers."""
     absent = sum(column is None for column in answers.values())
     named = text.count(len(answers) - absent, "column has another name", "columns have other names")
     return f"{named} here, {text.count(absent, 'was', 'were')} not measured."
 
 
 def again(name: str) -> str:
-    """Return that a table is there already."""
+    """Return that a table is that of this hospital again."""
     return f"This is the table of {name} again: its patients would count twice."
 
 
 def too_many(columns: int) -> str:
-    """Return that too many columns have other names."""
+    """Return that so many columns have other names, too many to answer by hand."""
     return f"{columns:,} columns of the first table have other names here: rename them by a script."
 
 
 def twice(name: str, column: str) -> str:
-    """Return that a column is chosen for two."""
+    """Return that a column is chosen for two of the first table's."""
     return f"{name}: '{column}' is chosen twice."
 
 
 def unanswered(name: str, columns: Sequence[str]) -> str:
-    """Return which columns still need an answer."""
+    """Return the first of these columns that need an answer, and how many more there are."""
     more = f" and {len(columns) - 1:,} more" if len(columns) > 1 else ""
     return f"{name}: choose the column for '{columns[0]}'{more}, or say that it was not measured there."
 

@@ -1,4 +1,4 @@
-"""State where the page's numbers come from: papers, formulas, versions; a release has no seed."""
+"""State where the page's numbers come from: papers, formulas and versions of libraries."""
 
 from collections.abc import Iterator
 
@@ -39,4 +39,5 @@ def show(prepared: PreparedTable | None, settings: Settings) -> None:
         yield "\n".join(["| method | source |", "|---|---|", *methods])
         yield f"{sources.versions(('opendp', 'dp-accounting', 'pyarrow', 'scikit-learn'))}."
 
+    # The foot states the seed of what is simulated, as on other pages: here that of the twin.
     sources.foot(settings | {"seed": 0}, about, _FORMULAS)

@@ -1,4 +1,8 @@
-"""Render the rehearsal of the release that a press of Release would make, on as many invented patients."""
+"""Render the rehearsal of the release that a press of Release would make, on as many invented patients.
+
+A twin is the rehearsal on one population of invented patients; the worst of several is shown, with the others
+beside it (`rehearsal`).
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -42,7 +46,7 @@ _REFRESH_SECONDS = 1.5  # of a figure that is long in coming, on a page with muc
 
 
 def nearest(wanted: Settings) -> Settings:
-    """Return the explorer's options nearest to these settings, possible together."""
+    """Return the settings of the explorer that are nearest to these: options that go together."""
     snapped = {
         key: CHOICES[key].nearest(value) if CHOICES[key].numeric and not isinstance(value, str) else value
         for key, value in wanted.items()
@@ -60,7 +64,10 @@ def rehearse_table(prepared: PreparedTable, request: Request | str, settings: Se
 def show(
     prepared: PreparedTable, account: Account | None, request: Request | str, layout: PageLayout
 ) -> Twin | None:
-    """Render what is rehearsed: in plain view as a row for each population, and all else as details."""
+    """Render the rehearsal: in plain view a row for each population, and all else as details.
+
+    Returns the twin on the worst population, or None after showing why nothing is rehearsed.
+    """
     twin = rehearse_table(prepared, request, layout.settings)
     if isinstance(twin, str):
         layout.say(plain_text.NOT_REHEARSED)
@@ -104,6 +111,7 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
     results, epsilon = twin.results, twin.epsilon
 
     def panels() -> None:
+        """Render the figure and the methods that failed, each time that more runs were made."""
         if widgets.settings()["own.epsilon"] != epsilon:
             st.rerun()  # scrubbing the figure changed it, which only this fragment knows so far
         drawn = rehearsal.payload(twin) | {"follow": "own-epsilon"}
@@ -116,7 +124,7 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         failed_runs.of_methods(results)
 
     def next_cell() -> tuple[Any, ...] | None:
-        """Return the next cell of the curves, then of what is compared with them."""
+        """Return the next run to make, after its results: for the curves, then for the rest of the figure."""
         curves = (results, *(other.results for other in twin.others))
         for each in curves:
             if (cell := each.next_of(twin.experiment.method, FEW_RUNS)) is not None:
@@ -124,7 +132,8 @@ def _show_details(prepared: PreparedTable, account: Account | None, twin: Twin, 
         cell = results.next_missing(epsilon, False)
         return None if cell is None else (results, *cell)
 
-    several = SimpleNamespace(try_cell=Results.try_cell)  # a cell is named with its results
+    # Runs are of several stores. So each is named with its own in front, which `try_cell` gets as its `self`.
+    several = SimpleNamespace(try_cell=Results.try_cell)
     first = lambda: results.steps(results.first(epsilon))  # noqa: E731
     refresh.while_cells_come(panels, several, next_cell, first, _REFRESH_SECONDS)
     link = urlencode(catalogue.to_link(nearest(twin.settings)))
@@ -160,6 +169,7 @@ def paid_spectrum(table: TableIdentity) -> Spectrum | None:
 
 
 def _make(order: Order, _: PreparedTable, rows: Sequence[Part], ledger: Ledger, **__: Any) -> Spectrum:
+    """Make the release of eigenvalues; of what `confirmation.given` returns it needs rows and ledger."""
     return spectrum_release.make(order.request, rows, ledger)
 
 

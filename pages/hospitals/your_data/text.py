@@ -1,7 +1,8 @@
-"""Sentences of the page on a table of one's own that belong to no single panel. No Streamlit here.
+"""Form the sentences of the page on a visitor's own table that belong to no single panel. No Streamlit here.
 
-Among them those on the unit of privacy: the guarantee is for one row, and a patient can have several. `rows`
-is how many rows one patient can have at most, as the table's owner stated.
+Among them are those on the unit of privacy: the guarantee is for one row, and a patient can have several.
+`rows` is how many rows one patient can have at most, as the table's owner stated. `method` is a key of
+METHODS, and a share is a part of the budget.
 """
 
 import re
@@ -55,7 +56,7 @@ STEPS = (
     "Say what is public, then rehearse on invented patients.",
     "Release once: the ledger shows how much privacy is left.",
 )
-TRY_THIS = (  # the first of which something has still to be done
+TRY_THIS = (  # in the order of the steps: the first is shown whose step is not done
     "take the breast cancer table as if it were yours, and release its pattern.",
     "say how many rows one patient can have, from how the table was made.",
     "type the range of two columns from a code book, and see the table get ready.",
@@ -83,7 +84,7 @@ def refusal(reason: str) -> str:
 
 
 def unit(rows: int) -> str:
-    """Return what is counted: rows are patients only where each patient has one."""
+    """Return what is counted, "patient" where each has one row and else "row"."""
     return "patient" if rows == 1 else "row"
 
 
@@ -93,7 +94,7 @@ def noun(rows: int) -> str:
 
 
 def stated(rows: int) -> str:
-    """Return the owner's statement as it stands in reports."""
+    """Return how many rows one patient can have, as it stands in reports."""
     return "1" if rows == 1 else f"up to {rows:,}"
 
 
@@ -108,7 +109,10 @@ def epsilon(value: float) -> str:
 
 
 def odds(budget: Budget, rows: int, patient_epsilon: float) -> str:
-    """Return the guarantee as an attacker's odds, for a row and for a patient with all their rows."""
+    """Return the guarantee as an attacker's odds, for a row and for a patient with all their rows.
+
+    patient_epsilon: the epsilon of such a patient, at the budget's delta.
+    """
     if rows == 1:
         return text.odds(budget.epsilon, budget.delta, budget.neighbours)
     question = "one row or another" if budget.neighbours == "replace-one" else "one row"
@@ -124,7 +128,7 @@ def odds(budget: Budget, rows: int, patient_epsilon: float) -> str:
 
 
 def elsewhere(request: Request) -> str:
-    """Return what the same release from another hospital costs a patient who is in both tables."""
+    """Return what it costs a patient who is in two hospitals' tables if each makes such a release."""
     both = closed_form.epsilon_of((*request.events, *request.events), request.budget.delta)
     return (
         "A patient who is in another hospital's table too is protected less: two releases of this size "
@@ -133,9 +137,10 @@ def elsewhere(request: Request) -> str:
 
 
 def patient_total(account: Account, rows: int) -> str:
-    """Return what all releases so far cost a patient with several rows; nothing where each has one.
+    """Return what all releases so far cost a patient with several rows, or "" where that is the total.
 
-    Releases that counted patients cost such a patient less than is said here.
+    Where a column names patients now, it says whether earlier releases counted rows. Releases that counted
+    patients cost a patient with several rows less than is said here.
     """
     if rows == 1 and any(entry.averaged for entry in account.entries):
         if all(entry.averaged for entry in account.entries):
@@ -156,7 +161,8 @@ def patient_total(account: Account, rows: int) -> str:
 def restated(released: Released, rows: int, words: Callable[[str, str, float], str]) -> str:
     """Return what an earlier release costs by the owner's answer now, where it was another then.
 
-    words: Form the sentence from what was stated then, what is stated now, and the cost for a patient.
+    rows: the answer now. words: forms the sentence from what was stated then, what is stated now, and the
+    epsilon for a patient (`analyst_text.restated`). "" where the two answers do not differ.
     """
     then = int(released.document["rows per patient"])
     # Where patients were counted, then or now, no number of rows makes a difference to say.
@@ -168,7 +174,7 @@ def restated(released: Released, rows: int, words: Callable[[str, str, float], s
 
 
 def ended(job: ReleaseJob) -> str:
-    """Return why a job has no result."""
+    """Return why a job that has ended has no result, and whether it was paid for."""
     return {
         "stopped": "Stopped: it is on the ledger and paid for, and nothing of it was shown. You can go on "
         "with it for nothing.",
@@ -180,29 +186,32 @@ def ended(job: ReleaseJob) -> str:
 
 
 def adjusted(key: str, settings: Settings, value: int) -> str:
-    """Return that another value is used than this control is set to."""
+    """Return that this value is used, and not the one to which the control `key` is set."""
     return f"{CHOICES[key].label} {'lowered' if value < settings[key] else 'raised'} to {value} here."
 
 
 def promise(released: Released) -> str:
-    """Return the guarantee in a sentence."""
+    """Return the guarantee of a release in a sentence, with its delta written as elsewhere on screen."""
     budget = released.document["parameters"]["budget"]
     return released.document["guarantee"].replace(f"{budget['delta']:g}", text.number(budget["delta"]))
 
 
 def strongest(listed: int, features: int) -> str:
-    """Return that a table lists the strongest features only, none of weight 0, and where all are."""
+    """Return how many of all features a table lists, the strongest ones, and where all are."""
     return f"Listed: the {listed:,} strongest of {features:,} measurements. The files have all."
 
 
 def apart_from_zero(released: Released) -> tuple[int, int]:
-    """Return how many released loadings the noise leaves apart from 0, and of how many."""
+    """Return how many released loadings are at least twice their noise's std from 0, and of how many.
+
+    Loadings of exactly 0, of features that the method leaves out, do not count.
+    """
     kept = np.abs(released.basis) > 0
     return int((np.abs(released.basis) >= 2 * released.loading_std)[kept].sum()), int(kept.sum())
 
 
 def told_from_zero(released: Released) -> str:
-    """Return how many released loadings the noise leaves apart from 0."""
+    """Return the sentence on how many released loadings can be told from 0, and what that does not count."""
     apart, many = apart_from_zero(released)
     # What few rounds leave of DPS-PCA's random start is no noise, nor is what two stages leave out.
     method = released.document["method"]
@@ -215,7 +224,7 @@ def told_from_zero(released: Released) -> str:
 
 
 def eigenvalues(released: Released) -> str:
-    """Return the released eigenvalues in one line."""
+    """Return the released eigenvalues in one line, and of which rows they are."""
     listed = ", ".join(text.short(max(value, 0.0)) for value in released.eigenvalues)
     method = released.document["method"]
     length = "B²" if released.document["scales"] is None else "the squared length after scaling"
@@ -228,11 +237,9 @@ def eigenvalues(released: Released) -> str:
 def centring(released: Released) -> str:
     """Return how rows were centred and scaled, and that the first component may be the mean.
 
-    All is public, from nothing but the release itself.
-
-    The mean is private, so the measured cosine is for the owner alone (`owner_only_text.near_the_mean`). A
-    first eigenvalue that holds most of the released ones is what a large mean does, and so may a strong
-    pattern.
+    All of it follows from the release alone, and so is public. The patients' mean is private, so how near the
+    first component is to it is for the owner alone (`owner_only_text.near_the_mean`). A first eigenvalue that
+    holds most of the released ones is what a large mean gives, and a strong pattern may give it too.
     """
     shares = released.document["parameters"]
     scaled = ""
@@ -245,6 +252,7 @@ def centring(released: Released) -> str:
 
 
 def _centring(released: Released, share: float) -> str:
+    """Return how rows were centred; share: of the budget, which paid for their mean, 0 without one."""
     if share:
         return (
             f"Rows are centred at their mean, for which {text.percent(share)} of the budget paid. Its noise "
@@ -270,7 +278,7 @@ def is_unit(method: str) -> bool:
 
 
 def estimates(method: str) -> str:
-    """Return what rows of length 1 change; nothing where rows keep their length."""
+    """Return what a method estimates that scales rows to length 1; "" where rows keep their length."""
     if not is_unit(method):
         return ""
     return (
@@ -293,12 +301,12 @@ def several(method: str, hospitals: int) -> str:
 
 
 def public_centre(usual: bool) -> str:
-    """Return where rows are centred without a paid mean."""
+    """Return where rows are centred without a paid mean; usual: whether the dictionary has usual values."""
     return "the usual values that the dictionary gives" if usual else "the middle of their public ranges"
 
 
 def centre(share: float, usual: bool) -> str:
-    """Return where rows will be centred, and what that costs or risks."""
+    """Return where rows will be centred, and what that costs or risks; share: paid for the mean, or 0."""
     if share:
         return (
             f"Rows are centred at their mean, for which {text.percent(share)} of the budget pays. Both parts "
@@ -311,7 +319,7 @@ def centre(share: float, usual: bool) -> str:
 
 
 def scale(share: float, hidden: float) -> str:
-    """Return what paid scales change and cost, and which spreads their noise hides, in half ranges."""
+    """Return what paid scales change and cost; hidden: the spread that noise just hides, in half ranges."""
     return (
         f"Each measurement is divided by its scale, for which {text.percent(share)} of the budget pays. "
         "Components are then of correlations, and all parts together cost what is asked for. "
@@ -320,7 +328,7 @@ def scale(share: float, hidden: float) -> str:
 
 
 def recommended(method: str) -> str:
-    """Return which method is recommended, and why."""
+    """Return that this method is recommended, and by which predictions."""
     return (
         f"Recommended is {METHODS[method].title}. Of the methods that this table's width allows, it is "
         "predicted, for Gaussian rows, to err least on the worst pattern where nothing is known."
@@ -328,7 +336,7 @@ def recommended(method: str) -> str:
 
 
 def hardening(method: str) -> str:
-    """Return how the noise is drawn."""
+    """Return how exactly the method's noise is drawn, and whether eigenvalues (strengths) are released."""
     if method in HARDENED:
         strengths = "No strength comes" if method in ROUNDS else "Strengths come"
         return f"Its noise is exact: OpenDP draws it on whole numbers. {strengths} with the directions."

@@ -1,4 +1,7 @@
-"""Sentences on the synthetic twin. No Streamlit here."""
+"""Form sentences on the synthetic twin: the rehearsal of a release on invented patients. No Streamlit here.
+
+Errors are stated as shares of the error of a random guess.
+"""
 
 from collections.abc import Sequence
 
@@ -24,7 +27,7 @@ WaysOut = tuple[float, int | None, float | None, int | None]
 
 
 def rehearsed(request: Request, hospitals: int) -> str:
-    """Return what is rehearsed, which is what a press of Release would make."""
+    """Return what is rehearsed, with all its parameters: the release that a press of Release would make."""
     what = f"**Rehearsed is what *Release* would make:** {METHODS[request.method].title}"
     where = f"{noun(request.rows_per_patient)} in {where_patients_are(hospitals)}"
     epsilon, delta = request.budget.epsilon, request.budget.delta
@@ -43,7 +46,7 @@ def rehearsed(request: Request, hospitals: int) -> str:
 def populations(errors: Sequence[tuple[str, float]], paid: bool, in_closed_form: bool) -> str:
     """Return which population is shown, the one with the largest error, and what the others err.
 
-    errors: Titles, and errors as shares of a guess's, the one that is shown first. paid: whether the patterns
+    errors: titles of populations, and errors, the one that is shown first. paid: whether the patterns
     are as strong as eigenvalues that were paid for. in_closed_form: whether errors are predicted, not run.
     """
     (worst, _), *_ = errors
@@ -70,7 +73,8 @@ def only_predicted(d: int) -> str:
 def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, method: str) -> str:
     """Return what the twin has in common with the table, and in what it differs.
 
-    strength: how its pattern is, in words.
+    rows: how many one patient can have. strength: how the twin's pattern is, in words. bound: the length to
+    which a release shortens rows.
     """
     if isinstance(twin.population, DictionaryTwin):
         kind = (
@@ -101,7 +105,7 @@ def invented(twin: ExplorerExperiment, rows: int, strength: str, bound: float, m
 
 
 def can_take(d: int) -> str:
-    """Return which methods can take a wide table."""
+    """Return which methods can take a table with so many features, more than most can."""
     return (
         f"**{d:,} measurements:** stacked rounds and two stages can take them. Methods that add up a whole "
         f"moment take at most {discrete_gaussian.MOST_FEATURES}."
@@ -109,13 +113,16 @@ def can_take(d: int) -> str:
 
 
 def not_possible(reason: str, d: int) -> str:
-    """Return why these settings cannot be released, and what could be."""
+    """Return why settings cannot be released of a wide table, for a reason, and what could be released."""
     why = f"These settings cannot be released: {refusal(reason)}"
     return f"{can_take(d)} {why} Choose another method, or {PUBLIC}."
 
 
 def judged(request: Request, n: int, d: int, ways: WaysOut) -> str:
-    """Return whether any method gets an answer from a wide table of n rows and d features, and what would."""
+    """Return whether any method gets an answer from a wide table, and what it would take if none does.
+
+    n, d: rows and features. ways: the best predicted error, and what would do.
+    """
     share, patients, epsilon, features = ways
     many, budget = noun(request.rows_per_patient), request.budget
     errs = f"{text.percent(min(share, 1.0))} of a guess's error"
@@ -134,7 +141,7 @@ def judged(request: Request, n: int, d: int, ways: WaysOut) -> str:
 
 
 def centre(twin: ExplorerExperiment, rows: int) -> str:
-    """Return where the twin's rows lie, and what a table's first component may be instead of a pattern."""
+    """Return where the twin's mean is, and that a table's first component may be its mean, no pattern."""
     if twin.mean_share:
         return MEAN_KNOWN
     if isinstance(twin.population, DictionaryTwin) and twin.population.skewed:
@@ -149,7 +156,11 @@ def centre(twin: ExplorerExperiment, rows: int) -> str:
 
 
 def spectrum(paid: Spectrum, k: int, centred: bool) -> str:
-    """Return what paid eigenvalues state about the table."""
+    """Return what paid eigenvalues state about the table's pattern.
+
+    k: components. centred: whether the release is of rows about their mean; the first eigenvalue, which may
+    be the mean, is left out then.
+    """
     top = ", ".join(text.short(value) for value in paid.eigenvalues[: k + centred])
     sentence = f"**Eigenvalues that you paid for:** {top}, each give or take {text.short(2 * paid.std)}; "
     spikes = paid_spikes(paid.eigenvalues, paid.std, k, centred)

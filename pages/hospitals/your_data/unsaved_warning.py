@@ -1,11 +1,11 @@
 """Ask before a page with undownloaded paid releases is left, and bring them back after a reload.
 
-A reload makes a new session, and the server keeps the former one for two minutes. Its token, 256 random
-bits, lies in the browser tab's own storage, which no other visitor or site reads. Whoever brings the token
-gets the releases and ledgers of that session, and no table: rows are not handed on. Later, or from a server
-started anew, it gets what was kept encrypted under that token (`kept_copies`), and no ledger. The page then
-goes on under this token. While a page holds that session, nobody else gets anything of it: a duplicated tab
-has a copy of the storage, token and all.
+A reload makes a new session, and the server keeps the former one for two minutes. The token of a session, 256
+random bits, lies in the browser tab's own storage, which no other visitor or site reads. Whoever brings the
+token gets the releases and ledgers of that session, and no table: rows are not handed on. Later, or from a
+server started anew, it gets what was kept encrypted under that token (`kept_copies`), and no ledger. The page
+then goes on under this token. While a page holds that session, nobody else gets anything of it: a duplicated
+tab has a copy of the storage, token and all.
 """
 
 import itertools
@@ -24,18 +24,26 @@ _HERE = Path(__file__).parent
 _KEY = "own unsaved"
 _CHECK_SECONDS = 2.0  # between checks whether the tab of which this is a copy is open
 _RELOAD_SECONDS = 20.0  # that a tab may be away for before a copy of it takes over
-_SERVER = secrets.token_hex(4)  # a server that was started again counts from 1
+# A run of the page has a number, by which the browser tells it from a drawing of its own. A server that was
+# started anew counts from 1 again, so it has a name too.
+_SERVER = secrets.token_hex(4)
 _turns = itertools.count(1)
 _mount = st.components.v2.component("dppca.unsaved", js=(_HERE / "unsaved.js").read_text(encoding="utf-8"))
 
 
 def guard(state: TableSession) -> None:
-    """Tell the browser whether to ask before the page is left, and take over a former session's releases."""
+    """Tell the browser whether to ask before the page is left, and hear of a former session's token.
+
+    `unsaved.js` gets the data and keeps the token in the tab's storage. If it finds another one there, it
+    claims that session's releases for this one (`_claim`).
+    """
     for job in state.to_download:
         kept_copies.keep(job)  # those that have come from another tab, under this one's token
     _mount(
         key=_KEY,
         data={
+            # armed: ask before the page is left. copied: this tab is a copy of one that is open. keep: put
+            # this token into the tab's storage.
             "armed": state.drawing or any(job.result and not job.downloaded for job in state.to_download),
             "token": state.token,
             "copied": bool(state.elsewhere),
@@ -47,21 +55,26 @@ def guard(state: TableSession) -> None:
 
 
 def _claim() -> None:
+    """Take over what the session has paid for whose token the browser has sent."""
     claim = st.session_state[_KEY]["claim"]
     if isinstance(claim, Mapping):  # a browser can send anything
         take_over(session.current(), str(claim.get("token")), claim.get("armed") is True)
 
 
 def take_over(state: TableSession, token: str, armed: bool) -> None:
-    """Inherit from the session with this token if its page has gone; note where it is open, or unknown.
+    """Take over what the session with this token has paid for, if its page has gone.
 
-    armed: whether something paid was not downloaded, as far as the browser tab knows.
+    If its page is open, this tab is a copy of that one, which is noted. If the server does not know the token
+    any more, what is kept on disk comes back; if nothing is, it is noted that something is missing. armed:
+    whether something paid was not downloaded, as far as the browser tab knows.
     """
     former = session.sessions().get(token)
     if former is None:
         state.missing = not _restore(state, token) and armed
     elif former is not state and sessions.present(former.visitor):
-        state.elsewhere = token  # a copy of a tab: what is shared here would be missing there
+        state.elsewhere = (
+            token  # a copy of a tab, which keeps its releases: taken from it, they were gone there
+        )
     elif former is not state:
         _inherit(state, former)
 
@@ -90,6 +103,7 @@ def _inherit(state: TableSession, former: TableSession) -> None:
     state.cohorts.take_over(former.cohorts)
     kept = [*former.ledgers.items(), *state.ledgers.items()]
     state.ledgers = {}
+    # Put accounts of one cohort together, which the two lists of cohorts may have only now in common.
     for key, account in kept:
         members = state.cohorts.members((key,)).keys
         under = next((member for member in members if member in state.ledgers), key)
@@ -108,7 +122,8 @@ def _inherit(state: TableSession, former: TableSession) -> None:
 def show(state: TableSession, ready: bool) -> None:
     """Say which paid releases are gone, in another tab, or back after a reload.
 
-    ready: whether a table is ready for a release, on whose ledger all of them stand.
+    ready: whether a table is prepared for a release. Then its ledger lists all that was paid for, and the
+    page shows the step of the release itself.
     """
     state.missing = state.missing and not ready
     if state.missing:
@@ -135,6 +150,7 @@ def _show_elsewhere(state: TableSession) -> None:
     watched, may_come_back = "", sessions.returning("")
 
     def check() -> None:
+        """Look every two seconds whether the other tab has gone, was reloaded, or still has releases."""
         nonlocal watched, may_come_back
         former = session.sessions().get(state.elsewhere)
         if former is None or former is state:

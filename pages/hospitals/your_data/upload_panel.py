@@ -1,4 +1,7 @@
-"""Render the page's first part: a table, its public dictionary, and its hospitals."""
+"""Render the page's first part: a table, its public dictionary, and its hospitals.
+
+The dictionary is the public description of the columns that count, a line for each, as the owner types it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -61,7 +64,7 @@ def show(layout: PageLayout) -> PreparedTable | None:
 
 
 def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
-    """Return the table as its dictionary has it, or None after saying what is still to be done."""
+    """Return the table encoded by its dictionary, or None after showing what is still to be done."""
     typed = state.typed
     build = partial(session.attempt, partial(dictionary.to_schema, typed, state.bound))
     schema = state.latest("dictionary", (typed, state.bound), build)
@@ -86,6 +89,7 @@ def _prepare(state: TableSession, layout: PageLayout) -> PreparedTable | None:
 
 
 def _choose_file(state: TableSession, layout: PageLayout) -> None:
+    """Render the upload of a table and the bundled examples; load a new file once."""
     encoding = layout.settings["own.encoding"]
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -105,6 +109,7 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
             st.button(label, on_click=_load_example, args=(state, name), width="stretch")
 
     def take() -> str:
+        """Load the uploaded table. Return "", or why there is none."""
         table = large_table.read_upload(upload, encoding)
         return table if isinstance(table, str) else state.load(table) or ""
 
@@ -114,6 +119,7 @@ def _choose_file(state: TableSession, layout: PageLayout) -> None:
 
 
 def _load_example(state: TableSession, name: str) -> None:
+    """Load a bundled table with its dictionary, as if it were the visitor's own."""
     raw, schema = examples.example(name)
     state.load(raw)
     state.example, state.several = name, False
@@ -179,7 +185,10 @@ def _ask_patients(state: TableSession) -> None:
 
 
 def _ask_most(label: str, least: int, now: int | None, help_text: str, **more: Any) -> int | None:
-    """Return how many rows of one patient the owner types; `more` are the widget's other arguments."""
+    """Return how many rows of one patient the owner types, or None if nothing is typed.
+
+    least: the smallest number allowed. now: what stands there at first. more: the widget's other arguments.
+    """
     public = f"{help_text} This number becomes public."
     return st.number_input(label, least, _MOST_ROWS, now, 1, width=300, help=public, **more)
 
@@ -200,6 +209,7 @@ def _choose_column(
 
 
 def _choose_columns(state: TableSession, raw: Table) -> None:
+    """Let the owner choose which columns count, and give new ones a blank line of the dictionary."""
     marks, kinds = {"text": " (words)", "date": " (dates)"}, raw.kinds
     if len(raw.columns) > _MOST_LISTED:
         _type_columns(state, raw.columns)
@@ -235,7 +245,10 @@ def _type_columns(state: TableSession, columns: Sequence[str]) -> None:
 
 
 def _page_of_lines(state: TableSession) -> tuple[str, ...]:
-    """Return the chosen columns whose lines are shown; ask for one range for all that have none."""
+    """Return the chosen columns whose lines are shown: all of few, a page of many.
+
+    For many columns it also asks for one range, which all numbers without one can take.
+    """
     if len(state.chosen) <= _MOST_LISTED:
         return state.chosen
     help_text, places = upload_text.HELP, st.columns(4)
@@ -265,7 +278,9 @@ def _fill(state: TableSession, rule: dictionary.DictionaryLine) -> None:
 
 
 def _edit(state: TableSession) -> None:
-    # The editor keeps what is typed as changes to the lines that it began with, so these must stay the same.
+    """Render the dictionary's lines in an editor, and take over what is typed there."""
+    # The editor keeps what is typed as changes to the lines that it began with. So it gets the same lines at
+    # each run until its key changes, and not those that were typed since.
     shown = _page_of_lines(state)
     key = f"own lines {state.generation} {hash(shown)}"
     if key not in st.session_state or set(state.editor_lines) != set(shown):
@@ -298,6 +313,7 @@ def _edit(state: TableSession) -> None:
 
 
 def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
+    """Render the upload of a dictionary and, once the present one is complete (schema), its download."""
     with st.expander("Open or save this as a data dictionary"):
         upload = st.file_uploader("A data dictionary (JSON)", type=["json"], key="own dictionary")
         refused = state.handle("dictionary", upload.file_id if upload else "", partial(_open, state, upload))
@@ -324,6 +340,7 @@ def _open(state: TableSession, upload: UploadedFile) -> str:
 
 
 def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> None:
+    """Ask for the bound of rows, and how patients are assigned to hospitals: both become public."""
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     usual = "" if schema is None else f"{schema.default_bound:.4g}"
     state.bound = left.number_input(
@@ -352,7 +369,10 @@ def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> N
 
 
 def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int) -> PreparedTable | str:
-    """Encode the table once for each dictionary. Return why where it does not fit."""
+    """Return the prepared table, or why it does not fit; prepared anew only if what it depends on has changed.
+
+    hospitals: how many invented ones patients are assigned to if no column names any.
+    """
     column = state.hospital_column
     patients = state.patient_column, state.most_kept
     request = (schema, column, hospitals if column is None else None, *patients)
@@ -364,6 +384,7 @@ def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int)
 
 
 def _show_facts(prepared: PreparedTable, rows: int, layout: PageLayout) -> None:
+    """Render the size of the prepared table, and what of it counts as public."""
     st.success(upload_text.ready(prepared, rows))
     layout.say(plain_text.PUBLIC)
     if is_at_random(prepared.assignment):

@@ -1,4 +1,7 @@
-"""Sentences on the table, its dictionary and its hospitals, before any release. No Streamlit here."""
+"""Form sentences on the table, its dictionary and its hospitals, before any release. No Streamlit here.
+
+`rows` is how many rows one patient can have at most, as the owner stated.
+"""
 
 from collections.abc import Sequence
 
@@ -36,11 +39,11 @@ HELD = (
     "Files too large for this server are refused. Your table is forgotten when you say so, or "
     f"{sessions.KEPT_SECONDS / 60:.0f} minutes after the page is closed."
 )
-_LISTED = 3
+_LISTED = 3  # columns
 
 
 def large(most: int) -> str:
-    """Return how large a file may be, in MB, and which is read in pieces."""
+    """Return how large a file may be, `most` MB, and from which size on it is read in pieces."""
     return (
         f"Up to {most:,} MB. Above {limits.MOST_BYTES / 2**20:,.0f} MB we read a file in pieces, and keep "
         f"sums only, unless it has more than {limits.MOST_IN_PIECES:,} columns."
@@ -79,10 +82,12 @@ def left_out(names: Sequence[str]) -> str:
 
 
 def _first(names: Sequence[str]) -> str:
+    """Return the first of these names, and how many more there are."""
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + more
 
 
+# How rows of one patient can count: the two answers to that question.
 COUNTED = "All rows count, as their mean", "At most so many rows count, each the same"
 
 
@@ -103,7 +108,7 @@ def counted(most: int | None) -> str:
 
 
 def ready(prepared: PreparedTable, rows: int) -> str:
-    """Return of how many patients, hospitals and measurements a release would be."""
+    """Return that the table is ready, with its numbers of patients, hospitals and measurements."""
     measured = text.count(prepared.d, "measurement", "measurements")
     where = where_patients_are(len(prepared.sizes))
     if len(prepared.sizes) > 1:
@@ -112,7 +117,7 @@ def ready(prepared: PreparedTable, rows: int) -> str:
 
 
 def spread(sizes: Sequence[int]) -> str:
-    """Return how many patients the smallest and the largest hospital have."""
+    """Return the range of hospitals' sizes in words, or the one size that all have."""
     least, most = min(sizes), max(sizes)
     return f"{least:,} to {most:,}" if least < most else f"{least:,}"
 
@@ -131,7 +136,7 @@ def at_random(rows: int) -> str:
 
 
 def counts_public(assignment: str, schema: Schema, rows: int) -> str:
-    """Return which numbers count as public beside the dictionary."""
+    """Return which numbers count as public beside the dictionary; assignment: of patients to hospitals."""
     many, each = noun(rows), unit(rows)
     sentence = f"The number of {many}, and of each hospital's, counts as public and is part of every release."
     if rows > 1:
@@ -147,7 +152,7 @@ def counts_public(assignment: str, schema: Schema, rows: int) -> str:
 
 
 def bound(schema: Schema, rows: int) -> str:
-    """Return what the row bound is and does."""
+    """Return what the bound of rows' lengths does, its default, and the length that no row can exceed."""
     return (
         f"Cap per {unit(rows)}: a row longer than {schema.bound:.4g} is shortened to that length, so that no "
         f"{unit(rows)} dominates. A lower cap needs less noise but distorts more. Unless you set it, the cap "
