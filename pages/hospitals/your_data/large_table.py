@@ -118,6 +118,7 @@ def reduce(
         return sums[hospital]
 
     def add(hospital: str, rows: Array, weights: Array | float) -> None:
+        """Add a piece of rows to its hospital's sum, and to the sum of rows times squared weights."""
         np.add(row_sum, (rows * np.square(weights)).sum(axis=0), out=row_sum)
         adder(hospital).add(rows, weights)
 

@@ -102,8 +102,7 @@ class PreparedTable:
     length. `owner` counts rows and cells for the owner's eyes. `held` is the patients' rows or, of a table
     too large to hold, each hospital's exact sum. `row_sum`, (d,), is the sum of all clipped rows times their
     squared weights (1 without patients), and `used` the sum of these: their ratio is the mean about which the
-    owner's covariance is taken, and centres no release. `read` reads the rows once more of a
-    table of which only sums are held.
+    owner's covariance is taken, and centres no release. `read` reads the rows of such a large table again.
 
     All of it is private except the schema, the sizes and how patients were assigned (`assignment`).
     """

@@ -65,16 +65,14 @@ def take_over(state: TableSession, token: str, armed: bool) -> None:
     """Take over what the session with this token has paid for, if its page has gone.
 
     If its page is open, this tab is a copy of that one, which is noted. If the server does not know the token
-    any more, what is kept on disk comes back; if nothing is, it is noted that something is missing. armed:
-    whether something paid was not downloaded, as far as the browser tab knows.
+    any more, what is kept on disk comes back. If nothing is kept, and something paid was not downloaded as
+    far as the browser tab knows (armed), it is noted as missing.
     """
     former = session.sessions().get(token)
     if former is None:
         state.missing = not _restore(state, token) and armed
     elif former is not state and sessions.present(former.visitor):
-        state.elsewhere = (
-            token  # a copy of a tab, which keeps its releases: taken from it, they were gone there
-        )
+        state.elsewhere = token  # a copy of an open tab: what moved here would be missing there
     elif former is not state:
         _inherit(state, former)
 

@@ -369,7 +369,7 @@ def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> N
 
 
 def _prepare_once(state: TableSession, raw: Raw, schema: Schema, hospitals: int) -> PreparedTable | str:
-    """Return the prepared table, or why it does not fit; prepared anew only if what it depends on has changed.
+    """Return the prepared table, or why it does not fit; made anew only if what it depends on has changed.
 
     hospitals: how many invented ones patients are assigned to if no column names any.
     """
