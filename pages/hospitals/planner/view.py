@@ -406,7 +406,7 @@ class Planner:
 
     @property
     def guaranteed(self) -> list[str]:
-        """Return the listed methods with an (ε, δ) guarantee that needs no condition on the data."""
+        """Return the listed methods whose guarantee is (ε, δ): only these are compared by what they need."""
         return [name for name in self.listed if method(name).guarantee == "(ε, δ)"]
 
     def recommended(self) -> list[tuple[str, float, Recommendation]]:
@@ -472,7 +472,7 @@ class Planner:
     def true_epsilon(self, name: str = "") -> float | None:
         """Return the true epsilon of a method's noise; None where that is the one asked for, within 1 %.
 
-        They differ for constants as printed in a paper, which do not always give the guarantee they state.
+        They differ where the accounting is not exact; constants printed in a paper may give a larger one.
         """
         study = self.plan(name)
         budget, experiment = study.experiment.budget(self.epsilon), study.experiment

@@ -1,4 +1,7 @@
-"""Render the editable table of hospitals' sizes."""
+"""Render the editable table of hospitals' sizes, their numbers of patients.
+
+Links and settings hold sizes as text, such as "400-300-100".
+"""
 
 from typing import Any
 
@@ -16,7 +19,7 @@ _TABLE = "sizes table: what it began with, and its number"
 
 
 def edited(base: tuple[int, ...], changes: dict[str, Any]) -> str:
-    """Return the sizes after a data editor's edits, as links write them, without rows that have no size.
+    """Return the sizes after a data editor's edits, as text for a link, without rows that have no size.
 
     Args:
         base: The sizes that the table began with.
@@ -33,7 +36,7 @@ def edited(base: tuple[int, ...], changes: dict[str, Any]) -> str:
 
 
 def sizes(recipe: CollaborationSetting, settings: Settings) -> None:
-    """Render the table of sizes, and the button that returns to the sliders' sizes."""
+    """Render the table of sizes, and the button that returns to the sliders' sizes; nothing until opened."""
     drawer = st.expander("Type the hospitals' sizes yourself", key="sizes drawer", on_change="rerun")
     if not drawer.open:
         return

@@ -1,4 +1,8 @@
-"""Draw protocols, and hospitals alone, as figures that are plain dictionaries. No Streamlit here."""
+"""Draw protocols, and hospitals alone, as figures that are plain dictionaries. No Streamlit here.
+
+A chart has one line for each protocol at one hospital (a `Row`), under headings that name whom the hospitals
+trust. A protocol is either one by which all hospitals join, or one by which a hospital works alone.
+"""
 
 import math
 from itertools import groupby
@@ -30,7 +34,16 @@ def look(protocol: Protocol) -> style.Look:
 def _stacked(
     grouped: dict[str, list[Row]], recipe: CollaborationSetting
 ) -> tuple[list[Row], list[float], Trace, int]:
-    """Return all rows, the height of each, the axis that names them heading by heading, and its pixels."""
+    """Stack the rows below each other, with a heading over those of each trust and hospital.
+
+    Args:
+        grouped: The rows by trust, those of one hospital in succession.
+        recipe: The hospitals, whose sizes stand in headings.
+
+    Returns:
+        All rows in order, the vertical position of each (downwards, one for each line), the axis with their
+        names and the headings as ticks, and its height in pixels.
+    """
     rows, heights, height = [], [], 0.0
     labels: dict[float, str] = {}
     for trust, group in grouped.items():
@@ -48,7 +61,10 @@ def _stacked(
 
 
 def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
-    """Draw the error and the captured energy of every protocol, and a random guess in both panels."""
+    """Draw the error and the captured energy of every protocol, and a random guess in both panels.
+
+    Dots are medians, arms reach to 10 and 90 %. The panels stand beside each other, on a narrow screen below.
+    """
     recipe = results.recipe
     rows, heights, names, pixels = _stacked(grouped, recipe)
     errors = np.reshape([row.error for row in rows], (-1, 3))
@@ -81,6 +97,7 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
         "yaxis": names | {"anchor": "x"},
         "yaxis2": names | {"anchor": "x2"},
     }
+    # On a narrow screen both panels are as high as the one, with 70 pixels between them.
     whole, tall = [0, 1], pixels * 2 + 70
     deep = pixels / tall
     wide = playback.placed(axes, [0, 0.62], [0.65, 1], whole, whole)
@@ -95,7 +112,10 @@ def gains(results: CollaborationResults, grouped: dict[str, list[Row]], settings
 
 
 def sent(results: CollaborationResults, grouped: dict[str, list[Row]], settings: Settings) -> Trace:
-    """Draw what one hospital sends in a round, and both ways in all rounds, for each protocol that joins."""
+    """Draw the bytes that one hospital sends in a round, and those of all rounds in both directions.
+
+    Only protocols by which hospitals join have a line: a hospital alone sends nothing.
+    """
     joined = {trust: rows for trust, rows in grouped.items() if not rows[0].protocol.alone}
     rows, heights, names, pixels = _stacked(joined, results.recipe)
     traffic = [results.recipe.traffic(row.protocol) for row in rows]

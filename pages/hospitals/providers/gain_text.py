@@ -1,4 +1,9 @@
-"""Form the sentences and the table that compare protocols: for whom joining pays, what each transmits."""
+"""Form the sentences and the table that compare protocols: for whom joining pays, what each transmits.
+
+By a protocol hospitals either join or work alone. Alone they are protected ("alone"), as one that publishes
+must be, or unprotected ("alone, none"), as one that keeps its result in-house may be. A `Row` holds the
+errors of one protocol at one hospital, or at all of them (`ALL`).
+"""
 
 import math
 from itertools import groupby
@@ -29,7 +34,7 @@ _COLUMNS = (
 
 
 def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
-    """Return the protocol's name."""
+    """Return the protocol's name on screen; that of DPdisPCA tells how many directions it sends."""
     name = text.PROTOCOL_NAMES.get(protocol.key, METHODS[protocol.method].title)
     if protocol.key == "dpdis_pca":
         name += f", {text.count(recipe.rank, 'direction', 'directions')}"
@@ -37,14 +42,17 @@ def title(protocol: Protocol, recipe: CollaborationSetting) -> str:
 
 
 def heading(trust: str, hospital: int, recipe: CollaborationSetting) -> str:
-    """Return the heading over the protocols of this trust, at this hospital."""
+    """Return the heading over the protocols of a trust, with the size of a hospital that is alone."""
     if hospital == ALL:
         return text.JOIN_TITLES[trust]
     return f"{text.JOIN_TITLES[trust]}: {text.patients(recipe.sizes[hospital])} patients"
 
 
 def headline(results: CollaborationResults, settings: Settings) -> str:
-    """Return the errors of joining by trust and of staying alone, and for whom joining pays."""
+    """Return the errors of joining by trust and of staying alone, and for whom joining pays.
+
+    Until every part is measured it says so instead, or that some have no answer.
+    """
     recipe = results.recipe
     grouped = rows(results, settings | {"join.trust": "all"})
     joined = {trust: best(grouped, trust) for trust in text.JOINING}
@@ -83,12 +91,16 @@ def headline(results: CollaborationResults, settings: Settings) -> str:
 
 
 def _first_and_last(alone: list[Row]) -> str:
+    """Return the error of the first hospital, which is the largest, and that of the smallest if another."""
     last = f", the smallest {alone[-1].text}" if len(alone) > 1 else ""
     return f"{alone[0].text}{last}"
 
 
 def _weaker_guarantee(grouped: dict[str, list[Row]], joined: Row, recipe: CollaborationSetting) -> str:
-    """Name the protocol that errs less at the same trust but guarantees less; empty if there is none."""
+    """Return the clause on a protocol that errs less without trusting a server, but guarantees less.
+
+    joined: the best row whose guarantee holds for any data. Empty where none errs less than that.
+    """
     least = min(grouped["untrusted server"], key=lambda row: row.middle)
     if least.middle >= joined.middle:
         return ""
@@ -97,6 +109,7 @@ def _weaker_guarantee(grouped: dict[str, list[Row]], joined: Row, recipe: Collab
     return f"; {title(least.protocol, recipe)}, {words}, would have {error} {least.text}"
 
 
+# Joining compared with staying alone: "less" is less error by joining.
 _GAINS: dict[Gain, str] = {
     "less": "helps {who}",
     "more": "does not help {who}: alone the error is less",
@@ -112,9 +125,10 @@ _PUBLISHED: dict[Gain, str] = {
 
 
 def advice(in_house: list[Gain], published: list[Gain]) -> str:
-    """Return for whom joining a server that nobody trusts pays in-house, and where it errs less in public.
+    """Return for whom joining pays if results stay in-house, and where it errs less if they are published.
 
-    A hospital that stays alone needs protection only for what it publishes.
+    Joining is by a server that nobody trusts. A hospital that stays alone needs protection only for what it
+    publishes.
 
     Args:
         in_house: How joining compares with each hospital alone and unprotected, the largest first.
@@ -150,10 +164,10 @@ _LEAST = {"share": "most recovered", "degrees": "smallest angle"}
 
 
 def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting) -> str:
-    """Return the least error and its protocol under each heading; empty before the first run."""
+    """Return the least error and its protocol under each heading of the chart; empty before the first run."""
     parts = []
     for trust, members in grouped.items():
-        for hospital, (least, *_) in groupby(members, key=lambda row: row.hospital):  # sorted by their errors
+        for hospital, (least, *_) in groupby(members, key=lambda row: row.hospital):  # least error first
             if math.isfinite(least.middle):
                 best, by = _LEAST.get(least.metric, "least error"), title(least.protocol, recipe)
                 parts.append(f"{heading(trust, hospital, recipe)}: {best} {least.text}, by {by}")
@@ -161,7 +175,7 @@ def least_errors(grouped: dict[str, list[Row]], recipe: CollaborationSetting) ->
 
 
 def _better_than_open(grouped: dict[str, list[Row]]) -> str:
-    """Return why a private method errs less than all without privacy; empty where none does."""
+    """Return the note that a private method errs less than all without privacy, which surprises; else ""."""
     least = {trust: min(row.middle for row in members) for trust, members in grouped.items()}
     if "none" not in least or min(least.get(trust, math.inf) for trust in text.JOINING) >= least["none"]:
         return ""
@@ -204,6 +218,7 @@ def notes(results: CollaborationResults, settings: Settings, grouped: dict[str, 
 
 
 def _number_of_runs(results: CollaborationResults, settings: Settings) -> str:
+    """Return how many runs the dots are medians of; slow protocols have fewer than the others."""
     if results.next_missing(settings["slow"]) is None:
         repeats = results.recipe.repeats
         fewest = min(results.repeats_of(key) for key in (*results.live, *results.slow))

@@ -1,6 +1,8 @@
 """Draw a message beside what it hides, and two messages together, with a frame for each round.
 
-Figures are payloads of the live component. No Streamlit here.
+A message is the matrix that a hospital sends in a round: what it computed from its patients, plus noise. In a
+simulated run the matrix without noise is known as well; of a run that took place over a network it is not.
+Figures are payloads of the live component, of `playback.payload`. No Streamlit here.
 """
 
 import math
@@ -16,27 +18,37 @@ from pages.shared.charts import style
 from pages.shared.charts.traces import Trace, axis, band, line, rounded, signs
 from pages.shared.settings.catalogue import Settings
 
-_MOST_POINTS = 400  # of a message's entries
-MOST_ROWS = 24  # of a message
+_MOST_POINTS = 400  # of a message's entries that are drawn as dots
+MOST_ROWS = 24  # of a message that a heat map shows
 _RECEIVED, _OTHER = "#1F7FC0", "#D55E00"
 
 
 def _sample(matrix: Array) -> Array:
-    """Return at most so many entries, evenly; of a symmetric matrix those of its upper triangle."""
+    """Return at most `_MOST_POINTS` entries, evenly chosen; of a square matrix from its upper triangle.
+
+    Square messages are symmetric, so the lower triangle would repeat them.
+    """
     flat = matrix[np.triu_indices(len(matrix))] if matrix.shape[0] == matrix.shape[1] else matrix.ravel()
     return flat[:: max(1, math.ceil(len(flat) / _MOST_POINTS))]
 
 
 def _dots(panel: int, colour: str, hover: str) -> Trace:
+    """Return the trace of a message's entries as dots, whose points the frames set."""
     marker = {"color": colour, "size": 5, "opacity": 0.65}
     dots = line(panel, "entries", colour, mode="markers", marker=marker)
     return dots | {"hovertemplate": f"{hover}<extra></extra>"}
 
 
 def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[str, ...] = ()) -> Trace:
-    """Draw a hospital's message, or the sum of all, by round: entry against entry, and as heat maps.
+    """Draw a hospital's message, or the sum of all, by round: with noise against without, and as heat maps.
 
-    Of a recorded run nobody knows what a message hides: then it is drawn alone.
+    Of a run over a network nobody knows what a message hides: then the message is drawn alone.
+
+    Args:
+        shown: The run.
+        hospital: The index of a hospital, or `ALL` for the sum of all.
+        settings: Of the page.
+        names: Of the features, where a table gives them.
     """
     pairs = [MessagePair(shown, done.number, hospital) for done in shown.record.rounds]
     known = [(p, matrix) for p in pairs for matrix in (p.received, p.exact) if matrix is not None]
@@ -46,14 +58,16 @@ def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[s
     heaviest = np.sort(np.argsort(-norms, kind="stable")[:MOST_ROWS])
     rows = known[-1][0].features[heaviest] if known else heaviest
 
+    # Return the matrix's part at the features in `rows`; of a symmetric matrix the same columns as well.
     def cut(pair: MessagePair, matrix: Array) -> Array:
         at = np.searchsorted(pair.features, rows)
         return matrix[np.ix_(at, at)] if matrix.shape[0] == matrix.shape[1] else matrix[at]
 
+    # Return what a frame sets in a heat map.
     def cells(pair: MessagePair, matrix: Array | None) -> Trace:
         if matrix is None:
             return {"z": []}
-        # Messages of one stage have one scale.
+        # Messages of one stage, which have equally many rows, share a scale: so rounds can be compared.
         alike = (cut(p, other) for p, other in known if len(p.features) == len(pair.features))
         peak, part = max(float(np.abs(other).max()) for other in alike), cut(pair, matrix)
         return {"z": [rounded(row) for row in part], "text": signs(part, peak), "zmin": -peak, "zmax": peak}
@@ -70,11 +84,12 @@ def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[s
         data, reach = [received], None
         frames = [{0: cells(pair, pair.received)} for pair in pairs]
     else:
-        reach = 1.05 * max(map(_largest, matrices))
+        reach = 1.05 * max(map(_largest, matrices))  # of both axes: what is on the diagonal has no noise
         stds = [transcript.noise_std(shown.record.plan, p.number, hospital) for p in pairs]
         bands = [_band(std, reach) for std in stds if std is not None]
         data = list(bands[0]) if bands else []
         data.append(line(1, "no noise", style.GUESS, "dot", x=[-reach, reach], y=[-reach, reach]))
+        # The band and the diagonal come first in `data`; a frame's patches count on from there.
         moving = [(_points(p.exact, p.received), cells(p, p.received), cells(p, p.exact)) for p in pairs]
         frames = [dict(enumerate(patches, len(data))) for patches in moving]
         for frame, lines in zip(frames, bands, strict=False):
@@ -91,6 +106,7 @@ def message(shown: Transcript, hospital: int, settings: Settings, names: tuple[s
 
 
 def _points(across: Array, up: Array) -> Trace:
+    """Return the entries of two matrices of one shape as the points of a frame."""
     return {"x": rounded(_sample(across)), "y": rounded(_sample(up))}
 
 
@@ -99,14 +115,23 @@ def _largest(matrix: Array) -> float:
 
 
 def _band(std: float, reach: float) -> list[Trace]:
-    """Draw where 8 of 10 entries lie: within 1.28 standard deviations of the noise."""
+    """Draw where 8 of 10 entries lie: within 1.28 standard deviations of the noise around the diagonal.
+
+    std: of the noise in an entry. reach: where the axes end.
+    """
     wide = 1.2816 * std
     low, high = [-reach - wide, reach - wide], [-reach + wide, reach + wide]
     return band(1, "entries", _RECEIVED, [-reach, reach], low, high)
 
 
 def _layouts(rows: int, reach: float | None) -> tuple[Trace, Trace]:
-    """Place the entries, which go so far, beside two heat maps or above them on a telephone; else one map."""
+    """Return the layout, and what is different in it on a telephone.
+
+    Args:
+        rows: How many rows a heat map has.
+        reach: Where the axes of the dots end, which stand beside two heat maps, or above them on a telephone.
+            None where only the message is known: then there is a single heat map.
+    """
     bare = {"showgrid": False, "ticks": ""}
     names = axis("", autorange="reversed", type="category", anchor="x2", **bare)
     axes = {"xaxis2": axis("received", showticklabels=False, anchor="y2", **bare), "yaxis2": names}
@@ -129,7 +154,19 @@ def _layouts(rows: int, reach: float | None) -> tuple[Trace, Trace]:
 
 
 def pair(shared: Transcript, independent: Transcript, first: int, second: int, settings: Settings) -> Trace:
-    """Draw n_i H_i - n_j H_j against n_i S_i Q - n_j S_j Q by round, for shared and for independent noise."""
+    """Draw by round how well the difference of two messages gives that of two hospitals, in two panels.
+
+    A message of DPS-PCA is H = S Q + G/n: S is the second moment of a hospital's n patients, Q are the
+    server's directions, G is noise. So n_i H_i - n_j H_j is drawn against n_i S_i Q - n_j S_j Q. If both
+    hospitals drew the same G, it cancels, and the dots lie on the line.
+
+    Args:
+        shared: A run in which all hospitals draw the same noise.
+        independent: One in which each draws its own.
+        first: The index i of a hospital.
+        second: The index j of another.
+        settings: Of the page.
+    """
     numbers = [done.number for done in shared.record.rounds]
     runs = {"Shared noise, as printed": shared, "Noise of their own": independent}
     by_round = [
@@ -147,6 +184,7 @@ def pair(shared: Transcript, independent: Transcript, first: int, second: int, s
         reach = max(across, *(1.05 * _largest(result.observed) for result in results))
         axes[f"xaxis{panel}"] = axis("nᵢSᵢQ − nⱼSⱼQ", range=span, anchor=f"y{panel}", nticks=6)
         axes[f"yaxis{panel}"] = axis("nᵢHᵢ − nⱼHⱼ", range=[-reach, reach], anchor=f"x{panel}", nticks=6)
+    # The traces are a line and dots for each panel, of which the dots change.
     frames = [
         {1 + 2 * i: _points(r.exact, r.observed) for i, r in enumerate(results)} for results in by_round
     ]

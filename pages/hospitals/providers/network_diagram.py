@@ -1,7 +1,8 @@
 """Draw a run as Figure 1 of Ge, Wang, Wang & Liu (AISTATS 2018): server, hospitals, and their messages.
 
-The figure is a payload of the live component, with a frame for each round's question and for its answers.
-No Streamlit here.
+The hospitals stand on a circle around the server, the ring; beside it a curve shows the error by round. The
+figure is a payload of the live component (`playback.payload`), with a frame for each round's question and for
+its answers. Positions are in units of the ring's radius, about the server. No Streamlit here.
 """
 
 import math
@@ -31,7 +32,17 @@ _NAME_LINE = 12  # letters
 
 
 class _Ring:
-    """Hold where hospitals stand around the server, and draw the arrows between them."""
+    """Hold where hospitals stand around the server, and draw them, their names and the arrows.
+
+    Attributes:
+        out: The hospitals' positions, unit vectors (N, 2), clockwise from the top.
+        aside: By how much an arrow to the server is beside the straight line, (N, 2), at right angles to
+            it; the arrow back is as far on the other side.
+        widths: The dots' diameters in pixels, whose areas are as the numbers of patients, but not too small.
+        named: The hospitals whose names are drawn.
+        weighed: Those beside whose arrows the bytes stand.
+        thick: The arrows' width in pixels.
+    """
 
     def __init__(self, shown: Transcript) -> None:
         self.shown, self.plan = shown, shown.record.plan
@@ -47,7 +58,7 @@ class _Ring:
         self.thick = max(0.4, min(3.0, 45 / count))
 
     def arrows(self, up: bool, hospitals: list[int]) -> list[Trace]:
-        """Return the shafts and the heads of the arrows between the server and these hospitals."""
+        """Return two traces, the shafts and the heads of all arrows; up: to the server, and not from it."""
         side, colour = (1, _UP) if up else (-1, _DOWN)
         out, aside = self.out[hospitals], side * self.aside[hospitals]
         begins, ends = (out * radius + aside for radius in ((_TO, _FROM) if up else (_FROM, _TO)))
@@ -60,7 +71,7 @@ class _Ring:
         return [_placed(shafts) | {"line": shaft}, _placed(ends) | {"marker": marker}]
 
     def labels(self, up: bool, words: str, hospitals: list[int]) -> Trace:
-        """Return the words beside the arrows of these hospitals."""
+        """Return the words beside the arrows of those hospitals that have room for them."""
         kept = [i for i in self.weighed if i in hospitals]
         side, out, aside = 1 if up else -1, self.out[kept], self.aside[kept]
         normal = aside / np.linalg.norm(aside, axis=1, keepdims=True)
@@ -81,7 +92,7 @@ class _Ring:
         return _placed(self.out) | {"marker": marker, "customdata": named}
 
     def names(self) -> Trace:
-        """Return names and sizes beside the dots, away from the middle: right, left, above or below."""
+        """Return names and sizes outside of the ring: beside a dot, or above it at the top, or below it."""
         right, above = self.out.T
         beside = np.abs(right) > 0.3
         away = (self.widths / 2 + _GAP) / _PIXELS
@@ -98,11 +109,15 @@ class _Ring:
 
 
 def _placed(points: Array) -> Trace:
+    """Return the part of a trace that holds its points, (m, 2)."""
     return {"x": rounded(points[:, 0]), "y": rounded(points[:, 1])}
 
 
 def steps(shown: Transcript) -> list[tuple[int, bool]]:
-    """Return (round, whether the hospitals answer) of every frame; a method of one round asks nothing."""
+    """Return (round, whether it shows the answers) of every frame: a round has a question, then answers.
+
+    A round in which nothing is asked has one frame alone.
+    """
     return [
         (done.number, answering)
         for done in shown.record.rounds
@@ -112,11 +127,19 @@ def steps(shown: Transcript) -> list[tuple[int, bool]]:
 
 
 class _Curve:
-    """Hold the error by round where the truth is known, else how far each round moved the result."""
+    """Hold the error by round where the truth is known, else how far each round moved the result.
+
+    Attributes:
+        rounds: The rounds that have a value; 0 is the start.
+        values: Their errors in the unit on screen, or moves as sin Theta.
+        guess: The error of a random guess.
+        floor: The least value that the axis shows.
+        axis: The vertical axis.
+    """
 
     def __init__(self, shown: Transcript, settings: Settings) -> None:
         self.rounds, self.values = runs.curve_in_unit(shown, settings)
-        if shown.errors is None:
+        if shown.errors is None:  # a move is a distance, which no other unit describes
             settings = settings | {"view": "analyst", "metric": "sin"}
         plan = shown.record.plan
         self.guess = random_guess(settings, plan.d, plan.k)
@@ -125,7 +148,7 @@ class _Curve:
         self.axis = axis(title, anchor="x2") | scale
 
     def until(self, number: float = math.inf) -> Trace:
-        """Return the line up to this round."""
+        """Return the points of the line up to this round."""
         x = [at for at in self.rounds if at <= number]
         return {"x": x, "y": rounded(np.maximum(self.values[: len(x)], self.floor))}
 
@@ -141,15 +164,19 @@ def figure(shown: Transcript, settings: Settings) -> Trace:
         done = rounds[number - 1]
         active = [i for i in everyone if i not in lost]
         if answering:
+            # The answers tell who takes part; a sum arrives without telling from whom.
             active = everyone if ALL in done.answers else sorted(done.answers)
             lost = sorted({*lost, *(i for i in done.faults if i != ALL)})
+        # Arrows of what does not happen in this step are faint.
         strong = {"opacity": 0.95}, {"opacity": 0.18}
         down, up = reversed(strong) if answering else strong
+        # The figure's own traces have all hospitals' arrows, so only those of fewer are sent with a frame.
         moved = [{}] * 4 if active == everyone else [*ring.arrows(False, active), *ring.arrows(True, active)]
         arrows = [arrow | opacity for arrow, opacity in zip(moved, (down, down, up, up), strict=True)]
         size = text.size(run_text.answer_bytes(done) if answering else done.question.payload)
         labels = ring.labels(answering, size, active)
         until = curve.until(number if answering else number - 1)
+        # In the order of `_traces`.
         patches = [*arrows, labels, ring.hospitals(lost) if lost else {}, until]
         frames.append(dict(enumerate(patches)))
         words.append(run_text.step(shown, number, answering, settings))
@@ -166,7 +193,11 @@ def figure(shown: Transcript, settings: Settings) -> Trace:
 
 
 def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
-    """Return the traces that frames fill, in the order of their patches, then those that stay."""
+    """Return the traces: first those that frames change, in the order of the patches, then all others.
+
+    The first seven are the shafts and heads of arrows down, those of arrows up, the bytes beside arrows, the
+    hospitals and the curve.
+    """
     free = {"type": "scatter", "hoverinfo": "skip", "showlegend": False}
     small = {"textfont": {"size": 11}, "mode": "text"}
     spot = {"mode": "markers"}
@@ -192,7 +223,7 @@ def _traces(ring: _Ring, curve: _Curve) -> list[Trace]:
 
 
 def _layouts(curve: _Curve, rounds: int) -> tuple[Trace, Trace]:
-    """Place the ring beside the curve, and on a telephone above it."""
+    """Return the layout, the ring beside the curve, and what is different on a telephone: the ring above."""
     hidden = {"visible": False, "fixedrange": True, "range": [-1.95, 1.95]}
     across = axis("round", range=[-0.3, rounds + 0.3], anchor="y2", dtick=max(1, math.ceil(rounds / 10)))
     upright = hidden | {"scaleanchor": "x", "scaleratio": 1, "range": [-1.45, 1.45]}

@@ -1,4 +1,9 @@
-"""The providers page in plain view: each hospital alone, and all together under each trust."""
+"""The providers page in plain view: each hospital alone, and all together under each trust.
+
+Plain view is for those without statistics. Its bars show the share of the true pattern that is recovered. A
+hospital alone is unprotected if it keeps the result in-house ("alone, none"), or protected in order to
+publish it ("alone").
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +23,7 @@ from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import Settings
 from pages.shared.text.verdicts import A_BOARD_CARES, Gain, gain
 
-# A hospital alone, by whether it protects its patients: its words, and its colour.
+# A hospital alone, by whether it protects its patients: the words of its bar, and the colour.
 _ALONE = {
     "alone, none": (plain_text.IN_HOUSE, rows.OPEN),
     "alone": (plain_text.PUBLISHED, style.GUESS),
@@ -26,10 +31,17 @@ _ALONE = {
 
 
 class Joining(screen.CombinedStore):
-    """Hold the hospitals together, with the front page's results, and each of them alone.
+    """Hold what the page measures in two stores: the hospitals together, and each of them alone.
+
+    Together are the runs of the front page, so that both pages show the same numbers.
 
     Args:
-        settings: Of the page, as plain view advises.
+        settings: Of the page, with those that plain view fixes.
+
+    Attributes:
+        together: The store of the runs of all hospitals, by method.
+        alone: The store of the runs of single hospitals, by protocol.
+        methods: The methods recommended under each trust, and those without privacy.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -45,7 +57,7 @@ class Joining(screen.CombinedStore):
         self.methods = trusts.shown(experiment, self.epsilon)
 
     def wanted(self) -> Iterator[screen.Cell]:
-        """Return all cells, first repeats first."""
+        """Return all runs, first repeats first; each is the index of its store, then its key there."""
         keys = [key for key in self.alone.live if PROTOCOLS[key].alone]
         for repeat in range(self.recipe.repeats):
             for name in self.methods:
@@ -56,7 +68,10 @@ class Joining(screen.CombinedStore):
                     yield from ((1, key, hospital, repeat) for hospital in self.alone.hospitals(key))
 
     def hospitals(self) -> list[tuple[rows.ShareRow, rows.ShareRow]]:
-        """Return the largest hospital alone, and the smallest if it is smaller: in-house, and to publish."""
+        """Return a pair of bars, in-house and to publish, for the largest hospital and for the smallest.
+
+        Where all hospitals have one size there is one pair. A bar is of the best method, NaN before any run.
+        """
         grouped = view.rows(self.alone, self.settings | {"join.trust": "all"})
         ends = list(dict.fromkeys((self.recipe.hospitals[0], self.recipe.hospitals[-1])))
         sizes = ["Each"] if len(ends) == 1 else ["Largest", "Smallest"]
@@ -72,7 +87,7 @@ class Joining(screen.CombinedStore):
         return pairs
 
     def shares(self) -> rows.Shares:
-        """Return all rows: hospitals alone, then together under each trust."""
+        """Return all bars: hospitals alone, then together under each trust where there are several."""
         together = rows.shares(self.together, self.epsilon, self.trust)
         alone = tuple(row for pair in self.hospitals() for row in pair)
         joined = together.rows if len(self.recipe.sizes) > 1 else ()
@@ -81,17 +96,19 @@ class Joining(screen.CombinedStore):
 
 
 def _losses(row: rows.ShareRow) -> list[float]:
+    """Return what grows with the error at 10, 50 and 90 % of the runs, ascending, as verdicts compare it."""
     return sorted(loss("share", float(share)) for share in row.spread)
 
 
 def _verdict(joined: rows.ShareRow, alone: rows.ShareRow, guess: float) -> Gain:
+    """Return whether joining errs less; "level" for shares that differ too little to matter to a board."""
     if abs(joined.share - alone.share) < 100 * A_BOARD_CARES:
         return "level"
     return gain(_losses(joined), _losses(alone), loss("share", guess))
 
 
 def sentences(joining: Joining, shares: rows.Shares) -> tuple[str, str]:
-    """Return the headline and what stands below it."""
+    """Return the headline and the text below it; while bars are missing only that they are coming."""
     alone, hospitals = joining.hospitals(), len(joining.recipe.sizes)
     if not all(row.measured for row in shares.rows):
         return text.MEASURING if joining.next_missing() else plain_text.NO_ANSWER, ""

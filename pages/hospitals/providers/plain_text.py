@@ -1,4 +1,8 @@
-"""The sentences of the providers page in plain view. No Streamlit here."""
+"""The sentences of the providers page in plain view. No Streamlit here.
+
+A `ShareRow` is a bar: the share of the true pattern in % that an answer recovers. A `Gain` tells whether
+joining errs "less" or "more" than staying alone.
+"""
 
 from collections.abc import Sequence
 
@@ -30,12 +34,19 @@ _ADVICE: dict[Gain, str] = {
 
 
 def who(size: str, patients: int) -> str:
-    """Return the start of a row's label: a hospital with its number of patients."""
+    """Return the start of a bar's label. size: "Largest", "Smallest", or "Each" where all are equal."""
     return f"{size} ({patients:,} patients)" if size == "Each" else f"{size} ({patients:,})"
 
 
 def advice(whose: str, verdicts: Sequence[Gain], alone: Sequence[ShareRow], joined: ShareRow) -> str:
-    """Return whether to join for use in-house, and whether to publish, in two sentences with both shares."""
+    """Return two sentences with both shares: whether to join for use in-house, and whether to publish.
+
+    Args:
+        whose: The beginning of the first: "In-house", or whose in-house use it is.
+        verdicts: How joining compares with staying alone, in-house and to publish.
+        alone: The bars of the hospital alone, in the same order.
+        joined: The bar of all hospitals together.
+    """
     sentences = []
     for purpose, verdict, row in zip((whose, "To publish"), verdicts, alone, strict=True):
         shares = f"{phrases.share(row.share)} alone, {phrases.share(joined.share)} together"
@@ -44,7 +55,7 @@ def advice(whose: str, verdicts: Sequence[Gain], alone: Sequence[ShareRow], join
 
 
 def nobody_to_join(in_house: ShareRow, published: ShareRow) -> str:
-    """Return what a single hospital recovers."""
+    """Return what a single hospital recovers, unprotected in-house and protected to publish."""
     return (
         f"One hospital has nobody to join: it recovers {phrases.share(in_house.share)} in-house, "
         f"{phrases.share(published.share)} to publish."
@@ -52,5 +63,5 @@ def nobody_to_join(in_house: ShareRow, published: ShareRow) -> str:
 
 
 def about(hospitals: int, patients: str, trust: str) -> str:
-    """Return who would join."""
+    """Return who "together" is: how many hospitals, whom they trust, and their patients in words."""
     return f"Together means {hospitals:,} hospitals {phrases.WHO[trust]}, with {patients} in all."

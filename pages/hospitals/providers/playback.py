@@ -1,13 +1,17 @@
-"""Make the payload of a figure that plays a run round by round. No Streamlit here."""
+"""Make the payload of a figure that plays a run round by round. No Streamlit here.
+
+A payload is what the live component in the browser gets. Its frames hold what changes from round to round, so
+that a visitor can scrub through them without asking the server. Tiles are figures under small titles.
+"""
 
 from pages.shared.charts.traces import Trace
 from pages.shared.settings.catalogue import Settings
 
-LegendEntry = tuple[str, str, str, str]  # label, colour, dash, kind
+LegendEntry = tuple[str, str, str, str]  # label, colour, dash, and "line" or "band"
 
 
 def placed(axes: dict[str, Trace], *domains: list[float]) -> Trace:
-    """Return axes at these domains, in the axes' order."""
+    """Return axes with their places in the figure: a domain [from, to] in [0, 1] for each, in their order."""
     return {
         name: properties | {"domain": domain}
         for (name, properties), domain in zip(axes.items(), domains, strict=True)

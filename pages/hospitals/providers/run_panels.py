@@ -1,4 +1,8 @@
-"""Render the panels that show one run: its rounds, its messages, and two messages together."""
+"""Render the panels that show one run: its rounds, its messages, and two messages together.
+
+A run is a `Transcript`: every message between hospitals and server. It is simulated here, which also gives
+the messages without noise (`hidden`), or the record of one over a network, stored or uploaded.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -32,13 +36,15 @@ def run(recipe: CollaborationSetting, settings: Settings) -> None:
     try:
         (_rounds if settings["join.panel"] == "rounds" else _message)(recipe, shown, settings)
     except (ArithmeticError, TypeError, ValueError, MemoryError):
-        # An uploaded record can be read well and still hold numbers that nothing can draw.
+        # An uploaded record may be valid and still hold numbers that nothing can draw; any other run is ours,
+        # so its failure is a bug and is raised.
         if settings["join.source"] != "own":
             raise
         st.text(run_text.CANNOT_BE_DRAWN)
 
 
 def _rounds(recipe: CollaborationSetting, shown: Transcript, settings: Settings) -> None:
+    """Render a run as a diagram of server and hospitals that plays round by round."""
     st.markdown(run_text.headline(shown, settings))
     figure, code = network_diagram.figure(shown, settings), None
     if settings["join.source"] == "simulated":
@@ -57,6 +63,7 @@ def _rounds(recipe: CollaborationSetting, shown: Transcript, settings: Settings)
 
 
 def _message(recipe: CollaborationSetting, shown: Transcript, settings: Settings) -> None:
+    """Render one hospital's messages, or with secure aggregation their sum, as the server sees them."""
     if shown.summed:
         st.caption(run_text.MASKED)
         hospital = ALL
@@ -105,7 +112,10 @@ def pair(recipe: CollaborationSetting, settings: Settings) -> None:
 
 
 def _keep_round(key: str, numbers: list[int] | None = None) -> None:
-    """Set the link's round to that of the scrubbed frame; `numbers` holds each frame's if not 1, 2, 3, …"""
+    """Set the link's round to that of the frame the visitor scrubbed to.
+
+    key: the figure's. numbers: each frame's round, where frames are not rounds 1, 2, 3 and so on.
+    """
     index = int(st.session_state[key]["use"])
     widgets.set_to("join.round", index + 1 if numbers is None else numbers[index])
 
@@ -113,7 +123,7 @@ def _keep_round(key: str, numbers: list[int] | None = None) -> None:
 def _along(
     recipe: CollaborationSetting, shown: Transcript, protocol: str, code: FigureRecipe | None
 ) -> dict[str, Any]:
-    """Return the data and the code that a run's menu offers; an uploaded run has no code.
+    """Return the table and the code that the menu below a run's figure offers; an uploaded run has no code.
 
     A menu lives as long as its visitor's session, so it must not hold a simulated run: the cache could not
     free the run's memory.
@@ -126,7 +136,10 @@ def _along(
 
 
 def _simulate(recipe: CollaborationSetting, key: str) -> Transcript:
-    """Return the run of a protocol, from the cache if it is there; the number of repeats does not matter."""
+    """Return the simulated run of a protocol, a key of `PROTOCOLS`, from the cache if it is there.
+
+    Only the first repeat is ever simulated, so the cache is asked with one for any number of repeats.
+    """
     return cache.transcript(replace(recipe, repeats=1), key)
 
 
@@ -151,7 +164,10 @@ def table(shown: Transcript) -> pd.DataFrame:
 
 
 def differences(shared: Transcript, independent: Transcript, first: int, second: int) -> pd.DataFrame:
-    """Return a row for each kind of noise and round: how well two messages give the hospitals' difference."""
+    """Return a row for each kind of noise and round: how well two messages give the hospitals' difference.
+
+    shared, independent: the runs with the same noise for all hospitals, and with noise of their own.
+    """
     rows = []
     for name, shown in (("shared", shared), ("independent", independent)):
         for done in shown.record.rounds:
@@ -178,6 +194,7 @@ def _chosen(recipe: CollaborationSetting, settings: Settings) -> Transcript | No
 
 
 def _simulated(recipe: CollaborationSetting, key: str) -> Transcript | None:
+    """Return the simulated run of a protocol, or None after saying on screen why there is none."""
     refusal = transcript.refused(recipe, PROTOCOLS[key])
     if refusal:
         st.info(f"Not simulated message by message: {refusal}.")
@@ -191,7 +208,10 @@ def _simulated(recipe: CollaborationSetting, key: str) -> Transcript | None:
 
 
 def _recorded(source: str) -> Transcript | None:
-    """Return the stored run that is chosen, or the uploaded one, or None after saying why there is none."""
+    """Return the stored run that is chosen, or the uploaded one; None after saying why there is none.
+
+    source: "stored" or "own".
+    """
     try:
         if source == "stored":
             names = runs.stored()

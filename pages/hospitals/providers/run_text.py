@@ -1,6 +1,10 @@
 """Form the sentences about one run: what is asked and sent in each round, what a message tells the server.
 
-Also what two messages tell those who compare them.
+Also what two messages tell those who compare them. A run has rounds: the server asks all hospitals, they
+answer, each with a message that carries noise. In a run with secure aggregation (*summed*) the messages are
+masked, and the server sees their sum alone, under `ALL`. A run *over the network* took place between
+processes; any other is simulated, so that its error and its messages without noise are known. Tiles are the
+figures above a chart, each a pair: a value, and what is said below it.
 """
 
 import math
@@ -31,14 +35,18 @@ _PRIOR = {"mean": "the mean", "squares": "the mean squares"}  # what is paid for
 
 
 def answer_bytes(done: Round) -> int:
-    """Return the bytes that each hospital, or the sum of all, sends in this round."""
+    """Return the bytes of an answer in this round, the largest if they differ; 0 where none arrived."""
     return max((answer.message.payload for answer in done.answers.values()), default=0)
 
 
 def travelled(shown: Transcript, number: int, answering: bool) -> int:
-    """Return the bytes of all hospitals, both ways, up to this step."""
+    """Return the bytes of all hospitals, both ways, up to this step.
+
+    number: the round. answering: whether its answers are counted as well as its question.
+    """
     total = 0
     for done in shown.record.rounds[:number]:
+        # A sum is recorded as one answer, though every hospital was asked and sent its part of it.
         senders = shown.record.plan.hospitals if ALL in done.answers else len(done.answers)
         silent = 0 if ALL in done.answers else len(done.faults)
         total += (senders + silent) * done.question.payload
@@ -48,18 +56,22 @@ def travelled(shown: Transcript, number: int, answering: bool) -> int:
 
 
 def tile_titles(shown: Transcript) -> list[str]:
-    """Return the titles of the four figures of `step`."""
+    """Return the titles of the four tiles of `step`."""
     error = "Error" if shown.errors is not None else "Moved by this round"
     last = "An answer with its header" if shown.over_network else "All hospitals, so far"
     return [error, "Asked of each", "Each hospital sends", last]
 
 
 def _value(shown: Transcript, value: float, settings: Settings) -> str:
+    """Return an error in the unit on screen, or how far a round moved the result, as a text."""
     return value_text("sin" if shown.errors is None else error_unit(settings), value)
 
 
 def step(shown: Transcript, number: int, answering: bool, settings: Settings) -> dict[str, object]:
-    """Return the sentence, the four figures and the notes of one frame: a round's question or its answers."""
+    """Return the words of one frame of the diagram: a round's question or, if `answering`, its answers.
+
+    They are its place ("at"), a sentence, the values of four tiles, and notes on hospitals that failed.
+    """
     done, whole = shown.record.rounds[number - 1], len(shown.record.rounds)
     errors = dict(zip(*runs.curve_in_unit(shown, settings), strict=True))
     error = _value(shown, errors.get(number if answering else number - 1, math.nan), settings)
@@ -102,13 +114,17 @@ def step(shown: Transcript, number: int, answering: bool, settings: Settings) ->
 
 
 def stage(shown: Transcript, number: int) -> str:
-    """Name the stage that a round belongs to, before its number; empty for methods without stages."""
+    """Return "stage 1, " or "stage 2, " for a round; empty for methods that do not work in two stages.
+
+    Only the last round of two stages asks for chosen rows.
+    """
     if shown.chosen_rows(len(shown.record.rounds)) is None:
         return ""
     return "stage 1, " if shown.chosen_rows(number) is None else "stage 2, "
 
 
 def _asked(done: Round) -> str:
+    """Return what the server's question of a round holds, in words."""
     names = set(done.question.arrays)
     if not names:
         return "nothing is asked"
@@ -126,6 +142,7 @@ def _asked(done: Round) -> str:
 
 
 def _answered(shown: Transcript, done: Round, error: str) -> str:
+    """Return the sentence on a round's answers: from whom, of what size, with what noise. error: after it."""
     begin = f"{stage(shown, done.number)}round {done.number} of {len(shown.record.rounds)}: ".capitalize()
     if not done.answers:
         return f"{begin}no hospital's answer could be used."
@@ -202,7 +219,10 @@ def overhead(shown: Transcript) -> str:
 
 
 def message(pair: runs.MessagePair) -> dict[str, object]:
-    """Return the sentence and the four figures of one round's message."""
+    """Return the words of one frame of a message: its place ("at"), a sentence, and the values of four tiles.
+
+    They compare the noise with what it hides, where that is known.
+    """
     shown, number, hospital = pair.shown, pair.number, pair.hospital
     done = shown.record.rounds[number - 1]
     at = f"round {number} of {len(shown.record.rounds)}"
@@ -249,7 +269,10 @@ def message_note(shown: Transcript, most_rows: int) -> str:
 
 
 def pair(shared: Difference, independent: Difference, number: int, rounds: int) -> dict[str, object]:
-    """Return what two messages of a round recover, with shared and with independent noise."""
+    """Return the words of one frame: what two messages of a round tell, by shared and by independent noise.
+
+    They are its place ("at"), a sentence, and the values of four tiles. rounds: how many there are.
+    """
     exact, times = shared.relative < _EXACT, _times(independent.relative)
     recovered = "exactly" if exact else f"up to {text.short(shared.relative)}"
     difference = "of the difference: rounding" if exact else "of the difference"
@@ -270,6 +293,7 @@ def pair(shared: Difference, independent: Difference, number: int, rounds: int) 
 
 
 def _times(ratio: float) -> str:
+    """Return a ratio before what it multiplies: "30 % of", "3.2 times" or "120 times"."""
     if ratio < 1:
         return f"{text.percent(ratio)} of"
     return f"{text.short(ratio) if ratio < 10 else f'{ratio:,.0f}'} times"

@@ -1,4 +1,8 @@
-"""Read the run that the providers page shows: simulated here, stored or uploaded. No Streamlit here."""
+"""Read the run that the providers page shows: simulated here, stored or uploaded. No Streamlit here.
+
+A record is what a server wrote during a run between processes: its questions and the noisy answers. A
+transcript is a run as the page shows it: a record and, where the truth is known, the errors.
+"""
 
 import re
 from functools import lru_cache
@@ -24,7 +28,7 @@ _MOST_NAME = 24  # letters
 
 
 def name(shown: Transcript, hospital: int) -> str:
-    """Return a hospital's name without markup, as an uploaded record's names may hold anything."""
+    """Return a hospital's name, safe to show: an uploaded record's names may hold markup or links."""
     if hospital == ALL:
         return "the sum of all"
     kept = re.sub(r"[^\w .,()&'-]|(?<=www)\.", "", shown.record.plan.name(hospital))[:_MOST_NAME].strip()
@@ -32,7 +36,10 @@ def name(shown: Transcript, hospital: int) -> str:
 
 
 def from_record(recorded: record.Record, table_name: str = "") -> Transcript:
-    """Return a recorded run, with its errors where its patients are all those of a table that is here."""
+    """Return a recorded run, with its errors if its patients are all those of the bundled table of this name.
+
+    Sizes are compared, as a record holds no patients; the truth is then PCA without privacy of that table.
+    """
     plan = recorded.plan
     table = TABLES.get(table_name)
     if table is None or (table.d, table.n) != (plan.d, sum(plan.sizes)):
@@ -79,12 +86,16 @@ def read(raw: bytes) -> Transcript:
 
 
 def curve(shown: Transcript) -> tuple[list[int], Array]:
-    """Return rounds and their errors (0 is the start), or how far each moved if the truth is unknown."""
+    """Return the rounds that have a result, 0 being the start, and the error ‖sin Θ‖ after each.
+
+    Where the truth is unknown it is ‖sin Θ‖ between the results before and after each round.
+    """
     rounds = [0] if shown.record.start is not None else []
     rounds += [done.number for done in shown.record.rounds if done.basis is not None]
     if shown.errors is not None:
         return rounds, shown.errors
     moved = transcript.moves(shown.record)
+    # There is no move to the start, so the moves belong to the rounds after it.
     return rounds[-len(moved) :] if len(moved) else [], moved
 
 
@@ -97,7 +108,18 @@ def curve_in_unit(shown: Transcript, settings: Settings) -> tuple[list[int], Arr
 
 
 class MessagePair:
-    """Hold what arrived from a hospital in a round, and the same without noise where that is known."""
+    """Hold the message that arrived from a hospital in a round, with and without its noise.
+
+    Args:
+        shown: The run.
+        number: The round, from 1 on.
+        hospital: The index of a hospital, or `ALL` for the sum of all.
+
+    Attributes:
+        received: The message as a matrix; None where none arrived that could be used.
+        exact: The same without noise; None for a run over a network.
+        features: The indices of the features that the matrix's rows stand for.
+    """
 
     def __init__(self, shown: Transcript, number: int, hospital: int) -> None:
         self.shown, self.number, self.hospital = shown, number, hospital
@@ -106,5 +128,4 @@ class MessagePair:
         known = shown.hidden[number - 1][hospital] if shown.hidden else None
         self.exact = known and transcript.matrix(known, plan, hospital)
         chosen = shown.chosen_rows(number)
-        # The features that the matrix's rows stand for.
         self.features = np.arange(plan.d) if chosen is None else chosen

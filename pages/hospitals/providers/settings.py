@@ -13,15 +13,15 @@ _RANKS = (*range(1, 21), 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 1000, 
 
 
 class Sizes(Choice):
-    """Read the hospitals' sizes: whole numbers in a row, such as 400-300-100; empty for none.
+    """Read the hospitals' sizes, their numbers of patients, from a link: 400-300-100; empty for none.
 
-    People also type 400; 300 or 50,000 30,000: text that has one reading only is accepted.
+    People also type 400; 300 or 50,000 30,000. Text that can be read in one way only is accepted.
     """
 
     _MOST, LARGEST = 200, 10**9
 
     def read(self, raw: str) -> tuple[Value, str | None]:
-        """Return the sizes in a link's text without leading zeros, and what it said where it has none."""
+        """Return the sizes as 400-300-100, and None; or no sizes, and words that say what the text was."""
         if raw.strip() in ("", self.text("")):
             return "", None
         numbers = _sizes(raw.strip()) if len(raw) <= 20 * self._MOST else []
@@ -32,11 +32,12 @@ class Sizes(Choice):
         return "", f"“{shown}”, {wanted}" if shown else f"not readable, {wanted}"
 
 
+# Whole numbers without and with commas between thousands.
 _PLAIN, _GROUPED = "[1-9][0-9]{0,11}", "[1-9][0-9]{0,2}(?:,[0-9]{3})+"
 
 
 def _sizes(raw: str) -> list[int]:
-    """Return whole numbers between dashes, semicolons, commas or spaces; none where it is ambiguous.
+    """Return the numbers that a text lists between dashes, semicolons, commas or spaces; none where unclear.
 
     400,300 may be one size or two, so it is refused.
     """
@@ -47,6 +48,7 @@ def _sizes(raw: str) -> list[int]:
             parts = re.split(rf"\s*{between}\s*", raw)
             readable = all(re.fullmatch(f"{_PLAIN}|{_GROUPED}", part) for part in parts)
             return [int(part.replace(",", "")) for part in parts] if readable else []
+    # Only commas are left, which group thousands or stand between sizes: exactly one reading must fit.
     single = re.fullmatch(_GROUPED, raw) is not None
     several = re.fullmatch(f"{_PLAIN}(,{_PLAIN})+", raw) is not None
     if single == several:
@@ -55,7 +57,10 @@ def _sizes(raw: str) -> list[int]:
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
-    """Return the page's own settings: the panel, hospitals' sizes, and the protocol and messages shown."""
+    """Return the page's own settings: the panel, hospitals' sizes, and the protocol and messages shown.
+
+    shared: the settings of all pages by key; none is needed here.
+    """
     trusts = {"all": "everybody"} | text.JOIN_TITLES
     panels = {
         "gain": "Joining or alone",
@@ -85,7 +90,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
 
 
 def typed_sizes(settings: dict[str, Value]) -> tuple[int, ...]:
-    """Return the sizes typed hospital by hospital; none if nothing is typed or a table has fewer patients."""
+    """Return the hospitals' sizes that were typed; none if nothing is typed or a table has fewer patients."""
     typed = settings["join.sizes"]
     sizes = tuple(int(size) for size in typed.split("-")) if typed else ()
     table = TABLES.get(settings["data"])
@@ -93,6 +98,7 @@ def typed_sizes(settings: dict[str, Value]) -> tuple[int, ...]:
 
 
 def _held(settings: dict[str, Value]) -> dict[str, tuple[str, str]]:
+    """Return, for each shared setting that typed sizes decide, its text and what decides it."""
     sizes = typed_sizes(settings)
     if not sizes:
         return {}

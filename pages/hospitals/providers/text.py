@@ -40,7 +40,7 @@ def sizes_note(hospitals: int, patients: int) -> str:
 
 
 def try_this(recipe: CollaborationSetting, settings: catalogue.Settings) -> str:
-    """Return a suggestion of what to do next that is possible and makes a visible difference here."""
+    """Return a suggestion of what to do next in this panel: one that is possible and changes what is seen."""
     panel = settings["join.panel"]
 
     def name(key: str) -> str:

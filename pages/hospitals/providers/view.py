@@ -1,4 +1,8 @@
-"""Turn settings into the hospitals that join, and their runs into what the page shows. No Streamlit here."""
+"""Turn settings into the hospitals that join, and their runs into what the page shows. No Streamlit here.
+
+By a protocol hospitals either join (at `ALL` of them) or one works alone. "trust" says whom a protocol's
+hospitals trust, or that they are alone.
+"""
 
 import math
 import time
@@ -26,7 +30,10 @@ _QUICK_SECONDS = 0.15  # of a single run that a page may wait for
 
 
 def recipe(settings: Settings) -> tuple[CollaborationSetting, tuple[str, ...]]:
-    """Return the hospitals and how they would join, and a sentence for each setting that was changed."""
+    """Return the hospitals with the parameters of all protocols, and a sentence for each changed setting.
+
+    Sizes that do not fit a table and an impossible number of directions of DPdisPCA are changed.
+    """
     experiment, epsilon = to_experiment.from_settings(settings)
     sizes, adjustments = page_settings.typed_sizes(settings), []
     if settings["join.sizes"] and not sizes:
@@ -54,7 +61,12 @@ def measure_first(results: CollaborationResults) -> None:
 class Row(NamedTuple):
     """Hold a line of the chart: a protocol at a hospital, and the 10, 50 and 90 % quantiles of its runs.
 
-    error: in the metric on screen. energy: the share captured. Both are NaN before the first run.
+    Attributes:
+        protocol: By which hospitals join, or one works alone.
+        hospital: The index of the one that is alone, else `ALL`.
+        error: The quantiles of the error in the metric on screen, (3,); NaN before the first run.
+        energy: Those of the share of captured energy, likewise.
+        metric: The metric on screen, of which more may be better: "share".
     """
 
     protocol: Protocol
@@ -65,23 +77,23 @@ class Row(NamedTuple):
 
     @property
     def middle(self) -> float:
-        """Return what grows with the median error and ranks rows; infinite before the first run."""
+        """Return the median as a loss: in any metric it is less for a better row; infinite without runs."""
         return float(np.nan_to_num(loss(self.metric, float(self.error[1])), nan=math.inf))
 
     @property
     def losses(self) -> tuple[float, float, float]:
-        """Return 10, 50 and 90 % of what grows with the error, in ascending order."""
+        """Return the three quantiles as losses, ascending: less is better in any metric."""
         low, middle, high = sorted(loss(self.metric, float(value)) for value in self.error)
         return low, middle, high
 
     @property
     def text(self) -> str:
-        """Return the median error as a sentence has it."""
+        """Return the median error as a text for sentences."""
         return value_text(self.metric, float(self.error[1]))
 
 
 def rows(results: CollaborationResults, settings: Settings) -> dict[str, list[Row]]:
-    """Return the lines shown, by whom they trust; larger hospitals come first, then smaller errors."""
+    """Return the lines shown, by trust; in each group larger hospitals come first, then smaller errors."""
     grouped: dict[str, list[Row]] = {}
     metric = error_unit(settings)
     for key, protocol in PROTOCOLS.items():
@@ -98,7 +110,7 @@ def rows(results: CollaborationResults, settings: Settings) -> dict[str, list[Ro
 
 
 def best(grouped: dict[str, list[Row]], trust: str, hospital: int = ALL) -> Row | None:
-    """Return the row of the least median error under this trust, at one hospital or all, None without a run.
+    """Return the row of the least median error under this trust, at one hospital or all; None without a run.
 
     Only guarantees of the same kind are compared: one that holds only where the data behave as assumed
     ("on a good event") is left out.
