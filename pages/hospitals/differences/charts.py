@@ -1,4 +1,9 @@
-"""Draw hospitals that differ, as plain dictionaries. No Streamlit: tested without a browser."""
+"""Draw hospitals that differ, as plain dictionaries. No Streamlit: tested without a browser.
+
+A *kind* is a way to standardise the hospitals' rows, a key of `KIND_TITLES`. The *strength* of site effects
+is how much synthetic hospitals differ. Spreads are the 10, 50 and 90 % quantiles over repeats, (3,) or (3, N)
+for N hospitals; "plain" is the same analysis without privacy.
+"""
 
 import math
 import textwrap
@@ -31,22 +36,25 @@ _TITLE, _ENTRY = 58, 21  # of an axis title, of a legend's line
 
 
 def _error_axis(view: SiteView, lows: list[float]) -> tuple[float, Trace]:
-    """Return where an axis of errors begins, given the least of each kind, and its properties."""
+    """Return the smallest value that an axis of errors shows, and its properties.
+
+    lows: the smallest errors that are drawn. Those up to `ZERO` are an iteration's tolerance and are ignored.
+    """
     least = min((low for low in lows if low > ZERO), default=math.inf)
     return error_axis(view.settings, view.guess, least, begins=0.1)
 
 
 def against_strength(view: SiteView) -> Trace:
-    """Draw the error against the common truth over the site effects, a line for every standardisation.
+    """Draw the error against the common truth over the strength of site effects, a line for every kind.
 
-    Solid colour with a band is private, thin and dotted the same analysis without privacy.
+    A thick line with a band of 10 to 90 % is private; a thin dotted one is the same analysis without privacy.
     """
     strengths = view.results.strengths(view.strength)
     errors = {at: view.common(at) for at in strengths}
     kinds = view.recipe.kinds
     curves = {kind: [(at, *errors[at][kind]) for at in strengths if kind in errors[at]] for kind in kinds}
     lows = [min(spread[0], plain) for curve in curves.values() for _, spread, plain in curve]
-    floor, scale = _error_axis(view, lows)
+    floor, scale = _error_axis(view, lows)  # what is below the axis is drawn on its edge
     bands: list[Trace] = []
     lines: list[Trace] = []
     for kind, curve in curves.items():
@@ -61,6 +69,7 @@ def against_strength(view: SiteView) -> Trace:
             marked_line(title, look, at, middle, 8, **shared),
             line(1, f"{title}, no privacy", look.colour, x=at, y=plain, line=thin, **shared),
         ]
+    # Plotly gives the range of a logarithmic axis in powers of ten.
     edge = [10**v for v in scale["range"]] if scale["type"] == "log" else scale["range"]
     ends, here = [0.0, strengths[-1]], [view.strength] * 2
     lines += [
@@ -73,14 +82,17 @@ def against_strength(view: SiteView) -> Trace:
 
 
 def _dots(name: str, spread: Array, colour: str, thick: int, **more: object) -> Trace:
-    """Return dots at the median of (3, N), with arms to 10 and 90 %."""
+    """Return dots at the medians of a spread, (3, N), with arms to 10 and 90 %, `thick` pixels wide."""
     low, middle, high = spread
     ends = arms(low, middle, high, colour, thickness=thick, width=2 * thick + 2)
     return line(1, name, colour, x=rounded(middle), mode="markers", error_x=ends, **more)
 
 
 def by_kind(view: SiteView) -> Trace:
-    """Draw the table's hospitals: a dot and its 10-90 % interval for every way of standardising."""
+    """Draw the error of the joint answer for every kind: a dot with its 10-90 % interval.
+
+    For the real table, whose hospitals differ as they do, so that there is no strength to draw over.
+    """
     spreads = {kind: spread for kind, (spread, _) in view.common(view.strength).items()}
     floor, scale = _error_axis(view, [float(spread[0]) for spread in spreads.values()])
     names = {kind: _broken(KIND_TITLES[kind]) for kind in view.recipe.kinds}  # also those without any answer
@@ -94,9 +106,10 @@ def by_kind(view: SiteView) -> Trace:
 
 
 def joining(view: SiteView) -> Trace:
-    """Draw every hospital alone (hollow) and joined (filled), with 10-90 % thin.
+    """Draw for every hospital what it gets alone (hollow dot) and joined (filled), with thin 10-90 % arms.
 
-    A bar marks the joint answer without privacy.
+    A thick line between the two has the colour of the outcome: joining is better, worse or neither. A small
+    upright bar marks the joint answer without privacy, unless errors are measured against that.
     """
     recipe, alone, joined = view.recipe, view.spread("alone"), view.spread("joined")
     names = [f"{name} ({size:,})" for name, size in zip(recipe.hospitals, recipe.sizes, strict=True)]
@@ -167,6 +180,7 @@ def missing() -> Trace:
 
 
 def _absent(absent: heart_disease.Absent) -> str:
+    """Return a cell's text: the share of patients without a value, and how many of them have 0 recorded."""
     if absent.share == 0:
         return ""
     label = f"{absent.share:.0%}" if absent.share >= 0.01 else "< 1%"
@@ -176,14 +190,14 @@ def _absent(absent: heart_disease.Absent) -> str:
 
 
 def _broken(name: str, width: int = 17) -> str:
-    # A narrow screen has little room beside a chart.
+    """Return a name in lines of at most `width` letters: a narrow screen has little room beside a chart."""
     return "<br>".join(textwrap.wrap(name.replace("/", "/ "), width, break_long_words=False))
 
 
 def _figure_of_names(
     traces: list[Trace], xaxis: Trace, names: list[str], guess: float | None = None
 ) -> Trace:
-    """Return a chart with a line for each name, the first on top, and a random guess across all."""
+    """Return a chart with a line for each name, the first on top, and a random guess across all if given."""
     order = {"categoryorder": "array", "categoryarray": names, "range": [len(names) - 0.4, -0.6]}
     yaxis = axis("", type="category", automargin=True, ticksuffix=" ") | order
     if guess is None:
@@ -194,9 +208,10 @@ def _figure_of_names(
 
 
 def _figure(traces: list[Trace], xaxis: Trace, yaxis: Trace, inner: int) -> Trace:
-    """Return a figure of `inner` pixels of plot, an axis title, and the legend, a column on narrow screens.
+    """Return a figure whose plot is `inner` pixels high, with room below for an axis title and the legend.
 
-    Were there less room than the legend takes, the plot would shrink and the legend rise into the title.
+    The legend has four entries a line, and on narrow screens one. Without that room the plot would shrink and
+    the legend rise into the title.
     """
     entries = sum(bool(trace["showlegend"]) for trace in traces)
     height = inner + 8 + _TITLE

@@ -29,7 +29,7 @@ with st.container():
 
 
 def first_look() -> Iterator[None]:
-    """Measure what a first look needs; the rest comes beside the page."""
+    """Measure the runs that are needed before anything is shown; the rest comes beside the page."""
     return engine.missing_cells(
         results, lambda: results.first_missing(results.first(shown.strength, shown.kind))
     )

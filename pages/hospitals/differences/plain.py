@@ -1,4 +1,9 @@
-"""The differences page in plain view: alone and joined, standardised or not, under each trust."""
+"""The differences page in plain view: alone and joined, standardised or not, under each trust.
+
+Plain view is for those without statistics. Its bars show how much of the pattern of its own patients the
+median hospital recovers, in %. A cell is one run: joined or alone, at a strength of the differences, with a
+kind of standardisation.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -31,10 +36,19 @@ class Differing(screen.CombinedStore):
     """Hold the same hospitals under each trust, by the method recommended for it.
 
     Args:
-        settings: Of the page, as plain view advises.
+        settings: Of the page, with those that plain view fixes.
+
+    Attributes:
+        trust: The trust that is set for all pages.
+        kind: The kind of standardisation that was chosen.
+        strength: How much the hospitals differ.
+        views: The comparison by each trust's method, by trust.
+        chosen: That of the trust that is set.
+        stores: The measured cells of all comparisons, in the order of `views`.
     """
 
     def __init__(self, settings: Settings) -> None:
+        # Of this view only the hospitals, the budget and the kind are used, and not its method.
         self.trust, public = settings["trust"], SiteView(cache.site_results(recipe(settings)), settings)
         base, self.kind, self.strength = public.recipe, public.kind, public.strength
         self.views: dict[str, SiteView] = {}
@@ -49,7 +63,11 @@ class Differing(screen.CombinedStore):
         self.stores = tuple(each.results for each in self.views.values())
 
     def wanted(self) -> Iterator[screen.Cell]:
-        """Return all cells, first repeats first."""
+        """Return all cells, first repeats first; each is the index of its store, then its key there.
+
+        Those of the chosen trust come first in every repeat, and are asked for again with all others: a cell
+        that is measured is skipped.
+        """
         here = list(self.views).index(self.trust)
         for repeat in range(self.chosen.recipe.repeats):
             yield (here, "joined", self.strength, self.kind, repeat)
@@ -58,7 +76,10 @@ class Differing(screen.CombinedStore):
             yield from ((i, "joined", self.strength, self.kind, repeat) for i in range(len(self.views)))
 
     def shares(self) -> Shares:
-        """Return the rows of the hospital in the middle: alone, joined as measured, and under each trust."""
+        """Return the bars: alone, joined without standardising, and joined under each trust, standardised.
+
+        Where nothing is standardised the second is left out, as the others are that.
+        """
         chosen, joined = self.chosen, f"{plain_text.STANDARDISED}, "
         cells, method = chosen.results.measured, chosen.recipe.method
         spread = _middle(chosen, cells("alone", self.strength, self.kind))
@@ -77,7 +98,10 @@ class Differing(screen.CombinedStore):
         return Shares(tuple(every), float(_middle(chosen, plain)[1]), 100 * chosen.recipe.k / chosen.recipe.d)
 
     def hospitals(self) -> tuple[pd.DataFrame, list[str]]:
-        """Return a row for each hospital, alone and joined, and its outcome; empty before any run."""
+        """Return a table with a row for each hospital, and its outcomes as `SiteView.outcome` names them.
+
+        A difference too small to matter to a board counts as "same". Both are empty before any run.
+        """
         alone, joined = self.chosen.spread("alone"), self.chosen.spread("joined")
         if alone is None or joined is None:
             return pd.DataFrame(), []
@@ -101,7 +125,7 @@ class Differing(screen.CombinedStore):
 
 
 def _middle(view: SiteView, cells: Sequence[SiteCell]) -> Array:
-    """Return 10, 50 and 90 % over runs of what the hospital in the middle recovers."""
+    """Return 10, 50 and 90 % over runs of the median over hospitals, (3,); NaN without a run."""
     return quantiles([float(np.median(view.values(c))) for c in cells]) if cells else np.full(3, math.nan)
 
 

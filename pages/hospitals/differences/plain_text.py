@@ -28,7 +28,10 @@ OUTCOMES = {
 
 
 def headline(outcomes: Sequence[str], trust: str) -> str:
-    """Return how many hospitals find a better pattern by joining, and a worse one."""
+    """Return how many hospitals find a better pattern by joining, and a worse one.
+
+    outcomes: of each hospital, keys of `OUTCOMES`.
+    """
     gains, loses, all_of_them = outcomes.count("gains"), outcomes.count("loses"), len(outcomes)
     who = f"hospitals {phrases.WHO[trust]}"
     if set(outcomes) == {"nothing"}:
@@ -44,7 +47,14 @@ def headline(outcomes: Sequence[str], trust: str) -> str:
 
 
 def below(alone: float, joined: float, as_measured: float | None, unprotected: float) -> str:
-    """Return what the middle hospital recovers, joined and alone, standardised or not, in %."""
+    """Return what the median hospital recovers of its own pattern, all arguments in %.
+
+    Args:
+        alone: By itself, protected.
+        joined: Joined, protected, as standardised on the page.
+        as_measured: Joined without standardising; None where the page does not standardise anyway.
+        unprotected: Joined without protection.
+    """
     shown = f"{phrases.share(joined)} of its own pattern joined, and {phrases.share(alone)} alone"
     sentences = [f"Protected, the median hospital recovers {shown}."] if math.isfinite(alone) else []
     others = {AS_MEASURED: as_measured, "Joined, without protection": unprotected}

@@ -1,4 +1,8 @@
-"""The settings of the page on hospitals that differ. No Streamlit here."""
+"""The settings of the page on hospitals that differ. No Streamlit here.
+
+The *shared* settings are those of all pages, whose panel stands beside each: `unused` tells which of them
+make no difference here.
+"""
 
 from dppca_core.experiments.collaboration.joining import STRENGTHS
 from dppca_core.experiments.collaboration.site_recipe import HEART, SYNTHETIC, SiteRecipe
@@ -20,7 +24,7 @@ KIND_TITLES = {
 
 
 def settings(shared: dict[str, Choice]) -> list[Choice]:
-    """Return the controls of the page on hospitals that differ."""
+    """Return the page's own controls. shared: those of all pages by key; none is needed here."""
     data = {SYNTHETIC: "Synthetic clinical cohort", HEART: "Heart disease, four real hospitals"}
     titles = {name: METHODS[name].title for name in SITE_METHODS}
     differ = {"all": "all of these", **{name: f"{name} only" for name in clinical.DIFFERENCES}}
@@ -38,6 +42,7 @@ def settings(shared: dict[str, Choice]) -> list[Choice]:
     ]
 
 
+# Shared controls that matter to some methods only.
 _METHOD_CONTROLS = ("s_hat", "iterations", "burn_in", "provider_noise")
 
 

@@ -1,4 +1,9 @@
-"""Sentences and a table of the page on hospitals that differ, from its numbers. No Streamlit here."""
+"""Sentences and a table of the page on hospitals that differ, from its numbers. No Streamlit here.
+
+A *kind* is a way to standardise the hospitals' rows, a key of `KIND_TITLES`; those in `PAID` use means and
+spreads of private rows, which cost a share of the privacy budget. "Plain" is the same analysis without
+privacy.
+"""
 
 import math
 
@@ -33,7 +38,7 @@ PROTECTED = " All of this is protected: unprotected in-house, a hospital may do 
 
 
 def headline(view: SiteView) -> str:
-    """Return the joint answer, the best way of standardising, and who gains and who loses."""
+    """Return the error of the joint answer, a kind that has clearly less if any, and who gains or loses."""
     recipe, measured = view.recipe, view.common(view.strength)
     if view.kind not in measured:
         return waiting(view)
@@ -51,7 +56,7 @@ def headline(view: SiteView) -> str:
     medians = {kind: float(errors[1]) for kind, (errors, _) in measured.items()}
     kind = min(medians, key=lambda kind: loss(view.unit, medians[kind]))
     best = medians[kind]
-    if loss(view.unit, best) < 0.9 * loss(view.unit, middle):
+    if loss(view.unit, best) < 0.9 * loss(view.unit, middle):  # a tenth, as for a hospital's gain
         share = f"for {text.percent(recipe.share)} of the privacy budget"
         price = share if kind in PAID else "at no cost in privacy"
         sentence += f" The least error, {view.text(best)}, comes with {KIND_TITLES[kind]}, {price}."
@@ -65,7 +70,10 @@ def waiting(view: SiteView) -> str:
 
 
 def who(view: SiteView) -> str:
-    """Return who gains and who loses by joining, hospital by hospital, by medians."""
+    """Return who gains and who loses by joining, with the numbers of the hospital for which it changes most.
+
+    Empty before the first run.
+    """
     recipe, alone, joined = view.recipe, view.spread("alone"), view.spread("joined")
     if alone is None or joined is None:
         return ""
@@ -94,9 +102,13 @@ def who(view: SiteView) -> str:
 
 
 def costs(view: SiteView) -> pd.DataFrame:
-    """Return what each way of standardising gives and costs, in few enough columns for a telephone."""
+    """Return a row for each kind: the error of the joint answer, and what it takes of the budget.
+
+    A kind that is paid for leaves a smaller epsilon for the PCA, and so more noise. Columns are few, for a
+    telephone.
+    """
     recipe, measured = view.recipe, view.common(view.strength)
-    whole = gaussian.noise_multiplier(recipe.budget)
+    whole = gaussian.noise_multiplier(recipe.budget)  # if nothing else were paid for
     rows = []
     for kind in recipe.kinds:
         left, (spread, plain) = recipe.left(kind), measured.get(kind, ([math.nan] * 3, math.nan))
@@ -118,7 +130,7 @@ def costs(view: SiteView) -> pd.DataFrame:
 
 
 def below_costs(recipe: SiteRecipe) -> str:
-    """Return what the chart and the table mean."""
+    """Return what the errors of the first chart and its table are measured against."""
     against = "the directions that hospitals would share if none differed."
     if not recipe.synthetic:
         against = f"PCA without privacy of the pooled rows, standardised in the same way.{NOT_PRIVATE}"
@@ -129,7 +141,7 @@ def below_costs(recipe: SiteRecipe) -> str:
 
 
 def about_joining(view: SiteView) -> str:
-    """Return what alone and joined are, and what they are measured against."""
+    """Return what "alone" and "joined" mean in the second chart, and what they are measured against."""
     synthetic = view.recipe.synthetic
     truths = {
         ("common", True): "the directions common to all hospitals",
@@ -149,10 +161,11 @@ def about_joining(view: SiteView) -> str:
 
 
 def missing() -> str:
-    """Return what is absent from the real table, counted from it."""
+    """Return which measurements many patients of the real table lack, counted from its rows: not private."""
     absent = heart_disease.absent()
     zeros = {hospital: counts["chol"].zero for hospital, counts in absent.items() if counts["chol"].zero > 0}
     parts = [f"{text.percent(share)} of the patients of {hospital}" for hospital, share in zeros.items()]
+    # A title that begins with an abbreviation, such as "ST slope", keeps its capitals.
     rare = [
         title.lower() if title[1:2].islower() else title
         for key, title in heart_disease.MEASUREMENTS.items()
@@ -189,7 +202,7 @@ def notes(view: SiteView) -> list[str]:
 
 
 def try_this(view: SiteView) -> str:
-    """Return what to do next."""
+    """Return a suggestion of what to do next, by the data and the kind that are shown."""
     if not view.recipe.synthetic:
         return "move the privacy slider to the right: noise fades, and what hospitals do not share is left."
     if view.kind == "public":
@@ -202,7 +215,7 @@ def try_this(view: SiteView) -> str:
 
 
 def about(recipe: SiteRecipe) -> str:
-    """Return where the numbers come from."""
+    """Return how the numbers are simulated: on synthetic patients, or with noise on the real table."""
     if recipe.synthetic:
         factors = text.listed([name for name, _, _ in clinical.FACTORS])
         return (

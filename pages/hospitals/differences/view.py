@@ -1,4 +1,10 @@
-"""Prepare what the page on hospitals that differ compares, and its measure, without Streamlit."""
+"""Prepare what the page on hospitals that differ compares, in the unit on screen. No Streamlit here.
+
+Hospitals standardise their rows in one of several ways, the *kinds*. Then they join for one private answer,
+or each works alone with the same method and budget. A cell holds the errors of one such run, hospital by
+hospital, and "plain" those of the joint answer without privacy. Synthetic hospitals differ by a *strength*
+from 0 on. Errors are measured against a *common* truth, or against each hospital's *own* (`local` in a cell).
+"""
 
 import numpy as np
 
@@ -15,7 +21,7 @@ _SHARED = ("n", "epsilon", "delta", "neighbours", "iterations", "burn_in", "prov
 
 
 def recipe(settings: catalogue.Settings) -> SiteRecipe:
-    """Return the comparison that the settings ask for, possible for all settings."""
+    """Return the comparison that the settings ask for; as many features are kept as the data allow."""
     differ, blank = settings["sites.differ"], SiteRecipe(data=settings["sites.data"])
     return SiteRecipe(
         data=settings["sites.data"],
@@ -33,13 +39,23 @@ class SiteView:
     Args:
         results: The cells measured so far.
         settings: The settings of the page.
+
+    Attributes:
+        kind: The kind of standardisation shown: the chosen one, if the data allow it.
+        strength: How much the hospitals differ; 0 for the real table.
+        energy: Whether captured energy is on screen where it can be; else errors are.
+        against: The truth that hospitals are measured against: "own" or "common".
+        unit: The metric of errors on screen.
+        guess: The error of a random guess in that metric.
+        error_title: The axis title of errors.
+        title: That of what is on screen for each hospital, errors or energy.
     """
 
     def __init__(self, results: SiteResults, settings: catalogue.Settings) -> None:
         self.results, self.settings = results, settings
         self.recipe = recipe = results.recipe
         kind = settings["sites.kind"]
-        # Heart disease has no laboratory's own ranges, and differs as it does.
+        # Of the real table no laboratory's own ranges are known, and its hospitals differ as they do.
         self.kind: str = kind if kind in recipe.kinds else recipe.kinds[0]
         self.strength = float(settings["sites.strength"]) if recipe.synthetic else 0.0
         self.energy = settings["metric"] == "energy"
@@ -52,16 +68,22 @@ class SiteView:
 
     @property
     def plain_is_truth(self) -> bool:
-        """Return whether errors are measured against the joint answer without privacy itself."""
+        """Return whether the joint answer without privacy is itself what errors are measured against.
+
+        Then its own error is 0 and is not shown.
+        """
         return not self.recipe.synthetic and self.against == "common" and not self.energy
 
     def code(self, name: str) -> FigureRecipe:
-        """Name the table of the joint errors, "standardising", or of every hospital, "joining"."""
+        """Return the recipe of a figure's numbers, from which the page makes a program to take along.
+
+        name: "standardising", for the joint errors, or "joining", for every hospital.
+        """
         values = {"recipe": self.recipe, "strength": self.strength, "kind": self.kind}
         return FigureRecipe(f"collaboration.{name}", values)
 
     def values(self, cell: SiteCell) -> Array:
-        """Return the cell's values, (N,), hospital by hospital."""
+        """Return a cell's values for each hospital in the unit on screen, (N,): errors or captured energy."""
         if self.energy:
             return cell.energy
         local = self.against == "own"
@@ -69,14 +91,18 @@ class SiteView:
         return metric_axis.runs_in_unit(self.unit, sines, angles, self.recipe.k)
 
     def text(self, value: float) -> str:
-        """Return an error as a sentence has it."""
+        """Return an error as a text for sentences."""
         return metric_axis.value_text(self.unit, value)
 
     def _common(self, cell: SiteCell) -> float:
+        """Return the error of a joint answer against the common truth, which a cell holds N times."""
         return float(metric_axis.runs_in_unit(self.unit, cell.common[0], cell.common_angle[0], self.recipe.k))
 
     def spread(self, what: What) -> Array | None:
-        """Return 10, 50 and 90 % over the repeats, (3, N), or None before the first."""
+        """Return 10, 50 and 90 % over the repeats of the hospitals' values, (3, N); None before the first.
+
+        what: "joined" or "alone".
+        """
         cells = self.results.measured(what, self.strength, self.kind)
         return quantiles([self.values(cell) for cell in cells]) if cells else None
 
@@ -86,9 +112,10 @@ class SiteView:
         return np.median([self.values(cell.plain) for cell in cells], axis=0)
 
     def common(self, strength: float) -> dict[str, tuple[Array, float]]:
-        """Return the error against the common truth for every way of standardising that has an answer.
+        """Return the joint answer's error against the common truth, for every kind that has been measured.
 
-        10, 50 and 90 % over the repeats, (3,), and the median without privacy.
+        Returns:
+            By kind, 10, 50 and 90 % over the repeats, (3,), and the median without privacy.
         """
         errors = {}
         for kind in self.recipe.kinds:
@@ -99,13 +126,14 @@ class SiteView:
         return errors
 
     def outcomes(self, alone: Array, joined: Array) -> list[str]:
-        """Return every hospital's outcome, by the medians of its spreads, (3, N)."""
+        """Return every hospital's outcome by its medians; alone, joined: as `spread` returns them, (3, N)."""
         return [self.outcome(float(a), float(j)) for a, j in zip(alone[1], joined[1], strict=True)]
 
     def outcome(self, alone: float, joined: float) -> str:
-        """Return gains, loses, same or nothing.
+        """Return what joining does for a hospital with these medians: "gains", "loses", "same" or "nothing".
 
-        A hospital gains or loses where its error changes by a tenth; "nothing" where neither beats guessing.
+        It gains or loses where its error changes by a tenth, or its captured energy by 0.02. "nothing" says
+        that neither error is below 0.9 of a random guess's.
         """
         if self.energy:
             if abs(joined - alone) < 0.02:
