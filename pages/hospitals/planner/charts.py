@@ -204,7 +204,7 @@ def _marks(planner: Planner, span: Span) -> list[Trace]:
 def table(planner: Planner) -> pd.DataFrame:
     """Return the numbers of the chart as one table, whose column "what" tells three kinds of rows apart.
 
-    "answer": what a method ("way") needs, "by" closed form or simulation, the latter with the ends of its
+    "answer": what a "method" needs, "by" closed form or simulation, the latter with the ends of its
     interval. "target": where a method's line lies. "plane": the loss of the method in focus, which is
     ‖sin Θ‖ or the share of energy lost.
     """
