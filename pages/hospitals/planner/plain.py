@@ -92,12 +92,14 @@ class PlainPlan(CautiousPlanner):
         strictest = self.epsilon / self.settings["plan.cautious"]
         lines = [plain_text.cautious(*map(text.number, (self.epsilon, strictest)))]
         for each in (each for each in self.least if each.trust in self.numbers):
-            before, after = each.answer.value, self.with_cautious(each).value
-            if before is None or after is None:
+            before, answer = each.answer.value, self.with_cautious(each)
+            if before is None or answer == view.EVALUATING:
                 lines.append(f"{phrases.ROWS[each.trust]}: {plain_text.WORKING}")
-                continue
-            numbers = self.numbers[each.trust], analyst_text.amount(after, up=True)
-            lines.append(plain_text.cautious_row(each.trust, *numbers, after / before - 1))
+            elif (after := answer.value) is None:
+                lines.append(plain_text.no_answer(each.trust, answer.kind))
+            else:
+                numbers = self.numbers[each.trust], analyst_text.amount(after, up=True)
+                lines.append(plain_text.cautious_row(each.trust, *numbers, after / before - 1))
         return lines
 
     @property

@@ -7,7 +7,7 @@ import pytest
 
 from dppca_core.bounds.recommendation import TRUSTS
 from dppca_core.experiments.planning.cautious import patients_with_cautious
-from dppca_core.experiments.planning.planning import PLANNED_METHODS, Question, StudyPlan
+from dppca_core.experiments.planning.planning import PLANNED_METHODS, PlanAnswer, Question, StudyPlan
 from pages.hospitals.planner import plain, plain_text, text
 from pages.hospitals.planner.view import Planner
 from pages.shared.plain import phrases
@@ -81,6 +81,14 @@ def test_a_cautious_hospital_costs_what_pooled_noise_costs(screen):
         shares = (text.amount(least.answer.value, up=True), text.amount(after, up=True))
         expected = plain_text.cautious_row(least.trust, *shares, after / least.answer.value - 1)
         assert expected in shown(page.app.main)
+
+
+def test_a_cautious_hospital_that_no_study_satisfies_is_not_worked_out_for_ever(screen, monkeypatch):
+    _, settings = opened(screen)
+    none = PlanAnswer(None, "patients")
+    monkeypatch.setattr(plain.PlainPlan, "with_cautious", lambda self, least: none)
+    plan = plain.PlainPlan(settings)
+    assert plan.cautious()[1:] == [plain_text.no_answer(each.trust, "patients") for each in plan.least]
 
 
 def test_the_report_has_plain_sentences():
