@@ -22,7 +22,8 @@ def ask(state: TableSession, data: bytes) -> None:
     data: the dictionary's file. Nothing is asked of a table that is read in pieces, whose columns cannot get
     other names, and where more than 200 names would have to be typed. Raises ValueError for no dictionary.
     """
-    names, state.opened = [column.name for column in Schema.from_json(data).columns], None
+    state.opened = None  # first: a file that is refused takes no place in a question about the one before
+    names = [column.name for column in Schema.from_json(data).columns]
     columns = () if state.raw is None or state.hospitals.first is None else state.raw.columns
     known, wanted = set(columns), set(names)
     absent = [name for name in names if name not in known]

@@ -153,6 +153,9 @@ def test_a_dictionary_of_other_names_renames_the_columns_of_all_tables():
     key = page.state.raw.key
     page.open_dictionary()
     assert several_text.MAP_DICTIONARY in page.notices and not page.errors
+    page.open_dictionary(b"[1]")  # its refusal is not hidden by the question about the one before
+    assert "must be JSON" in page.errors and page.state.opened is None
+    page.open_dictionary()
     assert page.state.opened[1].answers == {"age": "AGE (years)", "pulse": "Pulse_bpm"}
     page.map((1, "Gewicht"))
     page.press("Take these columns")
