@@ -145,7 +145,7 @@ def _show_question(state: TableSession, job: ReleaseJob, question: str) -> None:
 
 def _confirm(state: TableSession, job: ReleaseJob) -> None:
     """Start a job and list it in the session; nothing if it was started before."""
-    job.token = state.token
+    job.token = state.token  # a copy of the result is encrypted for the browser tab with this token
     if job.confirm():  # only for the first click
         state.confirmed.append(job)
         state.pending = None

@@ -53,7 +53,11 @@ class HospitalTables:
     joined: tuple[object, Raw] | None = field(default=None, repr=False)  # with what it was joined from
 
     def add(self, raw: Raw) -> None:
-        """Add another hospital's table. Raises ValueError with one sentence for one that cannot be joined."""
+        """Add another hospital's table, and the question which of its columns stand for the first table's.
+
+        Raises ValueError with one sentence for a table that is here already, and for one in which more than
+        200 of the first table's names are missing.
+        """
         for name, held in ((self.first_name, self.first), *((o.name, o.raw) for o in self.others)):
             if held.key == raw.key:
                 raise ValueError(several_text.again(name))
@@ -62,6 +66,7 @@ class HospitalTables:
             raise ValueError(several_text.too_many(len(mapping.names)))
         self.added += 1
         name = f"Hospital {self.added + 1}"
+        # Where no name is asked about, there is nothing to confirm.
         self.others.append(HospitalTable(self.added, name, raw, mapping, not mapping.names))
 
     def remove(self, number: int) -> None:

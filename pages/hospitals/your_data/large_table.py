@@ -89,7 +89,7 @@ def reduce(
             check=lambda entries: memory_check.check_patients(entries, memory.available()),
         )
         most_rows = sum(patients.sizes)
-    bits = discrete_gaussian.bits_for(most_rows)
+    bits = discrete_gaussian.bits_for(most_rows)  # of entries, so that sums of so many rows are exact
 
     def read(
         use: Callable[[str, Array, Array | float], None], progress: Callable[..., None], of_mean: bool = False
@@ -136,7 +136,8 @@ def reduce(
     report = partial(_report, progress, _SUMMING, 1 - _SUMMING)
     keys = tables.content_keys_of_file(large.data, large.encoding, report, sketcher=sketcher)
     hospitals = tuple(sorted(sums)) if patients is None else patients.hospitals
-    parts = [adder(hospital).sum for hospital in hospitals]  # of patients, also one without a usable row
+    # Where patients are named, this also makes the empty sum of a hospital without a usable row.
+    parts = [adder(hospital).sum for hospital in hospitals]
     # A patient who is left out counts as a row of zeros, as in a table that is held. `used` is the sum of
     # all squared weights.
     if patients is None:

@@ -141,7 +141,7 @@ def releases(account: Account) -> pd.DataFrame:
     """Return a table with a line for each release and the epsilon that it costs alone, at the limit's delta.
 
     Where some patient can have several rows, it also has the cost for a patient, with as many rows as the
-    owner stated when the release was made.
+    owner stated when the release was made. The account has one release at least.
     """
     alone = "ε alone"
     rows = [entry.rows_per_patient or 0 for entry in account.entries]  # 0: not stated

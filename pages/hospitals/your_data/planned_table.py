@@ -1,4 +1,4 @@
-"""Hand what is public of a visitor's table to the page that plans studies, and render the way there."""
+"""Hand what is public of a visitor's table to the planner, the page that plans studies, and open it there."""
 
 from dataclasses import replace
 

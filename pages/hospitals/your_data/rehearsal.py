@@ -227,6 +227,7 @@ def _with_others(twin: Twin, drawn: dict[str, Any]) -> dict[str, Any]:
     curves, legend, method = [], [], twin.experiment.method
     for number, other in enumerate(twin.others):
         results = other.results
+        # The middle of three quantiles is the median: one for each of EPSILONS, nan where nothing was run.
         middle = explorer.spreads(results, scale := Scale(results, other.settings), (method,))[0][:, 1]
         seen = np.isfinite(middle)
         name, dash = f"{other.pattern.title}, median", _DASHES[number % len(_DASHES)]

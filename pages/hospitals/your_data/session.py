@@ -146,7 +146,8 @@ class TableSession:
     def join(self, raw: Raw) -> None:
         """Go on with the hospitals' tables as one, or with the first again. What was typed stays.
 
-        That each patient has one row was an answer on one table: a patient may be in two.
+        If the owner has answered that each patient has one row, that is asked again when tables are first
+        joined: it was said of one table, and a patient may be in two.
         """
         self._drop_results()
         if isinstance(raw, JoinedTable) and not isinstance(self.raw, JoinedTable) and not self.several:
@@ -332,6 +333,10 @@ def merge_accounts(keys: Sequence[str], into: Sequence[str]) -> None:
 
 
 def _kept_under(keys: Sequence[str]) -> str:
-    """Return the key under which this session keeps the account of a table."""
+    """Return the key under which this session keeps the account of a table.
+
+    keys: the table's. The account may be under a key of another table of its cohort, with which it is shared.
+    Where none is kept yet, it is the newest key of the table itself.
+    """
     members = cohorts().members(keys).keys
     return next((key for key in members if key in current().ledgers), keys[-1])

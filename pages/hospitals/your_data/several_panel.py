@@ -18,7 +18,11 @@ from pages.shared.settings.catalogue import Settings
 
 
 def show(state: TableSession, settings: Settings) -> bool:
-    """Render the tables of other hospitals. Return whether nothing about them is left to answer."""
+    """Render the tables of other hospitals, and join them to the first once all questions are answered.
+
+    Returns whether the page can go on: not while an answer is missing, and not with tables that cannot be
+    joined. A table that is too large to be joined goes on alone.
+    """
     hospitals = state.hospitals
     with st.expander("Another hospital's table", expanded=bool(hospitals.others)):
         if hospitals.first is None:
@@ -125,4 +129,4 @@ def _add(hospitals: HospitalTables, upload: UploadedFile, encoding: str) -> str:
     if isinstance(table, LargeTable):
         return several_text.LARGE
     refused = table if isinstance(table, str) else session.attempt(partial(hospitals.add, table))
-    return refused or st.rerun()
+    return refused or st.rerun()  # which raises: nothing is returned then

@@ -67,7 +67,7 @@ TRY_THIS = (  # in the order of the steps: the first is shown whose step is not 
 )
 HARDLY_BETTER = 0.9  # of a guess's error, from which on an error is no better
 MOST_IN_ONE = 0.8  # share of the released eigenvalues' sum
-# A word joiner, which is not seen, keeps Markdown from finding an address there; it does so behind escapes.
+# Markdown makes links of addresses, even of escaped ones: an invisible word joiner (U+2060) prevents it.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _MARKUP = re.compile(r"([\\`*_\[\]<>$~|#]|:(?=\w))")
 

@@ -126,6 +126,7 @@ def judged(request: Request, n: int, d: int, ways: WaysOut) -> str:
     share, patients, epsilon, features = ways
     many, budget = noun(request.rows_per_patient), request.budget
     errs = f"{text.percent(min(share, 1.0))} of a guess's error"
+    # A third is `rehearsal.TOO_MUCH`; that module imports this one, so it cannot be imported here.
     if patients is epsilon is features is None and share <= 1 / 3:
         return f"{can_take(d)} The better of them is predicted to have {errs}."
     answer = "no answer" if share > HARDLY_BETTER else "hardly an answer"

@@ -333,6 +333,7 @@ def _open(state: TableSession, upload: UploadedFile) -> str:
         dictionary_names.ask(state, upload.getvalue())
         lines, bound, absent = dictionary.load(upload.getvalue(), state.raw.columns)
     except ValueError as reason:
+        # A dictionary with none of the table's names is not refused while it is asked which columns they are.
         return str(reason) if state.opened is None else ""
     state.set_lines(lines, bound)
     st.toast(page_text.literal(upload_text.left_out(absent) if absent else "The dictionary was taken over."))
