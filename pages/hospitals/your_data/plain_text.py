@@ -1,7 +1,6 @@
-"""Form the sentences of this page in plain view, for readers without statistics: short, without symbols.
+"""The sentences of this page in plain view, from numbers: short, and without symbols. No Streamlit here.
 
-For sentences that stand at the same place in both views `analyst_text` has functions of the same names and
-parameters, which explain these. No Streamlit here.
+`analyst_text` has the names of those that stand at the same places for analysts.
 """
 
 from pages.hospitals.your_data.ledger_text import Spending

@@ -28,7 +28,7 @@ MOST = 200
 FEW = 10  # stored runs: with fewer, one point's spread is too uncertain to refute anything
 ONLY = {  # of costly or noisy recipes: methods, index of each value, repeats; of others the first values, 3
     "ge-3a": (None, (1,), 12),
-    "ge-3b-caption": (None, (0,), 20),
+    "ge-3b-caption": (None, (0,), 40),
     "ge-3b-text": (None, (-1,), 12),
     "ge-4a": (("DPS-PCA", "PPCA"), (1,), 4),
     "ge-4b-unit": (None, (0,), 2),
