@@ -226,7 +226,8 @@ def _layouts(curve: _Curve, rounds: int) -> tuple[Trace, Trace]:
     """Return the layout, the ring beside the curve, and what is different on a telephone: the ring above."""
     hidden = {"visible": False, "fixedrange": True, "range": [-1.95, 1.95]}
     across = axis("round", range=[-0.3, rounds + 0.3], anchor="y2", dtick=max(1, math.ceil(rounds / 10)))
-    upright = hidden | {"scaleanchor": "x", "scaleratio": 1, "range": [-1.45, 1.45]}
+    # Two lines stand above the first hospital, which a low window would cut off at 1.45.
+    upright = hidden | {"scaleanchor": "x", "scaleratio": 1, "range": [-1.45, 1.75]}
     axes = {"xaxis": hidden, "yaxis": upright, "xaxis2": across, "yaxis2": curve.axis}
     wide = playback.placed(axes, [0, 0.5], [0, 1], [0.6, 1], [0.04, 0.96])
     narrow = playback.placed(axes, [0, 1], [0.48, 1], [0.12, 1], [0, 0.42])
