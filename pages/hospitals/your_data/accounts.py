@@ -7,6 +7,7 @@ the session, or beside the ledgers on the owner's disk.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from dppca_core.release.cohorts import Extract, PatientCohort
 from dppca_core.release.ledger_records import check_alike
@@ -45,15 +46,22 @@ def others(raw: Table) -> list[PatientCohort]:
     ]
 
 
-def note(raw: Table, into: str | None = None, check: Callable[[], None] = lambda: None) -> None:
-    """Put a table on the list of cohorts, so that it pays into its own account or into another's.
+def note(raw: Table) -> None:
+    """Put a table on the list of cohorts, so that it pays into an account of its own."""
+    _listing(raw)()
 
-    into: a key of a table of the cohort that it joins; None where it joins none. check: raises ValueError
-    where it may not join, and is called while nobody else writes a ledger.
+
+def _listing(
+    raw: Table, into: str | None = None, check: Callable[[], None] = lambda: None
+) -> Callable[[], None]:
+    """Return a function that puts a table on the list of cohorts, and asks Streamlit for nothing.
+
+    into: a key of a table of the cohort whose account it joins; None where it joins none. check: raises
+    ValueError where it may not join, and is called while nobody else writes a ledger.
     """
     seen, named = sketch(raw), session.current().patient_column is not None
     extract = Extract(session.keys(raw), seen.rows, len(raw.columns))
-    session.cohorts().add(extract, seen, session.visitor_owner(), named, into, check)
+    return partial(session.cohorts().add, extract, seen, session.visitor_owner(), named, into, check)
 
 
 def join(raw: Table, other: PatientCohort) -> None:
@@ -69,12 +77,13 @@ def join(raw: Table, other: PatientCohort) -> None:
     def check() -> None:
         check_alike(theirs.account().limit, mine.account().limit, _TWO_LIMITS)
 
-    # Refuse before anything is changed. `note` checks once more, when nobody else can set a limit.
+    # Refuse before anything is changed. `put_in` checks once more, when nobody else can set a limit.
     check()
-    sketch(raw)  # raises here, if at all, and not between the two changes
+    # What can raise an error, or end this run of the page for a newer one, comes before the two changes.
+    state, put_in = session.current(), _listing(raw, other.key, check)
     session.merge_accounts(session.keys(raw), other.extracts[0].keys)
-    note(raw, other.key, check)
-    session.current().pending = None  # its question states the price on the former account
+    put_in()
+    state.pending = None  # its question states the price on the former account
 
 
 def name(raw: Table, new: str) -> None:

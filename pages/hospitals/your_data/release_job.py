@@ -27,7 +27,7 @@ class ReleaseJob:
         present: Tells whether the visitor is still there; the job stops when they have left.
         on_download: Is given the job when a file of its result was requested.
         on_result: Is given the job once it has a result, before anybody is shown it.
-        on_confirm: Is called by whoever confirms the job first, before it runs.
+        on_confirm: Is called by whoever confirms the job, before it runs; by two at once, it is called twice.
     """
 
     def __init__(
@@ -75,12 +75,15 @@ class ReleaseJob:
 
     def confirm(self) -> bool:
         """Start the job unless it was started before. Return whether this call did, even if it failed to."""
+        # Before anything changes: where it asks Streamlit for the session, a second click may end this run of
+        # the page, and then that click starts the job.
+        if self.state == "pending":
+            self._on_confirm()
         with self._lock:
             if self.state != "pending":
                 return False
             self.state = "running"
         try:
-            self._on_confirm()
             threading.Thread(target=self._run, daemon=True, name="release").start()
         except RuntimeError as error:  # the server has no thread left: nothing began, nothing was paid
             self._make = None

@@ -325,11 +325,12 @@ def merge_accounts(keys: Sequence[str], into: Sequence[str]) -> None:
     keys, into: of the two tables. Nothing is to be done in a folder, where the ledgers of all tables of a
     cohort are read together.
     """
-    kept, under, other = current().ledgers, _kept_under(keys), _kept_under(into)
+    state, under, other = current(), _kept_under(keys), _kept_under(into)
+    kept = state.ledgers
     if folder() is None and under in kept and under != other:
         kept[other].take_over(kept[under])
         del kept[under]
-        current().pending = None  # a question that is open would pay into the account that is gone
+        state.pending = None  # a question that is open would pay into the account that is gone
 
 
 def _kept_under(keys: Sequence[str]) -> str:
