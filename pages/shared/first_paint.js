@@ -4,11 +4,16 @@
 
   // After a connection broke within a run, or runs followed each other fast, Streamlit may lack messages and draw
   // nothing any more. A reload restores the screen from the link. Here, since that can happen before any figure.
-  // A page just chosen in the menu may have no settings in its address yet: then those of the page before.
-  let settings = location.search;
-  addEventListener("click", () => { settings = location.search || settings; }, true);
+  // A page just chosen in the menu may have no address yet, or one without settings: then those of the page before.
+  let settings = location.search, chosen = "";
+  addEventListener("click", ({ target }) => {
+    settings = location.search || settings;
+    chosen = target.closest("a[data-testid^=stTopNav]")?.pathname ?? "";
+  }, true);
+  addEventListener("popstate", () => { chosen = ""; });
   addEventListener("error", ({ message }) => {
-    if (message?.includes("delta path")) location.replace(location.pathname + (location.search || settings));
+    if (!message?.includes("delta path")) return;
+    location.replace((chosen || location.pathname) + (location.search || settings));
   });
 
   // Streamlit keeps the choice of light or dark for each address; here one choice holds for all pages.

@@ -7,7 +7,8 @@ from tests.browser.conftest import SMALL, go_to
 
 pytestmark = pytest.mark.browser
 
-# Once `arrived()` on the next page the browser misses the messages that `misses(i)` names, the first being 0.
+# Once the server runs another page than the first, the browser misses the messages that `misses(i)` names, the
+# first being 0.
 # `runs` counts the runs of a whole page that the server has said to have ended, missed or not.
 MEANT = ("v=2", "delta=1e-05", "method=dps_pca")  # what a link without a version meant, written out
 DEAF = """
@@ -32,10 +33,8 @@ function fields(bytes) {
 // 6, script_finished, is 0 when a whole run went well; 9 of 4, new_session, names the page of a run.
 const ENDED = 6, RUN = 4, PAGE = 9;
 const Socket = window.WebSocket;
-Object.assign(window, { arrived: () => false, runs: 0 });
+Object.assign(window, { misses: () => false, runs: 0 });
 let first, current, since = 0;
-window.begun = () => current !== first;
-window.shown = () => location.pathname.endsWith('/methods');
 window.WebSocket = function (...given) {
   const socket = new Socket(...given);
   socket.addEventListener('message', (event) => {
@@ -44,7 +43,7 @@ window.WebSocket = function (...given) {
     window.runs += message[ENDED] === 0;
     if (message[RUN]) current = String(fields(message[RUN])[PAGE]);
     first ??= current;
-    if (window.arrived() && window.misses(since++)) event.stopImmediatePropagation();
+    if (current !== first && window.misses(since++)) event.stopImmediatePropagation();
   });
   return socket;
 };
@@ -68,15 +67,12 @@ def answered(page: Page) -> None:
     page.evaluate("window.awaited = window.runs")
 
 
-def leaving_bounds(watched, address, arrived: str, misses: str) -> Page:
-    """Return a page from which a visitor goes on to the methods, missing some of that page's first run.
-
-    arrived: "begun" when the server says that it runs the page, "shown" when the address is the page's.
-    """
+def leaving_bounds(watched, address, misses: str) -> Page:
+    """Return a page from which a visitor goes on to the methods, missing some of that page's first run."""
     visitor = watched()
     visitor.page.add_init_script(DEAF)
     page = visitor.open(f"{address}bounds?{SMALL}").page
-    given = f"arrived: window.{arrived}, misses: {misses}, awaited: window.runs, former: true"
+    given = f"misses: {misses}, awaited: window.runs, former: true"
     page.evaluate(f"() => {{ Object.assign(window, {{ {given} }}) }}")
     go_to(page, "Methods")
     return page
@@ -84,7 +80,7 @@ def leaving_bounds(watched, address, arrived: str, misses: str) -> Page:
 
 def test_a_page_whose_first_run_was_lost_keeps_every_setting(watched, address):
     # It hears that there is a page, not what is on it.
-    page = leaving_bounds(watched, address, "begun", misses="(i) => i > 0")
+    page = leaving_bounds(watched, address, misses="(i) => i > 0")
     answered(page)
     page.evaluate("() => { window.misses = () => false }")
     for _ in range(2):  # the second tells the server what the widgets began at
@@ -96,7 +92,7 @@ def test_a_page_whose_first_run_was_lost_keeps_every_setting(watched, address):
 
 
 def test_a_page_that_cannot_be_drawn_any_more_opens_anew(watched, address):
-    page = leaving_bounds(watched, address, "shown", misses="(i) => i % 2")
+    page = leaving_bounds(watched, address, misses="(i) => i % 2")
     page.wait_for_function("window.former === undefined")  # of a page that was loaded since
     page.get_by_text("where all trust one place").wait_for()
     page.wait_for_url(f"**/methods?*{SMALL.split('&')[0]}*")
