@@ -7,8 +7,8 @@ from tests.browser.conftest import SMALL, go_to
 
 pytestmark = pytest.mark.browser
 
-# Once the server runs another page than the first, the browser misses the messages that `misses(i)` names, the
-# first being 0.
+# Once the server runs another page than the first, the browser misses the messages that `misses(i)` names,
+# from 0.
 # `runs` counts the runs of a whole page that the server has said to have ended, missed or not.
 MEANT = ("v=2", "delta=1e-05", "method=dps_pca")  # what a link without a version meant, written out
 DEAF = """
