@@ -62,7 +62,7 @@ class ComparisonMeasure:
         self.column, self.factor, self.title, self.quantity = shown
 
     def values(self, rows: pd.DataFrame) -> Array:
-        """Return the values of these rows of the table, in the unit on screen; failed runs have none.
+        """Return the value of each row of the table, in the unit on screen; NaN for a run that failed.
 
         A share needs k: a table that sweeps k has it in a column.
         """
@@ -70,8 +70,8 @@ class ComparisonMeasure:
         if self.errs and self.metric not in ("energy", "degrees"):
             k = rows["k"].to_numpy(dtype=float) if "k" in rows else self.results.experiment.k
             values = metric_axis.in_unit(self.metric, values, k)
-        finite: Array = values[np.isfinite(values)]
-        return finite
+        measured: Array = np.where(np.isfinite(values), values, np.nan)
+        return measured
 
     def text(self, value: float) -> str:
         """Return a value, in the unit on screen, as a sentence has it."""
@@ -124,12 +124,14 @@ def spreads(table: pd.DataFrame, measure: ComparisonMeasure, methods: Sequence[s
 
     name: the column that is swept.
     """
+    values, swept = measure.values(table), table[name].to_numpy(dtype=float)
+    made_by, has_value = table["method"].to_numpy(), ~np.isnan(values)
     result = {}
     for method in methods:
-        groups = table[table["method"] == method].groupby(name)
-        measured = {float(value): measure.values(rows) for value, rows in groups}
-        bands = {value: quantiles(values) for value, values in measured.items() if len(values)}
-        result[method] = list(bands), np.array(list(bands.values())).reshape(-1, 3).T
+        finished = has_value & (made_by == method)
+        reached = np.unique(swept[finished]).tolist()
+        bands = [quantiles(values[finished & (swept == value)]) for value in reached]
+        result[method] = reached, np.array(bands).reshape(-1, 3).T
     return result
 
 

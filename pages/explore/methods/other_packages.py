@@ -8,7 +8,7 @@ n patients. `neighbours` is the neighbouring relation of the guarantee, "replace
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -33,9 +33,26 @@ _LOOKS = {
 } | {title: style.look(name) for title, name in _OURS.items()}
 
 
+class Measurement(NamedTuple):
+    """Hold what was measured: the file's record, and of it the errors.
+
+    `errors` has a row for each place, recipe and relation; the error is NaN where there was no answer.
+    """
+
+    record: dict[str, Any]
+    errors: pd.DataFrame
+
+
+def measurement(record: dict[str, Any]) -> Measurement:
+    """Return the measurement of a record; where that is broken, this may raise any error of a lookup."""
+    rows = pd.json_normalize(record["places"], "rows", ["population", "d", "n"])
+    rows = rows.rename(columns={"error.median": "error"}).astype({"error": float, "d": int, "n": int})
+    return Measurement(record, rows)
+
+
 @lru_cache(maxsize=1)
-def stored() -> dict[str, Any]:
-    """Return the stored file: what was measured, when, and with which versions.
+def stored() -> Measurement:
+    """Return the stored measurement, read once: its errors are put into a table for 6 ms.
 
     Raises:
         ValueError: The file cannot be read, or lacks a part that the page needs.
@@ -44,35 +61,25 @@ def stored() -> dict[str, Any]:
         record: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
         for name in ("epsilon", "delta", "k", "s"):
             float(record["settings"][name])
+        measured = measurement(record)
         whole = record["date"] and record["limit_seconds"] > 0 and dict(record["versions"])
-        whole = whole and {"sparse population", "breast_cancer"} <= set(_table(record)["population"])
+        whole = whole and {"sparse population", "breast_cancer"} <= set(measured.errors["population"])
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         whole = False
     if not whole:
         raise ValueError("data/peers.json cannot be read: restore it, or run make bench-peers")
-    return record
-
-
-def table() -> pd.DataFrame:
-    """Return one row for each place, recipe and relation; the error is NaN where there was no answer."""
-    return _table(stored())
-
-
-def _table(record: dict[str, Any]) -> pd.DataFrame:
-    """Return the table of `table`, of a record that may turn out to be broken: then this raises."""
-    rows = pd.json_normalize(record["places"], "rows", ["population", "d", "n"])
-    return rows.rename(columns={"error.median": "error"}).astype({"error": float, "d": int, "n": int})
+    return measured
 
 
 def _rows(population: str, neighbours: str) -> pd.DataFrame:
     """Return a population's rows under one relation, and those without privacy, which have no relation."""
-    rows = table()
+    rows = stored().errors
     return rows[(rows["population"] == population) & rows["neighbours"].isin(["", neighbours])]
 
 
 def figure(neighbours: str) -> dict[str, Any]:
     """Draw error against d, a line for each recipe; a recipe without an answer has no point."""
-    measured, k = _rows("sparse population", neighbours), stored()["settings"]["k"]
+    measured, k = _rows("sparse population", neighbours), stored().record["settings"]["k"]
     traces = []
     for recipe, look in _LOOKS.items():
         rows = measured[(measured["recipe"] == recipe) & measured["error"].notna()].sort_values("d")
@@ -108,7 +115,7 @@ def finding(neighbours: str) -> str:
         f"PCA without privacy {text.error(error[_PLAIN])}"
     )
     if rival != rival:  # NaN: no answer within the time limit
-        return f"{start}; {_RIVAL} had no answer in {stored()['limit_seconds']:.0f} s."
+        return f"{start}; {_RIVAL} had no answer in {stored().record['limit_seconds']:.0f} s."
     steps = [error[sparse], *(error[recipe] for recipe in _PARTS.values())]
     parts = {part: after / before for part, before, after in zip(_PARTS, steps, steps[1:], strict=False)}
     factors = ", ".join(f"{part} {factor:.2f}" for part, factor in parts.items())
@@ -126,13 +133,13 @@ def _finding_on_table(neighbours: str) -> str:
     d, n = int(rows["d"].iloc[0]), int(rows["n"].iloc[0])
     shown = {name: error[name] for name in (next(iter(_OURS)), "without sparsity", _RIVAL)}
     errors = ", ".join(f"{name} {text.error(value)}" for name, value in shown.items() if value == value)
-    guess = text.error(subspace_metrics.random_guess(d, stored()["settings"]["k"]))
+    guess = text.error(subspace_metrics.random_guess(d, stored().record["settings"]["k"]))
     return f"On the breast cancer table, {n} patients: {errors}, a random guess {guess}."
 
 
 def notes(neighbours: str) -> str:
     """Return what was run, what had no answer, when, and with which versions."""
-    record, rows = stored(), table()
+    record, rows = stored()
     setting, versions = record["settings"], record["versions"]
     parts = [
         f"All had the same rows, ε = {setting['epsilon']:g}, δ = {text.number(setting['delta'])}, "

@@ -14,7 +14,7 @@ OURS, RIVAL = "Analyze Gauss + sparse step", "OpenDP Gaussian + eigh"
 
 
 def largest(neighbours):
-    rows = other_packages.table()
+    rows = other_packages.stored().errors
     rows = rows[(rows["population"] == "sparse population") & rows["neighbours"].isin(["", neighbours])]
     return rows[rows["d"] == rows["d"].max()].set_index("recipe")["error"]
 
@@ -51,7 +51,7 @@ def test_what_is_not_the_measurement_is_refused(content, tmp_path, monkeypatch):
     monkeypatch.setattr(other_packages, "_FILE", damaged)
     other_packages.stored.cache_clear()
     with pytest.raises(ValueError, match=r"data/peers\.json cannot be read: restore it"):
-        other_packages.table()
+        other_packages.stored()
     other_packages.stored.cache_clear()
 
 
@@ -69,22 +69,22 @@ def test_a_damaged_file_is_one_sentence_of_the_page(screen, tmp_path, monkeypatc
 
 def test_the_most_owed_part_is_the_largest(monkeypatch):
     """Where the packages' error is ten times as large, most of it is owed to accounting."""
-    changed = copy.deepcopy(other_packages.stored())
+    changed = copy.deepcopy(other_packages.stored().record)
     for place in changed["places"]:
         for row in place["rows"]:
             if row["recipe"] == RIVAL and "error" in row:
                 row["error"]["median"] *= 10
-    monkeypatch.setattr(other_packages, "stored", lambda: changed)
+    monkeypatch.setattr(other_packages, "stored", lambda: other_packages.measurement(changed))
     assert "Most is due to exact accounting." in other_packages.finding("replace-one")
 
 
 def test_no_answer_has_no_point_and_is_told(monkeypatch):
-    changed = copy.deepcopy(other_packages.stored())
+    changed = copy.deepcopy(other_packages.stored().record)
     for place in changed["places"]:
         for row in place["rows"]:
             if row["recipe"] == RIVAL:
                 row.pop("error", None)
-    monkeypatch.setattr(other_packages, "stored", lambda: changed)
+    monkeypatch.setattr(other_packages, "stored", lambda: other_packages.measurement(changed))
     names = [trace["name"] for trace in other_packages.figure("replace-one")["data"]]
     assert RIVAL not in names and OURS in names
     assert "had no answer" in other_packages.finding("replace-one")
@@ -93,7 +93,7 @@ def test_no_answer_has_no_point_and_is_told(monkeypatch):
 
 @BOTH
 def test_every_point_is_a_stored_error(neighbours):
-    table = other_packages.table()
+    table = other_packages.stored().errors
     for trace in other_packages.figure(neighbours)["data"][:-1]:
         rows = table[(table["recipe"] == trace["name"]) & (table["population"] == "sparse population")]
         kept = rows[rows["neighbours"].isin(["", neighbours])].dropna(subset="error").sort_values("d")
