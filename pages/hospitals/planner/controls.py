@@ -19,7 +19,7 @@ from pages.hospitals.planner import own_table, own_table_text, text, view
 from pages.hospitals.planner.view import Planner
 from pages.shared.background import sweep_jobs, sweep_status
 from pages.shared.charts.metric_axis import rises
-from pages.shared.settings import public_table, widgets
+from pages.shared.settings import editions, public_table, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 from pages.shared.text import duration
 
@@ -147,7 +147,11 @@ def confirm(planner: Planner) -> None:
     method, answered = view.title(planner.focus), planner.answer().value is not None
     search, job = _current(planner, planner.focus)
     asked, swept = planner.settings["plan.simulate"], text.SWEPT[planner.asked]
-    simulate = {"key": "simulate", "on_click": widgets.set_to, "args": ("plan.simulate", not asked)}
+    simulate = {
+        "key": "simulate",
+        "on_click": editions.whole(widgets.set_to),
+        "args": ("plan.simulate", not asked),
+    }
     if isinstance(search, TableSearch):
         if simulation := planner.simulation:
             done = "Simulated" if simulation.state != "measuring" else "Simulated so far"

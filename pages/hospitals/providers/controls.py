@@ -11,7 +11,7 @@ import streamlit as st
 from dppca_core.experiments.collaboration.setting import MOST_HOSPITALS, CollaborationSetting
 from pages.hospitals.providers import text as page_text
 from pages.hospitals.providers.settings import Sizes
-from pages.shared.settings import widgets
+from pages.shared.settings import editions, widgets
 from pages.shared.settings.catalogue import Settings
 
 _COLUMN = "patients"
@@ -55,9 +55,9 @@ def sizes(recipe: CollaborationSetting, settings: Settings) -> None:
         num_rows="dynamic",
         height=min(36 * (len(base) + 2), 330),
         column_config={_COLUMN: whole},
-        on_change=lambda: widgets.set_to("join.sizes", edited(base, st.session_state[key])),
+        on_change=editions.whole(lambda: widgets.set_to("join.sizes", edited(base, st.session_state[key]))),
     )
     right.markdown(page_text.sizes_note(len(recipe.sizes), recipe.n))
     if settings["join.sizes"]:
-        back = {"on_click": widgets.set_to, "args": ("join.sizes", "")}
+        back = {"on_click": editions.whole(widgets.set_to), "args": ("join.sizes", "")}
         right.button("Back to the sliders", key="sizes back", **back)

@@ -11,7 +11,7 @@ from dppca_core.release.ledger_records import Account
 from dppca_core.release.spectrum import Spectrum
 from pages.hospitals.your_data import synthetic_twin_panel
 from pages.hospitals.your_data.prepared_table import PreparedTable
-from pages.shared.settings import catalogue, public_table, widgets
+from pages.shared.settings import catalogue, editions, public_table, widgets
 from pages.shared.settings.catalogue import CHOICES, Settings
 
 PAGE = "hospitals/planner/page.py"
@@ -81,5 +81,5 @@ def lead(account: Account | None, settings: Settings) -> None:
     possible, _ = catalogue.reconcile(settings | here, "k")
     # Set them before any widget: a button's own run comes too late for that.
     label = "Plan a study on this dictionary"
-    if st.button(label, key="own plan", on_click=widgets.set_all, args=(possible,)):
+    if st.button(label, key="own plan", on_click=editions.whole(widgets.set_all), args=(possible,)):
         st.switch_page(PAGE)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.learn.story.settings import STEPS
+from pages.shared.settings import editions
 from pages.shared.settings.widgets import choose_word, set_to, settings
 
 _KEY, _NEWEST = "story.step", "story.step newest"
@@ -14,9 +15,10 @@ def step_through() -> None:
     While a slider or a box has the focus, arrow keys move that instead (tested in the browser).
     """
     step = st.session_state[_NEWEST] = settings()[_KEY]
-    st.button("Back", on_click=_step, args=(-1,), disabled=step == 1, shortcut="Left", key=f"{_KEY} back")
+    move = editions.whole(_step)
+    st.button("Back", on_click=move, args=(-1,), disabled=step == 1, shortcut="Left", key=f"{_KEY} back")
     choose_word(_KEY)
-    st.button("Next", on_click=_step, args=(1,), disabled=step == STEPS, shortcut="Right", key=f"{_KEY} on")
+    st.button("Next", on_click=move, args=(1,), disabled=step == STEPS, shortcut="Right", key=f"{_KEY} on")
 
 
 def _step(by: int) -> None:
@@ -25,5 +27,6 @@ def _step(by: int) -> None:
     That is kept in the session: the settings may be older, since a press interrupts the run that would apply
     the one before it.
     """
-    st.session_state[_NEWEST] = min(max(st.session_state[_NEWEST] + by, 1), STEPS)
-    set_to(_KEY, st.session_state[_NEWEST])
+    newest = min(max(st.session_state[_NEWEST] + by, 1), STEPS)
+    set_to(_KEY, newest)
+    st.session_state[_NEWEST] = newest  # at last: an interruption before it may repeat what stands above

@@ -2,15 +2,20 @@
 
 A browser reports what all its widgets show. Where it has not drawn our last run yet, that is what they showed
 before our change. Had the widget kept its key, that report would count as the visitor's choice.
+
+A callback may be interrupted, too: Streamlit ends a run for a newer one wherever the run asks it for
+something, and the newer one does not call the callback of a move that the ended one has taken over.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 _SHOWN = "what each widget shows, and its edition"
 _HELD = "widget moved last"
+_BEGUN = "callbacks that have begun"
 
 
 def _key(widget: str, edition: int) -> str:
@@ -58,7 +63,33 @@ def widget_arguments(
         if moved is not None:
             then(moved)
 
-    return {"key": shown, "on_change": act}
+    return {"key": shown, "on_change": whole(act)}
+
+
+def whole(act: Callable[..., None]) -> Callable[..., None]:
+    """Return a callback that does this, and where it is interrupted, does it again in the newer run.
+
+    So done twice, it must be the same as done once.
+    """
+    begun = st.session_state.setdefault(_BEGUN, [])
+
+    def callback(*given: Any) -> None:
+        begun.append(partial(act, *given))
+        finish()
+
+    return callback
+
+
+def finish() -> None:
+    """Do what has begun and was interrupted. Call it before the settings are read."""
+    begun: list[Callable[[], None]] = st.session_state.get(_BEGUN, [])
+    while begun:
+        try:
+            begun[0]()
+        except Exception:  # an interruption is none of these
+            begun.pop(0)
+            raise
+        begun.pop(0)
 
 
 def release() -> None:

@@ -103,6 +103,7 @@ def show(key: str, name: str, plain: bool, widget: str = "", **more: Any) -> Non
 
 def update() -> Settings:
     """Make the settings of link and widgets possible, and set the link. Call it before any widget."""
+    editions.finish()
     now, sentences = _possible_settings()
     st.session_state[_LAST], st.session_state[_NOTICES] = now, sentences
     # Streamlit may interrupt this run after any statement when the user moves another widget, so the state
@@ -270,5 +271,5 @@ def slow_methods_button(titles: Sequence[str], seconds: float) -> None:
     about = f"Measure the slow methods (about {max(seconds, 1):.0f} s a run)"
     label = "Leave out the slow methods" if measuring else about
     left, right = st.columns([2, 3], vertical_alignment="center")
-    left.button(label, on_click=set_to, args=("slow", not measuring), key="slow button")
+    left.button(label, on_click=editions.whole(set_to), args=("slow", not measuring), key="slow button")
     right.caption(f"Too slow to update automatically: {', '.join(titles)}.")
