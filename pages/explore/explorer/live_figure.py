@@ -18,18 +18,18 @@ from pages.shared.settings import to_experiment, widgets
 from pages.shared.settings.catalogue import CHOICES
 
 
-def keep_scrubbed() -> None:
+def keep_scrubbed(index: int) -> None:
     """Set the page's epsilon to that of the frame that the visitor keeps."""
-    widgets.set_to("epsilon", EPSILONS[int(st.session_state["live"]["use"])])
+    widgets.set_to("epsilon", EPSILONS[int(index)])
 
 
-def move_patients() -> None:
+def move_patients(index: int) -> None:
     """Set the number of patients to the option that a telephone's second slider was moved to.
 
     The index is brought into range, since the browser may send anything.
     """
     options = CHOICES["n"].options
-    widgets.set_to("n", options[min(max(int(st.session_state["live"]["move"]), 0), len(options) - 1)])
+    widgets.set_to("n", options[min(max(int(index), 0), len(options) - 1)])
 
 
 def show(view: ExplorerView, title: str) -> None:

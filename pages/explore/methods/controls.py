@@ -6,6 +6,7 @@ has a job of its own that its button starts.
 """
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -138,12 +139,11 @@ def choose_release(methods: Sequence[str]) -> str:
         return str(widgets.choose_among("compare.release", methods))
 
 
-def keep_picked() -> None:
+def keep_picked(point: dict[str, Any]) -> None:
     """Set the release that is shown to the point of the frontier that was clicked.
 
     Clicks on other traces, such as a random guess, name no method and change nothing.
     """
-    point = st.session_state["frontier figure"]["pick"]
     if str(point["name"]) in METHODS:
         widgets.set_to("compare.release", str(point["name"]))
         widgets.set_to("compare.at", CHOICES["compare.at"].nearest(float(point["x"])))

@@ -54,7 +54,7 @@ def _rounds(recipe: CollaborationSetting, shown: Transcript, settings: Settings)
     numbers = [number for number, _ in network_diagram.steps(shown)]
     take_along.show(
         *(figure, "ring figure", "dppca-rounds", "Round by round"),
-        on_use=partial(_keep_round, "ring figure", numbers),
+        on_use=partial(_keep_round, numbers=numbers),
         **_along(recipe, shown, settings["join.way"], code),
     )
     if shown.record.ended:
@@ -77,7 +77,7 @@ def _message(recipe: CollaborationSetting, shown: Transcript, settings: Settings
         code = FigureRecipe("collaboration.message", message)
     take_along.show(
         *(figure, "sees figure", "dppca-message", "What the server sees"),
-        on_use=partial(_keep_round, "sees figure"),
+        on_use=_keep_round,
         **_along(recipe, shown, settings["join.way"], code),
     )
     st.caption(run_text.message_note(shown, message_charts.MOST_ROWS))
@@ -102,7 +102,7 @@ def pair(recipe: CollaborationSetting, settings: Settings) -> None:
     figure = message_charts.pair(shared, independent, first, second, settings)
     take_along.show(
         *(figure, "pair figure", "dppca-pair", "Two messages together"),
-        on_use=partial(_keep_round, "pair figure"),
+        on_use=_keep_round,
         table=lambda: differences(*(_simulate(recipe, key) for key in _COMPARED), first, second),
         code=lambda: FigureRecipe(
             "collaboration.pair", {"setting": recipe, "first": first, "second": second}
@@ -111,13 +111,12 @@ def pair(recipe: CollaborationSetting, settings: Settings) -> None:
     st.markdown(run_text.below_pair(runs.name(shared, first), runs.name(shared, second)))
 
 
-def _keep_round(key: str, numbers: list[int] | None = None) -> None:
+def _keep_round(index: int, numbers: list[int] | None = None) -> None:
     """Set the link's round to that of the frame the visitor scrubbed to.
 
-    key: the figure's. numbers: each frame's round, where frames are not rounds 1, 2, 3 and so on.
+    numbers: each frame's round, where frames are not rounds 1, 2, 3 and so on.
     """
-    index = int(st.session_state[key]["use"])
-    widgets.set_to("join.round", index + 1 if numbers is None else numbers[index])
+    widgets.set_to("join.round", int(index) + 1 if numbers is None else numbers[int(index)])
 
 
 def _along(

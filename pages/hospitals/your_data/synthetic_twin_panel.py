@@ -173,6 +173,6 @@ def _make(order: Order, _: PreparedTable, rows: Sequence[Part], ledger: Ledger, 
     return spectrum_release.make(order.request, rows, ledger)
 
 
-def _keep_scrubbed() -> None:
+def _keep_scrubbed(index: int) -> None:
     """Set the release's epsilon to the one that the figure was scrubbed to."""
-    widgets.set_to("own.epsilon", EPSILONS[int(st.session_state["own twin"]["use"])])
+    widgets.set_to("own.epsilon", EPSILONS[int(index)])

@@ -17,6 +17,7 @@ import streamlit as st
 from streamlit import config
 
 from pages.shared import text
+from pages.shared.settings import editions
 
 _SERVER = secrets.token_hex(4)  # tells the counts of two starts of the server apart
 _turns = itertools.count(1)  # of the messages to browsers
@@ -33,7 +34,7 @@ _mount = st.components.v2.component(
 )
 
 
-def _nothing() -> None:
+def _nothing(_: Any) -> None:
     pass
 
 
@@ -50,26 +51,26 @@ def preliminary(more: bool) -> Iterator[None]:
 def figure(
     payload: dict[str, Any],
     key: str,
-    on_use: Callable[[], None] = _nothing,
-    on_pick: Callable[[], None] = _nothing,
-    on_move: Callable[[], None] = _nothing,
+    on_use: Callable[[int], None] = _nothing,
+    on_pick: Callable[[dict[str, Any]], None] = _nothing,
+    on_move: Callable[[int], None] = _nothing,
     says: str = "",
 ) -> None:
     """Show a figure of `charts`, through whose frames the browser's slider scrubs without the server.
 
     Frames are the explorer's epsilons or, with "play" in the payload, rounds, which a button plays; where
-    reduced motion is preferred each press shows one more. Unless "kept" is False, a button keeps a frame: its
-    index is then in st.session_state[key]["use"]. After a click on a point, st.session_state[key]["pick"] has
-    its trace's uid as "name", and its "x". If the payload has a "second" slider ("label", "options" and its
-    index "at"), a telephone shows it; st.session_state[key]["move"] is the index it was moved to. "turn"
+    reduced motion is preferred each press shows one more. Unless "kept" is False, a button keeps a frame. If
+    the payload has a "second" slider ("label", "options" and its index "at"), a telephone shows it. "turn"
     counts messages, so that the browser leaves out one that comes late; a clock might be set back.
+
+    What is called at an event should do nothing else if called twice (`editions.whole`).
 
     Args:
         payload: The figure, with its frames.
         key: Its key in the session's state.
-        on_use: Called when a scrubbed frame is kept.
-        on_pick: Called at a click on a point.
-        on_move: Called when the second slider was moved.
+        on_use: Called with the index of a scrubbed frame that is kept.
+        on_pick: Called at a click on a point, with its trace's uid as "name", and its "x".
+        on_move: Called with the index to which the second slider was moved.
         says: Its main finding in a sentence or two, for those who cannot see it; frames have their own
             ("spoken", else "sentence").
 
@@ -85,4 +86,11 @@ def figure(
     sent |= {"key": key, "server": f"/{base}" if base else ""}
     sent.setdefault("complete", not _preliminary.get())
     sent["turn"] = [_SERVER, next(_turns)]
-    _mount(key=key, data=sent, on_use_change=on_use, on_pick_change=on_pick, on_move_change=on_move)
+    acts = {"use": on_use, "pick": on_pick, "move": on_move}
+    _mount(key=key, data=sent, **{f"on_{event}_change": _at(event, key, act) for event, act in acts.items()})
+
+
+def _at(event: str, key: str, act: Callable[[Any], None]) -> Callable[[], None]:
+    """Return what is called at an event of the figure with this key: `act`, with what the event has."""
+    whole = editions.whole(act)
+    return lambda: whole(st.session_state[key][event])

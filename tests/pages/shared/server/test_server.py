@@ -8,10 +8,9 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from benchmarks import soak
-from benchmarks.visitor import Caller
+from benchmarks import soak, visitor
 from scripts.started import ROOT, started
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_SECONDS, eventually
 
 # Four minutes of work, so that the sweep cannot finish within the two minutes that the test waits.
 HEAVY = "d=2000&n=1000000&N=20&k=5&s=20&shat=50&repeats=50&seed=77"
@@ -39,18 +38,22 @@ def working(server: psutil.Process) -> float:
     return used() - before
 
 
-def test_a_session_that_vanishes_has_its_heavy_sweep_stopped(server):
+def test_a_session_that_vanishes_has_its_heavy_sweep_stopped(server, monkeypatch):
     address, process = server
+    monkeypatch.setattr(visitor, "PATIENCE_SECONDS", PATIENCE_SECONDS)
 
     async def opened() -> None:
-        caller = Caller("convergence", HEAVY)
-        staying = asyncio.create_task(caller.stay(address, 60.0, every=60.0))
-        while not staying.done() and (await asyncio.to_thread(soak.held, address)).sweeps != 1:
-            await asyncio.sleep(0.1)
-        assert not staying.done() and not caller.faults
+        caller = visitor.Caller("convergence", HEAVY)
+        staying = asyncio.create_task(caller.stay(address, PATIENCE_SECONDS, every=PATIENCE_SECONDS))
+        held = soak.held(address)
+        while not staying.done() and held.sweeps != 1:
+            await asyncio.sleep(0.5)  # to answer, the server stops all else
+            held = await asyncio.to_thread(soak.held, address)
+        ended = staying.done()
         staying.cancel()
         with suppress(asyncio.CancelledError):
             await staying  # or its socket is left to the garbage collector, and to another test
+        assert not ended and not caller.faults, (caller.faults, held)
 
     asyncio.run(opened())
     assert eventually(lambda: not soak.held(address).sweeps)
