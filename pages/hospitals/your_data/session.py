@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFileManager
 
 from dppca_core.byte_cache import return_memory
@@ -213,12 +213,17 @@ class TableSession:
         """Take an upload once, though the page runs often. Return why it was refused, as long as it is there.
 
         uploader: the widget's name. file_id: the upload's, "" for none. take: takes it, and returns why it
-        does not or "".
+        does not or "". Where it is interrupted it has changed nothing, and a newer run of the page takes it.
         """
-        if self.files.get(uploader, ("",))[0] != file_id:
+        former = self.files.get(uploader, ("", ""))
+        if former[0] != file_id:
             # Note it before it is taken: a page that is run anew meanwhile must not take it too.
             self.files[uploader] = file_id, ""
-            self.files[uploader] = file_id, take() if file_id else ""
+            try:
+                self.files[uploader] = file_id, take() if file_id else ""
+            except RerunException:
+                self.files[uploader] = former
+                raise
         return self.files.get(uploader, ("", ""))[1]
 
 

@@ -117,16 +117,17 @@ def _choose_another(state: TableSession, settings: Settings) -> None:
     upload = st.file_uploader("A table of another hospital", type=types, key=key)
     st.caption(several_text.ASKED)
     encoding = settings["own.encoding"]
-    take = partial(_add, hospitals, upload, encoding)
+    take, before = partial(_add, hospitals, upload, encoding), hospitals.added
     refused = state.handle("another", f"{upload.file_id} {encoding}" if upload else "", take)
     if refused:
         st.error(refusal(refused))
+    if hospitals.added != before:
+        st.rerun()
 
 
 def _add(hospitals: HospitalTables, upload: UploadedFile, encoding: str) -> str:
-    """Add an uploaded table and run the page again, or return why that is not possible."""
+    """Add an uploaded table. Return "", or why that is not possible."""
     table = large_table.read_upload(upload, encoding)
     if isinstance(table, LargeTable):
         return several_text.LARGE
-    refused = table if isinstance(table, str) else session.attempt(partial(hospitals.add, table))
-    return refused or st.rerun()  # which raises: nothing is returned then
+    return table if isinstance(table, str) else session.attempt(partial(hospitals.add, table)) or ""

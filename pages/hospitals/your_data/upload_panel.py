@@ -316,7 +316,10 @@ def _exchange_dictionary(state: TableSession, schema: Schema | None) -> None:
     """Render the upload of a dictionary and, once the present one is complete (schema), its download."""
     with st.expander("Open or save this as a data dictionary"):
         upload = st.file_uploader("A data dictionary (JSON)", type=["json"], key="own dictionary")
-        refused = state.handle("dictionary", upload.file_id if upload else "", partial(_open, state, upload))
+        before, take = state.generation, partial(_open, state, upload)
+        refused = state.handle("dictionary", upload.file_id if upload else "", take)
+        if state.generation != before:  # what stands above is of other lines
+            st.rerun()
         if refused:
             st.error(page_text.refusal(refused))
         dictionary_names.show(state)
@@ -335,9 +338,9 @@ def _open(state: TableSession, upload: UploadedFile) -> str:
     except ValueError as reason:
         # A dictionary with none of the table's names is not refused while it is asked which columns they are.
         return str(reason) if state.opened is None else ""
-    state.set_lines(lines, bound)
     st.toast(page_text.literal(upload_text.left_out(absent) if absent else "The dictionary was taken over."))
-    st.rerun()
+    state.set_lines(lines, bound)
+    return ""
 
 
 def _public_choices(state: TableSession, raw: Table, schema: Schema | None) -> None:

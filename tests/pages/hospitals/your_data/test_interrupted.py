@@ -7,7 +7,7 @@ was done by then, the button still works, and it works once.
 import pytest
 
 from dppca_core.release.ledger import SessionLedger
-from tests.pages.hospitals.your_data.table_page import limited, released
+from tests.pages.hospitals.your_data.table_page import ROWS, TablePage, limited, released
 from tests.pages.hospitals.your_data.test_cohorts import UNLIKE, YES, bring
 from tests.pages.interruption import Interruption
 from tests.waiting import PATIENCE_SECONDS
@@ -49,3 +49,15 @@ def test_a_table_joins_an_account_wholly(monkeypatch):
     page.press(YES)
     assert newer.due == 1  # no chance came
     assert len(page.app.dataframe[-1].value) == 2 and "2 tables pay into it" in page.markdown
+
+
+@pytest.mark.parametrize("chance", [1, 2])
+def test_an_upload_is_taken(chance, monkeypatch):
+    """A table whose reading was interrupted was noted as taken, and never read."""
+    newer, page = Interruption(monkeypatch, "handle"), TablePage()
+    newer.due = chance
+    page.upload()
+    page.answer()
+    assert page.state.raw.n == ROWS
+    page.open_dictionary()  # which has the other of these chances
+    assert page.state.ready is not None and newer.due == 0
