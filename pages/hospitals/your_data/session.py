@@ -96,6 +96,7 @@ class TableSession:
     returned: bool = False  # whether releases of another session came here
     restored: bool = False  # whether releases came back from this server's disk
     elsewhere: str = field(repr=False, default="")  # token of the open tab of which this is a copy
+    heard: str = field(repr=False, default="")  # the token that its browser tab claimed last
     missing: bool = False  # the server no longer has what this tab paid for
     visitor: str = ""  # Streamlit's name of the session that holds this
     made: dict[str, tuple[object, Any]] = field(default_factory=dict)  # by name, with what it was made of

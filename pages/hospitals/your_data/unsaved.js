@@ -26,7 +26,7 @@ function watch(state) {
 
 function guard() {
   if (window.dppcaUnsaved) return window.dppcaUnsaved;
-  const state = { armed: false, clicked: -Infinity, turn: "", claimed: "" };
+  const state = { armed: false, clicked: -Infinity, turn: "" };
   window.addEventListener("beforeunload", (event) => {
     if (!state.armed) return;
     event.preventDefault();
@@ -71,9 +71,7 @@ export default function ({ data, setTriggerValue }) {
   }
   if (data.keep || former === data.token) remember(state.armed);
   else if (data.copied) remember(false); // it is for the other tab to remember
-  if (!former || former === data.token) return;
-  const claim = `${former} ${data.token}`; // the same page can meet another session, of a server started anew
-  if (claim === state.claimed) return;
-  state.claimed = claim;
+  // Until it is heard: what a claim begins can be ended by a newer run, and a server started anew knows of none.
+  if (!former || former === data.token || former === data.heard) return;
   setTriggerValue("claim", { token: former, armed });
 }

@@ -43,9 +43,10 @@ def guard(state: TableSession) -> None:
         key=_KEY,
         data={
             # armed: ask before the page is left. copied: this tab is a copy of one that is open. keep: put
-            # this token into the tab's storage.
+            # this token into the tab's storage. heard: the token that was claimed last.
             "armed": state.drawing or any(job.result and not job.downloaded for job in state.to_download),
             "token": state.token,
+            "heard": state.heard,
             "copied": bool(state.elsewhere),
             "keep": state.raw is not None or bool(state.to_download),
             "turn": f"{_SERVER} {next(_turns)}",
@@ -68,7 +69,7 @@ def take_over(state: TableSession, token: str, armed: bool) -> None:
     any more, what is kept on disk comes back. If nothing is kept, and something paid was not downloaded as
     far as the browser tab knows (armed), it is noted as missing.
     """
-    former = session.sessions().get(token)
+    former, state.heard = session.sessions().get(token), token
     if former is None:
         state.missing = not _restore(state, token) and armed
     elif former is not state and sessions.present(former.visitor):
