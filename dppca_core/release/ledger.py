@@ -257,8 +257,12 @@ class SessionLedger(LinesInMemory, Ledger):
 
         This one's limit stays; the other's counts where there is none. Raises ValueError as `merge` does.
         """
-        limited = self.account().limit is not None
-        lines = [line for line in other._kept if not (limited and line["kind"] == "limit")]
+        limit = self.account().limit
+        # Before the other's limit is left out, by which `merge` would refuse it.
+        records.check_alike(
+            limit, other.account().limit, "{name} of one account is {first}, of the other {second}"
+        )
+        lines = [line for line in other._kept if not (limit and line["kind"] == "limit")]
         if lines:
             self.merge("".join(json.dumps(records.content(line)) + "\n" for line in lines))
         self._drawn |= other._drawn

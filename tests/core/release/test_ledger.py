@@ -456,6 +456,35 @@ def test_a_ledger_of_another_table_is_not_taken_in(tmp_path):
     assert other.account().limit is None
 
 
+@pytest.mark.parametrize(
+    "other", [Limit(1.0, 1e-6), Limit(1.0, 1e-5, "add-remove")], ids=["delta", "neighbours"]
+)
+def test_two_accounts_that_cannot_be_added_up_are_read_no_more(other):
+    """Better than one that counts a release for another relation than it was made for, or forgets it."""
+    first, second = limited(), limited(other)
+    for ledger in (first, second):
+        ledger.spend("a release", HALF, {"rows": 80})
+    together = SessionLedger.together(first, second)
+    with pytest.raises(ValueError, match="cannot be read"):
+        together.account()
+    with pytest.raises(ValueError, match="cannot be read"):
+        together.spend("one more", HALF, {"rows": 80})
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_an_account_without_a_limit_has_no_total(rows):
+    with pytest.raises(ValueError, match="set a limit first"):
+        SessionLedger().account().spent_by_patient(rows)
+
+
+def test_a_file_that_cannot_be_replaced_stays_as_it_was(tmp_path):
+    path = tmp_path / "file"
+    journal.replace(path, b"former")
+    with full_disk(path), pytest.raises(OSError, match="large"):
+        journal.replace(path, b"longer than the former")
+    assert path.read_bytes() == b"former" and list(tmp_path.iterdir()) == [path]
+
+
 @pytest.mark.parametrize("more", [60, -1], ids=["a part", "all but its end"])
 def test_a_full_disk_spends_nothing_and_leaves_no_part_of_a_line(tmp_path, more):
     ledger, lines = three_releases(tmp_path)

@@ -145,3 +145,14 @@ def test_another_folder_cannot_open_it(tmp_path):
     begun(tmp_path / "two", "cd")  # which draws a secret there
     with pytest.raises(ValueError, match=CANNOT):
         _ = DrawnOnDisk(tmp_path / "two" / "ab.drawn.jsonl").asked
+
+
+def test_of_a_release_that_is_no_longer_kept_nothing_more_is_drawn(tmp_path):
+    drawn = DrawnOnDisk(tmp_path / "ab.drawn.jsonl")
+    drawn.begin({"what": "a release"})
+    drawn.forget()
+    with pytest.raises(ValueError, match="no longer kept"):
+        drawn.once("moment 1", lambda: pytest.fail("drawn"))
+    with pytest.raises(ValueError, match="no longer kept"):
+        _ = drawn.asked
+    assert not (tmp_path / "ab.drawn.jsonl").exists()
