@@ -4,11 +4,11 @@
 
   // After a connection broke within a run, or runs followed each other fast, Streamlit may lack messages and draw
   // nothing any more. A reload restores the screen from the link. Here, since that can happen before any figure.
-  // A page just chosen in the menu may have no address yet, or one without settings: then those of the page before.
+  // A page just chosen in the menu may not be in the address yet: its link is kept, and the settings before it.
   let settings = location.search, chosen = "";
   addEventListener("click", ({ target }) => {
     settings = location.search || settings;
-    chosen = target.closest("a[data-testid^=stTopNav]")?.pathname ?? "";
+    chosen = target.closest?.("a[data-testid^=stTopNav]")?.pathname ?? "";
   }, true);
   addEventListener("popstate", () => { chosen = ""; });
   addEventListener("error", ({ message }) => {

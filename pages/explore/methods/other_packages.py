@@ -52,7 +52,7 @@ def measurement(record: dict[str, Any]) -> Measurement:
 
 @lru_cache(maxsize=1)
 def stored() -> Measurement:
-    """Return the stored measurement, read once: its errors are put into a table for 6 ms.
+    """Return the stored measurement. It is read once, since making its table takes 6 ms.
 
     Raises:
         ValueError: The file cannot be read, or lacks a part that the page needs.

@@ -27,7 +27,7 @@ class ReleaseJob:
         present: Tells whether the visitor is still there; the job stops when they have left.
         on_download: Is given the job when a file of its result was requested.
         on_result: Is given the job once it has a result, before anybody is shown it.
-        on_confirm: Is called by whoever confirms the job, before it runs; by two at once, it is called twice.
+        on_confirm: Is called before the job runs. If two confirm the job at once, it may be called twice.
     """
 
     def __init__(

@@ -71,7 +71,7 @@ export default function ({ data, setTriggerValue }) {
   }
   if (data.keep || former === data.token) remember(state.armed);
   else if (data.copied) remember(false); // it is for the other tab to remember
-  // Until it is heard: what a claim begins can be ended by a newer run, and a server started anew knows of none.
+  // Claim until the server has heard it: a newer run may end the one that would, and a new server has heard none.
   if (!former || former === data.token || former === data.heard) return;
   setTriggerValue("claim", { token: former, armed });
 }

@@ -29,4 +29,4 @@ def _step(by: int) -> None:
     """
     newest = min(max(st.session_state[_NEWEST] + by, 1), STEPS)
     set_to(_KEY, newest)
-    st.session_state[_NEWEST] = newest  # at last: an interruption before it may repeat what stands above
+    st.session_state[_NEWEST] = newest  # last, since all of this is done again where it is interrupted

@@ -63,7 +63,7 @@ def figure(
     the payload has a "second" slider ("label", "options" and its index "at"), a telephone shows it. "turn"
     counts messages, so that the browser leaves out one that comes late; a clock might be set back.
 
-    What is called at an event should do nothing else if called twice (`editions.whole`).
+    What is called at an event must have the same effect when it is called twice (`editions.whole`).
 
     Args:
         payload: The figure, with its frames.

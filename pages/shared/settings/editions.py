@@ -67,9 +67,9 @@ def widget_arguments(
 
 
 def whole(act: Callable[..., None]) -> Callable[..., None]:
-    """Return a callback that does this, and where it is interrupted, does it again in the newer run.
+    """Return a callback that calls `act`; where that is interrupted, the newer run calls it again.
 
-    So done twice, it must be the same as done once.
+    So `act` must have the same effect when it is called twice.
     """
     begun = st.session_state.setdefault(_BEGUN, [])
 
@@ -81,7 +81,7 @@ def whole(act: Callable[..., None]) -> Callable[..., None]:
 
 
 def finish() -> None:
-    """Do what has begun and was interrupted. Call it before the settings are read."""
+    """Call again what was interrupted. A run of the page does so before it reads the settings."""
     begun: list[Callable[[], None]] = st.session_state.get(_BEGUN, [])
     while begun:
         try:
