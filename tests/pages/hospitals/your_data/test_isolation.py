@@ -69,6 +69,7 @@ def caches() -> list[Any]:
     """Return Streamlit's caches for all visitors, and every function that keeps what it returned."""
     gc.unfreeze()  # frozen objects are not among those that follow
     kept = [item for item in gc.get_objects() if isinstance(item, functools._lru_cache_wrapper)]
+    gc.freeze()  # again, for the tests that come after
     return [cache_data_api._data_caches, cache_resource_api._resource_caches, *kept]
 
 
